@@ -9,8 +9,6 @@ import msgspec
 from starlette.responses import Response
 
 from memtree.memories.book import SaveResult
-from memtree.memories.curation import DeletionReceipt
-from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
 from memtree.memories.relation.relation import Relation
 from memtree.memories.saving.duplicates import NearMemory
@@ -30,17 +28,6 @@ def answer(made: Mapping[str, Any], status: int = 200, of: Memory | None = None)
 def counted(count: int) -> Response:
     """Answer a dry run: how much would be deleted."""
     return answer({"dry_run": True, "count": count})
-
-
-def receipt(of: DeletionReceipt) -> Response:
-    """Answer how many memories were deleted, and what of them is still kept elsewhere."""
-    apart = {
-        "undelete_until": None if of.undelete_until is None else shown(of.undelete_until),
-        "tombstones": of.tombstones,
-        "snapshots": of.snapshots,
-        "other_scopes": "kept",
-    }
-    return answer({"deleted": len(of.deleted), "verified": of.verified, "apart": apart})
 
 
 def updates_json(memory: Memory, text: str) -> list[Json]:

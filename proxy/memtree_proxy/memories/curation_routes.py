@@ -9,6 +9,7 @@ tenant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,8 +17,8 @@ from starlette.responses import Response
 from memtree.background.memory_services import MemoryServices
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
-from memtree.memories.curation import DeletionReceipt
-from memtree.memories.memory import Memory
+from memtree.memories.curation import MemoryCuration
+from memtree.memories.memory import UNSET, Memory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import (
@@ -36,17 +37,17 @@ from memtree_proxy.access.event_streams import (
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
-from memtree_proxy.memories.answers import Json, answer, counted, receipt
+from memtree_proxy.memories.answers import Json, answer, counted
 from memtree_proxy.memories.events import MemoryFeed, event_stream
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, ids, if_version, limit
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit, memory_text
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.memories.user import fields, rendering
-from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
 from memtree_proxy.memories.user.rows import row, rows
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.agent_answers import memory_json
+from memtree_proxy.wire import curation, parameter
+from memtree_proxy.wire.agent_answers import MEMORY_ANSWER, ShownMemory, memory_json
 from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
+from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.shape import read
 
 MAX_TOMBSTONES = 1_000
 TAG = "Looking after memories"
@@ -92,7 +93,7 @@ class CurationRoutes:
         scope = await self._requests.any_scope(request)
         most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
         stones = await self._curation.tombstones(scope, most)
-        return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
+        return answer(shown(curation.TOMBSTONES, stones))
 
     @route(
         "POST /memories/delete",
@@ -112,41 +113,30 @@ class CurationRoutes:
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
         dry_run, purge = await self._requests.delete_options(
-            request, queried=AGENT_FIELDS, posted=(*AGENT_FIELDS, *BULK_FIELDS)
+            request, queried=AGENT_FIELDS, posted=(*AGENT_FIELDS, *curation.BULK_FIELDS)
         )
 
-        def read(body: Body) -> tuple[AgentScopes | None, Deletion]:
+        def meant(body: Body) -> tuple[AgentScopes | None, curation.BulkDeletion]:
             scopes = _meant(request, body, tenant)
-            known = fields.OF_USERS if scopes is None else fields.OF_AGENTS
-            return scopes, fields.deletion(body, purge, known)
+            return scopes, curation.bulk_deletion(
+                body, curation.OF_USERS if scopes is None else curation.OF_AGENTS
+            )
 
-        scopes, deletion = await self._requests.read(request, read)
+        scopes, posted = await self._requests.read(request, meant)
+        wanted = posted.wanted(purged=purge)
+        if scopes is None:
+            return await deleted(self._curation, user, posted, dry_run=dry_run, purge=purge)
         if dry_run:
-            return counted(await self._counted(user, scopes, deletion, purge))
-        return receipt(await self._deleted(user, scopes, deletion, purge))
-
-    async def _counted(
-        self, user: Scope, scopes: AgentScopes | None, deletion: Deletion, purge: bool
-    ) -> int:
-        if scopes is not None:
-            if deletion.ids is None:
-                return await self._agents.count(scopes, deletion.wanted)
-            return await self._agents.known(scopes, deletion.ids)
-        if deletion.ids is None:
-            return await self._curation.count(user, deletion.wanted)
-        return await self._curation.known(user, deletion.ids, purge=purge)
-
-    async def _deleted(
-        self, user: Scope, scopes: AgentScopes | None, deletion: Deletion, purge: bool
-    ) -> DeletionReceipt:
-        if scopes is not None and scopes.single is None:
-            if deletion.ids is None:
-                return await self._agents.delete_matching(scopes, deletion.wanted, purge=purge)
-            return await self._agents.delete(scopes, deletion.ids, purge=purge)
-        scope = user if scopes is None else single_scope(scopes)
-        if deletion.ids is None:
-            return await self._curation.delete_matching(scope, deletion.wanted, purge=purge)
-        return await self._curation.delete(scope, deletion.ids, purge=purge)
+            if posted.ids is None:
+                return counted(await self._agents.count(scopes, wanted))
+            return counted(await self._agents.known(scopes, posted.ids))
+        if scopes.single is not None:
+            return await deleted(self._curation, scopes.single, posted, purge=purge)
+        if posted.ids is None:
+            receipt = await self._agents.delete_matching(scopes, wanted, purge=purge)
+        else:
+            receipt = await self._agents.delete(scopes, posted.ids, purge=purge)
+        return answer(shown(curation.RECEIPT, receipt))
 
     @route(
         "POST /memories/undelete",
@@ -161,7 +151,8 @@ class CurationRoutes:
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
         scopes, named = await self._requests.read(
-            request, lambda body: (_meant(request, body, tenant), ids(body))
+            request,
+            lambda body: (_meant(request, body, tenant), read(curation.MemoryIds, body).ids),
         )
         scope = user if scopes is None else single_scope(scopes)
         back = await self._book.undelete(scope, named)
@@ -200,7 +191,8 @@ class CurationRoutes:
         scope, id_ = await self._one(request)
         with naming(MEMORY):
             past = await self._curation.past(scope, id_)
-        return answer(rendering.past_json(past, structured=scope.kind is ScopeKind.AGENT))
+        of_agent = scope.kind is ScopeKind.AGENT
+        return answer(shown(curation.AGENT_HISTORY if of_agent else curation.HISTORY, past))
 
     @route(
         "POST /memories/{memory_id}/merge",
@@ -217,10 +209,11 @@ class CurationRoutes:
     async def merge(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
-        merging = await self._requests.read(request, lambda body: fields.merging(body, most))
+        merge = await self._requests.read(request, partial(read, curation.MemoryMerge))
+        text = UNSET if merge.text is None else memory_text(merge.text, most, "text")
         with naming(MEMORY):
             memory = await self._curation.merge(
-                scope, id_, merging.replaces, text=merging.text, if_version=version
+                scope, id_, merge.replaces, text=text, if_version=version
             )
         return await self._shown(scope, memory)
 
@@ -238,9 +231,9 @@ class CurationRoutes:
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope, id_ = await self._one(request)
-        settling = await self._requests.read(request, fields.settling)
+        posted = await self._requests.read(request, partial(read, curation.MemorySettlement))
         with naming(MEMORY):
-            memory = await self._book.settle(scope, id_, settling.other, replaces=settling.replaces)
+            memory = await self._book.settle(scope, id_, posted.other, replaces=posted.replaces)
         return await self._shown(scope, memory)
 
     # -- whose ---------------------------------------------------------------------------------
@@ -269,9 +262,30 @@ class CurationRoutes:
 
     async def _shown(self, scope: Scope, memory: Memory) -> Response:
         if scope.kind is ScopeKind.AGENT:
-            shown = memory_json(LocatedMemory(scope, memory), self._book.clock.now())
-            return answer({"success": True, "memory": shown}, of=memory)
+            of = ShownMemory(LocatedMemory(scope, memory), self._book.clock.now())
+            return answer(shown(MEMORY_ANSWER, of), of=memory)
         return answer(await row(self._users, scope, memory), of=memory)
+
+
+async def deleted(
+    memories: MemoryCuration,
+    scope: Scope,
+    posted: curation.BulkDeletion,
+    *,
+    dry_run: bool = False,
+    purge: bool,
+) -> Response:
+    """Delete what a filter or ids mean in a scope; answer their number, or a receipt."""
+    wanted = posted.wanted(purged=purge)
+    if dry_run and posted.ids is None:
+        return counted(await memories.count(scope, wanted))
+    if dry_run and posted.ids is not None:
+        return counted(await memories.known(scope, posted.ids, purge=purge))
+    if posted.ids is None:
+        receipt = await memories.delete_matching(scope, wanted, purge=purge)
+    else:
+        receipt = await memories.delete(scope, posted.ids, purge=purge)
+    return answer(shown(curation.RECEIPT, receipt))
 
 
 def _meant(request: Request, body: Body, tenant: Tenant) -> AgentScopes | None:

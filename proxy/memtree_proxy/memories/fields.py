@@ -12,9 +12,9 @@ from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import checked_text
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
+from memtree_proxy.wire.curation import MAX_IDS
 from memtree_proxy.wire.types import checked_query
 
-MAX_IDS = 1_000  # of one request
 MAX_ROWS = 1_000  # of one list
 MAX_HITS, HITS = 100, 5  # of one search, and by default
 IF_MATCH_HEADER = "if-match"

@@ -21,12 +21,12 @@ from memtree_proxy.memories.chat.routes import TAG as CHATS
 from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
 from memtree_proxy.memories.curation_routes import TAG as CURATION
 from memtree_proxy.memories.curation_routes import CurationRoutes
-from memtree_proxy.memories.documents.routes import TAG as DOCUMENTS
-from memtree_proxy.memories.documents.routes import DocumentRoutes
-from memtree_proxy.memories.grants.routes import TAG as GRANTS
-from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
-from memtree_proxy.memories.schemas.routes import TAG as SCHEMAS
-from memtree_proxy.memories.schemas.routes import SchemaRoutes
+from memtree_proxy.memories.document_routes import TAG as DOCUMENTS
+from memtree_proxy.memories.document_routes import DocumentRoutes
+from memtree_proxy.memories.grant_routes import TAG as GRANTS
+from memtree_proxy.memories.grant_routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.schema_routes import TAG as SCHEMAS
+from memtree_proxy.memories.schema_routes import SchemaRoutes
 from memtree_proxy.memories.transfer.routes import TAG as TRANSFER
 from memtree_proxy.memories.transfer.routes import TransferRoutes
 from memtree_proxy.memories.user.extract_route import ExtractionRoute

@@ -52,10 +52,10 @@ from memtree_proxy.memories.chat.curation_routes import ChatCurationRoutes
 from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
 from memtree_proxy.memories.collection import MemoryCollection
 from memtree_proxy.memories.curation_routes import CurationRoutes
-from memtree_proxy.memories.documents.routes import DocumentRoutes
-from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.document_routes import DocumentRoutes
+from memtree_proxy.memories.grant_routes import GrantRoutes, WalletRoutes
 from memtree_proxy.memories.requests import AgentRequests, MemoryRequests, UserRequests
-from memtree_proxy.memories.schemas.routes import SchemaRoutes
+from memtree_proxy.memories.schema_routes import SchemaRoutes
 from memtree_proxy.memories.transfer.routes import TransferRoutes
 from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.memories.user.groups import GroupRoutes

@@ -92,8 +92,8 @@ class PostedDocument(Shape, frozen=True, kw_only=True):
     MORE: ClassVar[Json] = {"description": "A document."}
 
     def checked(self, place: str = "") -> NewDocument:
-        """Raise `BadRequest`, `RequestTooLarge` or `SecretRejected` naming the field. Without an
-        id it gets one."""
+        """Check the document; without an id it gets one. Raises `BadRequest`, `RequestTooLarge`
+        and `SecretRejected` naming the field."""
         with placed(place):
             id_ = f"doc_{secrets.token_hex(12)}" if self.id is None else self.id
             return checked(id_, self.text, self.type, self.metadata)
@@ -206,7 +206,7 @@ NAMESPACE: Answer[Namespace] = {
 
 
 def _cut(hit: PassageHit) -> Mapping[str, Any]:
-    """Where the passage was cut out of its document."""
+    """Return where the passage was cut out of its document."""
     return hit.passage.data or {}
 
 

@@ -19,6 +19,12 @@ from memtree.memories.grants.grant_json import (
     read_share_code,
 )
 from memtree.memories.grants.signatures.wallets import chain_of, shown_address
+from memtree.memories.grants.wallet_proof import (
+    ADDRESS_HEADER,
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    WINDOW_SECONDS,
+)
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 from memtree_proxy.wire import parameter
@@ -36,9 +42,14 @@ from memtree_proxy.wire.json_schema import (
 )
 from memtree_proxy.wire.shape import NOT_NULL, Shape, Type, read, schema_of
 from memtree_proxy.wire.types import CHAT_ID, TIME
-from memtree_proxy.wire.wallet_headers import ADDRESS, PROOF
 
 GRANT, SHARE_CODE = "grant", "shareCode"
+ADDRESS: Json = {
+    "type": "string",
+    "pattern": "^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$",
+    "description": "`0x` and 40 hex digits, or base58 of 32 bytes.",
+    "examples": ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
+}
 _CHAINS: Json = {
     "type": "string",
     "enum": [str(chain) for chain in Chain],
@@ -198,6 +209,31 @@ EXAMPLES: dict[str, Json] = {
     },
 }
 REQUEST_BODIES = {"Grant": posted(["PostedGrant"], EXAMPLES)}
+
+
+_HEADERS = (
+    parameter.header(
+        ADDRESS_HEADER,
+        "The wallet that the tenant proves to own. Every route of memories, schemas, grants "
+        "and wallets takes the three headers of a proof, all of them or none: the wallet is "
+        "the tenant's from then on. Without access keys a proof is a credential by itself, "
+        "and the tenant is the wallet's own.",
+        ADDRESS,
+    ),
+    parameter.header(
+        TIMESTAMP_HEADER,
+        f"Unix milliseconds, at most {WINDOW_SECONDS} seconds from the server's time.",
+        {"type": "string", "pattern": "^[0-9]{1,16}$", "examples": ["1760000000000"]},
+    ),
+    parameter.header(
+        SIGNATURE_HEADER,
+        "Of `METHOD|path|sha256 of the body in hex|timestamp`, the path with or without "
+        "query and prefix: `personal_sign` in hex, or ed25519 in base64. It counts for one "
+        "tenant only.",
+        STRING,
+    ),
+)
+PROOF: dict[str, Json] = {header["name"]: header for header in _HEADERS}
 
 
 def parameters() -> dict[str, Json]:

@@ -118,7 +118,7 @@ class NewSchema(NamedTuple):
 
 
 def new_schema(body: Body, required: str = "json_schema") -> NewSchema:
-    """`required`: the name under which a document is missed."""
+    """Read a schema in either form. `required`: what an error calls a document that is missing."""
     change = read(PostedSchema, body).change()
     if change.document is None:
         raise BadRequest(f"{required} is required", param=required)
@@ -131,7 +131,7 @@ def named_schema(body: Body) -> tuple[str, NewSchema]:
 
 
 def schema_change(body: Body) -> SchemaChange:
-    """At least one field."""
+    """Read a change. Raises `BadRequest` unless it has a field."""
     change = read(PostedSchema, body).change()
     if change == SchemaChange():
         raise BadRequest("one of description, schema and uniqueOn is required", param="schema")
@@ -187,7 +187,7 @@ def schemas() -> dict[str, Json]:
 
 
 def _forms(named: Json | None = None, *, required: bool = True) -> Iterator[Json]:
-    """Each pair of names, one of each field: the other two are null."""
+    """Describe each pair of names; the other names of the two fields are null."""
     properties, named = schema_of(PostedSchema)["properties"], named or {}
     for document, other in (_SAME[0][::-1], _SAME[0]):
         for name in _SAME[1][::-1]:

@@ -8,7 +8,14 @@ from starlette.responses import Response
 from memtree.config import Settings
 from memtree_proxy.openapi.memories.parts import described_routes
 from memtree_proxy.server.routing import described, family
-from memtree_proxy.wire.operation import KNOWN, operation
+from memtree_proxy.wire.operation import (
+    KNOWN,
+    READING,
+    Operation,
+    memory_operation,
+    operation,
+    operations,
+)
 
 PATH = "/teas/{tea}"
 
@@ -43,3 +50,32 @@ def test_both_methods_are_described_with_their_errors_in_order():
     assert statuses == sorted(statuses)
     assert "404" in statuses
     assert [one["name"] for one in item["delete"]["parameters"]] == ["dry_run"]
+
+
+def row_of_memories(route: str, **more: object) -> Operation:
+    class Routes:
+        @memory_operation("Teas")(route, "id", "Summary", "Says.", answers={}, **more)
+        async def handler(self, request: Request) -> Response:
+            return Response()
+
+    ((row, name),) = operations(Routes)
+    assert (name, row.tag) == ("handler", "Teas")
+    return row
+
+
+def test_a_route_of_memories_has_what_follows_from_its_path_and_its_body():
+    plain = row_of_memories("GET /teas")
+    assert (plain.parameters, plain.errors) == ((), KNOWN)
+    of_path = row_of_memories("GET /teas/{tea}/cups/{cup}", parameters=("limit",), errors=(404,))
+    assert of_path.parameters == ("tea", "cup", "limit")
+    assert of_path.errors == (404, 400, *KNOWN)
+    assert 400 in row_of_memories("DELETE /teas", deletes=("dry_run",)).errors
+    posted = row_of_memories("POST /teas", body="Tea", parameters=("x-user-id",))
+    assert (posted.parameters, posted.errors) == (("x-user-id", "content-encoding"), READING)
+
+
+def test_a_parameter_that_a_row_names_itself_keeps_its_place():
+    row = row_of_memories(
+        "POST /teas/{tea}", body="Tea", parameters=("x-user-id", "tea", "content-encoding", "agent")
+    )
+    assert row.parameters == ("x-user-id", "tea", "content-encoding", "agent")

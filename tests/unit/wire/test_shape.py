@@ -8,10 +8,11 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import pytest
 
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.memory import UNSET, Unset
 from memtree.wire.json_body import split
-from memtree_proxy.wire.shape import NOT_NULL, Many, Shape, read, schema_of
+from memtree_proxy.wire.parameter import queried
+from memtree_proxy.wire.shape import NOT_NULL, Many, Shape, Type, placed, read, schema_of
 from memtree_proxy.wire.types import AN_ID, QUERY, YES_OR_NO, clamped, ids
 
 
@@ -106,3 +107,30 @@ def test_the_schema_says_what_is_read():
     assert schema["properties"]["rows"]["anyOf"][0]["maxItems"] == 7
     assert "old_name" in schema["properties"]
     assert schema["properties"]["inner"]["anyOf"][0]["required"] == ["rowId"]
+
+
+class Sheet(Shape, frozen=True):
+    document: Annotated[str, Type({"type": "object"}, lambda raw, name: raw.decode(), raw=True)] = (
+        ""
+    )
+
+
+@pytest.mark.parametrize(("posted", "kept"), [('{"a":  1}', '{"a":  1}'), ("null", ""), (None, "")])
+def test_a_raw_field_is_read_as_it_was_posted(posted: str | None, kept: str):
+    field = "" if posted is None else f'"document": {posted}'
+    assert read(Sheet, split(f"{{{field}}}".encode())).document == kept
+
+
+def test_an_error_gets_the_place_of_its_field_and_keeps_its_kind():
+    with pytest.raises(SecretRejected) as caught, placed("rows[1]."):
+        raise SecretRejected("text holds a secret", param="text")
+    assert (caught.value.param, caught.value.message) == (
+        "rows[1].text",
+        "rows[1].text holds a secret",
+    )
+
+
+def test_a_shape_describes_the_parameters_of_a_query():
+    row, flag = queried(Row)
+    assert (row["name"], row["in"], row["description"]) == ("rowId", "query", "Its id.")
+    assert flag["schema"] == {"type": "boolean"}

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.curation import MemoryCuration
-from memtree.memories.memory import Memory
+from memtree.memories.memory import UNSET, Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.memories.answers import answer, counted, receipt
-from memtree_proxy.memories.chat import fields, rendering
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.chat import rendering
 from memtree_proxy.memories.chat.routes import TAG, ChatRequests
-from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
+from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, deleted
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit, memory_text
 from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
-from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
-from memtree_proxy.wire import parameter
+from memtree_proxy.wire import curation, parameter
+from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.shape import read
 
 route = memory_operation(TAG)
 
@@ -41,18 +44,11 @@ class ChatCurationRoutes:
         """Delete what a filter or ids mean, and answer their number, or a receipt of their
         deletion."""
         scope = await self._requests.scope(request)
-        dry_run, purge = await self._requests.delete_options(request, posted=BULK_FIELDS)
-        order = await self._requests.read(request, lambda body: fields.deletion(body, purge))
-        if dry_run:
-            return counted(await self._counted(scope, order, purge))
-        if order.ids is None:
-            return receipt(await self._curation.delete_matching(scope, order.wanted, purge=purge))
-        return receipt(await self._curation.delete(scope, order.ids, purge=purge))
-
-    async def _counted(self, scope: Scope, order: Deletion, purge: bool) -> int:
-        if order.ids is None:
-            return await self._curation.count(scope, order.wanted)
-        return await self._curation.known(scope, order.ids, purge=purge)
+        dry_run, purge = await self._requests.delete_options(request, posted=curation.BULK_FIELDS)
+        posted = await self._requests.read(
+            request, lambda body: curation.bulk_deletion(body, curation.OF_CHATS)
+        )
+        return await deleted(self._curation, scope, posted, dry_run=dry_run, purge=purge)
 
     @route(
         "GET /chat/api/{chatId}/memories/tombstones",
@@ -67,7 +63,7 @@ class ChatCurationRoutes:
         scope = await self._requests.scope(request)
         most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
         stones = await self._curation.tombstones(scope, most)
-        return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
+        return answer(shown(curation.CHAT_TOMBSTONES, stones))
 
     @route(
         "GET /chat/api/{chatId}/memories/{memoryId}/history",
@@ -81,7 +77,7 @@ class ChatCurationRoutes:
         scope = await self._requests.scope(request)
         with naming(CHAT_MEMORY):
             past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
-        return answer(rendering.past_json(past))
+        return answer(shown(curation.CHAT_HISTORY, past))
 
     @route(
         "POST /chat/api/{chatId}/memories/{memoryId}/merge",
@@ -98,13 +94,14 @@ class ChatCurationRoutes:
         """A memory takes the place of an older one, which stays in its history."""
         scope = await self._requests.scope(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
-        merging = await self._requests.read(request, lambda body: fields.merging(body, most))
+        merge = await self._requests.read(request, partial(read, curation.ChatMemoryMerge))
+        text = UNSET if merge.content is None else memory_text(merge.content, most, "content")
         with naming(CHAT_MEMORY):
             memory = await self._curation.merge(
                 scope,
                 path_id(request, CHAT_MEMORY),
-                merging.replaces,
-                text=merging.text,
+                merge.replaces,
+                text=text,
                 if_version=version,
             )
         return await self._shown(scope, memory)
@@ -122,10 +119,10 @@ class ChatCurationRoutes:
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope = await self._requests.scope(request)
-        settling = await self._requests.read(request, fields.settling)
+        posted = await self._requests.read(request, partial(read, curation.MemorySettlement))
         with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
-                scope, path_id(request, CHAT_MEMORY), settling.other, replaces=settling.replaces
+                scope, path_id(request, CHAT_MEMORY), posted.other, replaces=posted.replaces
             )
         return await self._shown(scope, memory)
 

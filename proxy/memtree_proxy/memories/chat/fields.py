@@ -20,12 +20,8 @@ from memtree_proxy.memories.fields import (
     required_text,
     searched,
 )
-from memtree_proxy.memories.user import fields as of_user
 from memtree_proxy.memories.user.fields import (
-    Deletion,
     ListQuery,
-    Merging,
-    Settling,
     UserSearchQuery,
 )
 from memtree_proxy.request import fields
@@ -80,23 +76,6 @@ def page(query: Mapping[str, str]) -> ListQuery:
 def search(query: Mapping[str, str]) -> UserSearchQuery:
     refuse_unknown(query, (*FILTERS, "query", "limit"), "query parameter")
     return UserSearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
-
-
-def deletion(body: Body, purge: bool) -> Deletion:
-    """Raises `BadRequest` unless it says in exactly one way which memories are meant."""
-    return of_user.deletion(body, purge, of_user.OF_CHATS)
-
-
-def merging(body: Body, most: int) -> Merging:
-    content = fields.text(body.value("content"), "content")
-    return Merging(
-        required_text(body, "replaces"),
-        UNSET if content is None else memory_text(content, most, "content"),
-    )
-
-
-def settling(body: Body) -> Settling:
-    return of_user.settling(body)
 
 
 def _category(body: Body) -> str | None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memtree.memories.curation import MemoryPast
 from memtree.memories.fields.times import shown
-from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.memory import Memory
 from memtree.memories.search.hits import MemoryHit
 from memtree_proxy.memories.answers import updates_json
-from memtree_proxy.memories.user import rendering as of_user
 
 Json = dict[str, Any]
 
@@ -40,22 +38,6 @@ def memory_json(memory: Memory, now: float, twins: Sequence[str] = ()) -> Json:
 
 def hit_json(hit: MemoryHit, now: float, twins: Sequence[str] = ()) -> Json:
     return {**memory_json(hit.memory, now, twins), "relevance": round(hit.relevance, 2)}
-
-
-def past_json(past: MemoryPast) -> Json:
-    shown_past = of_user.past_json(past)
-    for memory in (shown_past, *shown_past["replaced"]):
-        memory["versions"] = [_content(version) for version in memory["versions"]]
-    return shown_past
-
-
-def tombstone_json(stone: Tombstone) -> Json:
-    return _content(of_user.tombstone_json(stone))
-
-
-def _content(row: Json) -> Json:
-    """The text under the name that it has in chat memory."""
-    return {"content" if name == "text" else name: value for name, value in row.items()}
 
 
 def _time(seconds: float | None) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
@@ -11,20 +10,17 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
-from memtree.memories.deletion_check import EVERYTHING
-from memtree.memories.draft import Edit, MemoryDraft, checked_name
+from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.fields.times import future_timestamp, timestamp
-from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
-from memtree.memories.ports import ANY, MemoryFilter
-from memtree.memories.scope import checked_id
+from memtree.memories.memory import UNSET
+from memtree.memories.ports import MemoryFilter
 from memtree.memories.users.user_categories import checked_category, user_category
 from memtree.wire.json_body import Body
 from memtree_proxy.memories.fields import (
     HITS,
     MAX_HITS,
     MAX_ROWS,
-    ids,
     limit,
     memory_text,
     queried_tags,
@@ -34,33 +30,26 @@ from memtree_proxy.memories.fields import (
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire import parameter
+from memtree_proxy.wire.curation import (
+    A_TIME,
+    AGENTS_FILTERS,
+    CATEGORY_NAME,
+    OF_USERS,
+    SOURCE_TYPE,
+    memory_filter,
+)
 from memtree_proxy.wire.json_schema import BOOLEAN, Json
-from memtree_proxy.wire.types import CHAT_ID, GIVEN_TAGS, NO_NUL
+from memtree_proxy.wire.types import CHAT_ID, GIVEN_TAGS
 
-SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
 # Of another part of the same collection: saving a conversation, or ready memories of an agent.
 AGENTS_ONLY = ("conversation", "memories")
 _MICROSECOND = 0.000_001  # by so much a time that is shown may miss the stored one, as floats go
 SWITCHES = ("tainted", "standing", "conflicts")
-AGENTS_FILTERS = ("kind", "threadId")
-# What a filter may say of whose memories.
-OF_CHATS = (
-    "category", "tags", "source_type", "tainted", "standing", "conflicts", "created_from",
-    "created_before",
-)  # fmt: skip
-OF_USERS = (*OF_CHATS, "group_id")
-OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
 LISTED = ("tag", "limit", "cursor", "include", "as_of")  # of a query, beside filters
 SEARCHED = ("query", "threshold")
 NEW_FIELDS = ("text", "category", "tags", "expires_at", "standing")
 EDIT_FIELDS = (*NEW_FIELDS, EXPIRES_AT)
-# What is no time, or none in the future, is told by the 400 that refuses it.
-GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}
-# Of a filter, which may name a category that nothing has.
-FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
-SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
-BULK_FIELDS = ("all", "filter", "ids")  # of a request that deletes many
 
 
 class ListQuery(NamedTuple):
@@ -78,26 +67,6 @@ class UserSearchQuery(NamedTuple):
     limit: int
     least: float = 0.0
     at: float | None = None
-
-
-class Deletion(NamedTuple):
-    """`ids`: None where a filter says which."""
-
-    ids: list[str] | None
-    wanted: MemoryFilter
-
-
-class Settling(NamedTuple):
-    """How a conflict with the memory `other` is settled. `replaces`: the memory takes the place of
-    `other`; else both are kept."""
-
-    other: str
-    replaces: bool
-
-
-class Merging(NamedTuple):
-    replaces: str
-    text: str | Unset
 
 
 def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
@@ -166,14 +135,14 @@ def filters() -> list[Json]:
     shown = {"type": "string", "enum": list(INCLUDED)}
     return [
         parameter.query("group_id", "Members of this group alone.", CHAT_ID),
-        parameter.query("category", "Of this category alone.", FILTER_CATEGORY),
+        parameter.query("category", "Of this category alone.", CATEGORY_NAME.schema),
         parameter.query("tag", "With this tag; may stand several times.", GIVEN_TAGS),
-        parameter.query("source_type", "That came this way alone.", SOURCE_TYPE),
+        parameter.query("source_type", "That came this way alone.", SOURCE_TYPE.schema),
         parameter.query("tainted", "That wait for a person's word, or do not.", BOOLEAN),
         parameter.query("standing", "That stand in every prompt, or do not.", BOOLEAN),
         parameter.query("conflicts", "That may replace another one, or may not.", BOOLEAN),
-        parameter.query("created_from", "Made at this time or later.", GIVEN_TIME),
-        parameter.query("created_before", "Made before this time.", GIVEN_TIME),
+        parameter.query("created_from", "Made at this time or later.", A_TIME.schema),
+        parameter.query("created_before", "Made before this time.", A_TIME.schema),
         parameter.query(
             "include", "Those as well; not with `as_of`.", {"type": "array", "items": shown}
         ),
@@ -181,7 +150,7 @@ def filters() -> list[Json]:
             "as_of",
             "What was remembered at this time (a date: at its start, UTC), but for what is "
             "deleted now.",
-            GIVEN_TIME,
+            A_TIME.schema,
         ),
     ]  # fmt: skip
 
@@ -200,45 +169,6 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
     if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
         raise BadRequest("include and as_of exclude each other", param="include")
     return wanted, at
-
-
-def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Deletion:
-    """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
-    lets all through is none. What expired or is superseded goes as well. `purge`: all of them means
-    the deleted ones as well. `known`: what a filter may say."""
-    every = fields.boolean(body.value("all"), "all")
-    given = body.value("filter")
-    if given is not None and not isinstance(given, dict):
-        raise BadRequest("filter must be an object", param="filter")
-    named = body.value("ids") is not None
-    if [bool(every), given is not None, named].count(True) != 1:
-        raise BadRequest("give exactly one of filter, ids and all: true")
-    wanted = replace(EVERYTHING, deleted=purge) if every else ANY
-    if given is not None:
-        if set(given) - set(known):
-            raise BadRequest(f"filter knows only {', '.join(known)}", param="filter")
-        wanted = _filter(given, ("superseded", "expired"), "filter.")
-        if wanted == EVERYTHING:
-            raise BadRequest(
-                "filter must not be empty; all: true deletes everything", param="filter"
-            )
-    return Deletion(ids(body) if named else None, wanted)
-
-
-def settling(body: Body) -> Settling:
-    refuse_unknown(body.spans, ("with", "action"), "field")
-    action = fields.choice(body.value("action"), "action", ("replace", "keep_both"))
-    if action is None:
-        raise BadRequest("action must be replace or keep_both", param="action")
-    return Settling(required_text(body, "with"), action == "replace")
-
-
-def merging(body: Body, most: int) -> Merging:
-    text = fields.text(body.value("text"), "text")
-    return Merging(
-        required_text(body, "replaces"),
-        UNSET if text is None else memory_text(text, most, "text"),
-    )
 
 
 def number(value: object, name: str, low: float, high: float) -> float | None:
@@ -283,33 +213,9 @@ def _included(query: QueryParams) -> tuple[str, ...]:
     names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
     for name in names:
         if name not in INCLUDED:
-            raise BadRequest(f"include must name only {', '.join(INCLUDED)}", param="include")
+            raise BadRequest(f"include must be of {', '.join(INCLUDED)}", param="include")
     return tuple(names)
 
 
-def _filter(
-    given: Mapping[str, object], included: tuple[str, ...], place: str = ""
-) -> MemoryFilter:
-    """`place`: what stands before the name of a field in errors."""
-
-    def name_of(name: str) -> str | None:
-        text = fields.text(given.get(name), f"{place}{name}")
-        return None if text is None else checked_name(text, f"{place}{name}")
-
-    group, thread = given.get("group_id"), given.get("threadId")
-    return MemoryFilter(
-        category=name_of("category"),
-        kind=name_of("kind"),
-        thread_id=None if thread is None else checked_id(thread, f"{place}threadId"),
-        source_type=fields.choice(given.get("source_type"), f"{place}source_type", SOURCE_TYPES),
-        tags=canonical_tags(given.get("tags"), f"{place}tags"),
-        group=None if group is None else checked_id(group, f"{place}group_id"),
-        tainted=fields.boolean(given.get("tainted"), f"{place}tainted"),
-        standing=fields.boolean(given.get("standing"), f"{place}standing"),
-        conflicts=fields.boolean(given.get("conflicts"), f"{place}conflicts"),
-        created_from=timestamp(given.get("created_from"), f"{place}created_from"),
-        created_before=timestamp(given.get("created_before"), f"{place}created_before"),
-        superseded="superseded" in included,
-        expired="expired" in included,
-        deleted="deleted" in included,
-    )
+def _filter(given: Mapping[str, object], included: tuple[str, ...]) -> MemoryFilter:
+    return memory_filter(given, "", **{name: name in included for name in INCLUDED})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memtree.memories.curation import MemoryPast
 from memtree.memories.fields.times import shown
-from memtree.memories.memory import Memory, MemorySource, Tombstone
+from memtree.memories.memory import Memory, MemorySource
 from memtree.memories.users.user_memories import MemoryGroup, UserSettings
 from memtree_proxy.memories.answers import updates_json
 
@@ -59,36 +58,6 @@ def group_json(group: MemoryGroup) -> Json:
     }
 
 
-def past_json(past: MemoryPast, *, structured: bool = False) -> Json:
-    """`structured`: with the data of the memories, too."""
-    version = _structured_version if structured else _version
-    return {
-        "id": past.versions[0].id,
-        "versions": [version(memory) for memory in past.versions],
-        "replaced": [
-            {
-                "id": replaced.tombstone.id,
-                "replaced_at": shown(replaced.tombstone.at),
-                "replaced_by": replaced.tombstone.replaced_by,
-                "reason": replaced.tombstone.reason or None,
-                "versions": [version(memory) for memory in replaced.versions],
-            }
-            for replaced in past.replaced
-        ],
-    }
-
-
-def tombstone_json(stone: Tombstone) -> Json:
-    return {
-        "id": stone.id,
-        "number": stone.number,
-        "at": shown(stone.at),
-        "reason": stone.reason or None,
-        "text": stone.text or None,
-        "replaced_by": stone.replaced_by,
-    }
-
-
 def settings_json(settings: UserSettings, plan: str) -> Json:
     return {
         "memories_save_enabled": settings.save,
@@ -97,23 +66,6 @@ def settings_json(settings: UserSettings, plan: str) -> Json:
         "score_threshold": settings.threshold,
         "plan": plan,
     }
-
-
-def _version(memory: Memory) -> Json:
-    return {
-        "version": memory.version,
-        "at": shown(memory.updated),
-        "text": memory.text,
-        "category": memory.category,
-        "tags": memory.tags,
-        "expires_at": _time(memory.expires),
-        "tainted": memory.tainted,
-    }
-
-
-def _structured_version(memory: Memory) -> Json:
-    said = {"kind": memory.kind, "data": memory.data, "confidence": memory.confidence}
-    return {**_version(memory), **said}
 
 
 def _source(source: MemorySource) -> Json:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree.memories.memory import CATEGORIES
 from memtree_proxy.memories.chat.fields import MAX_MESSAGE_ID, SOURCE_TYPES
-from memtree_proxy.memories.fields import MAX_IDS
 from memtree_proxy.openapi.memories.curation_shapes import (
-    bulk_deletion,
     edit_of,
-    filter_fields,
-    history_of,
     hits_of,
-    merge_of,
     posted_fields,
-    tombstones_of,
 )
 from memtree_proxy.openapi.memories.parts import saved_row, told_row
-from memtree_proxy.wire import parameter
+from memtree_proxy.wire import curation, parameter
+from memtree_proxy.wire.answer import schema_of_answer
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -31,6 +25,7 @@ from memtree_proxy.wire.json_schema import (
     posted,
     schema,
 )
+from memtree_proxy.wire.shape import schema_of
 from memtree_proxy.wire.types import (
     CHAT_ID,
     MEMORY_ID,
@@ -40,12 +35,11 @@ from memtree_proxy.wire.types import (
     VERSION,
 )
 
-CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
-
+_SAID = schema_of_answer(curation.SAID_OF_CHAT)["properties"]
 _ROW = {
     "id": MEMORY_ID,
     "content": described(STRING, "What is remembered."),
-    "category": either(CATEGORY, NULL),
+    "category": either(curation.CHAT_CATEGORY, NULL),
     "source_type": described(
         {"type": "string", "enum": list(SOURCE_TYPES)},
         "`model`: saved by the tool `save_memory`; `user`: by a person or a program.",
@@ -61,20 +55,9 @@ _ROW = {
     "message_id": described(either(STRING, NULL), "The `messageId` that it was made from."),
     "state": STATE,
     **told_row("content"),
-    "tainted": described(
-        BOOLEAN,
-        "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "
-        "models are shown it as a fact until a person confirms it.",
-    ),
+    "tainted": _SAID["tainted"],
     "version": VERSION,
 }
-_VERSION = object_of(
-    {
-        "version": VERSION,
-        "at": TIME,
-        **{name: _ROW[name] for name in ("content", "category", "tags", "expires_at", "tainted")},
-    }
-)
 SCHEMAS: dict[str, Json] = {
     "ChatMemory": object_of(_ROW, description="A memory of a chat."),
     "SavedChatMemory": saved_row(_ROW, "content"),
@@ -89,15 +72,15 @@ SCHEMAS: dict[str, Json] = {
     ),
     "ChatMemoryHits": hits_of(_ROW),
     "ChatMemories": object_of({"memories": array(schema("ChatMemory"))}),
-    "ChatMemoryHistory": history_of(_VERSION),
-    "ChatTombstones": tombstones_of("content"),
+    "ChatMemoryHistory": schema_of_answer(curation.CHAT_HISTORY),
+    "ChatTombstones": schema_of_answer(curation.CHAT_TOMBSTONES),
 }
 
 
 def bodies(settings: Settings) -> dict[str, Json]:
     """Schemas of what is posted."""
     says = "Inferred from the content when absent."
-    given = posted_fields("content", settings, CATEGORY, says)
+    given = posted_fields("content", settings, curation.CHAT_CATEGORY, says)
     message = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_ID}
     return {
         "NewChatMemory": object_of(
@@ -107,12 +90,9 @@ def bodies(settings: Settings) -> dict[str, Json]:
             additionalProperties=False,
         ),
         "ChatMemoryEdit": edit_of(given, "content"),
-        "MemoryIds": object_of(
-            {"ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
-            description="Memories that were deleted.",
-        ),
-        "ChatMemoryMerge": merge_of(given, "content"),
-        "ChatBulkDeletion": bulk_deletion(filter_fields(given["tags"]), {}),
+        "MemoryIds": schema_of(curation.MemoryIds),
+        "ChatMemoryMerge": curation.merge_schema(curation.ChatMemoryMerge, "content", settings),
+        "ChatBulkDeletion": curation.deletion_schema(agents=False),
     }
 
 
@@ -141,7 +121,7 @@ def parameters() -> dict[str, Json]:
     given = [
         parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
         parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        parameter.query("category", "Memories of this category alone.", CATEGORY),
+        parameter.query("category", "Memories of this category alone.", curation.CHAT_CATEGORY),
         parameter.query(
             "source_type",
             "Memories that came this way alone.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree.memories.memory import USER_CATEGORIES
 from memtree.memories.users.user_categories import MAX_CATEGORY
 from memtree.memories.users.user_memories import (
     MAX_DESCRIPTION_CHARS,
@@ -12,23 +11,14 @@ from memtree.memories.users.user_memories import (
     PLANS,
 )
 from memtree_proxy.http.own_headers import USER_HEADER
-from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME
 from memtree_proxy.openapi.memories.curation_shapes import (
-    BULK_RECEIPT,
-    DRY_RUN,
-    bulk_deletion,
     edit_of,
-    filter_fields,
-    given_field,
-    history_of,
     hits_of,
-    merge_of,
     posted_fields,
-    tombstones_of,
 )
 from memtree_proxy.openapi.memories.parts import saved_row, told_row
-from memtree_proxy.wire import parameter
+from memtree_proxy.wire import curation, parameter
+from memtree_proxy.wire.answer import schema_of_answer
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -41,21 +31,18 @@ from memtree_proxy.wire.json_schema import (
     object_of,
     posted,
     schema,
+    when_given,
 )
+from memtree_proxy.wire.shape import schema_of
 from memtree_proxy.wire.types import (
     CHAT_ID,
-    GIVEN_TAGS,
-    MANY,
     MEMORY_ID,
     NO_NUL,
     SAYS_SOMETHING,
     STATE,
     TIME,
-    VERSION,
 )
 
-_OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
-_CATEGORY = described({"type": "string", "maxLength": 200}, _OWN)
 _GROUP_ID = described(STRING, "As in `grp_3f9a...`.", examples=["grp_0b1c2d3e4f5a6b7c8d9e"])
 _MAYBE_TIME, _MAYBE_STRING = either(TIME, NULL), either(STRING, NULL)
 _SOURCE = object_of(
@@ -69,22 +56,10 @@ _SOURCE = object_of(
     }
 )
 
-_VERSIONED = {
-    "text": described(STRING, "What is remembered."),
-    "category": either(_CATEGORY, NULL),
-    "tags": array(STRING),
-    "expires_at": _MAYBE_TIME,
-    "tainted": described(
-        BOOLEAN,
-        "A model saved it in a turn in which a tool or a web page spoke, or it came in an import "
-        "and reads like an instruction: models are shown it as a fact until a person confirms it.",
-    ),
-    "version": VERSION,
-}
 ROW = {
     "id": MEMORY_ID,
     "number": described(COUNT, "The same as `memory_id` of the remember tool."),
-    **_VERSIONED,
+    **schema_of_answer(curation.SAID_OF_USER)["properties"],
     "state": STATE,
     **told_row("text"),
     "created_at": TIME,
@@ -110,21 +85,11 @@ _GROUP = {
     "id": _GROUP_ID,
     "title": STRING,
     "description": STRING,
-    "category": either(_CATEGORY, NULL),
+    "category": either(curation.CATEGORY, NULL),
     "member_count": described(COUNT, "Memories in it."),
     "created_at": TIME,
     "updated_at": TIME,
 }
-_PAST = {"version": VERSION, "at": TIME, **_VERSIONED}
-_PAST_VERSION = object_of(
-    {
-        **_PAST,
-        "kind": described(STRING, "Of an agent's memory, and so on."),
-        "data": either({"type": "object"}, NULL),
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-    },
-    _PAST,
-)
 _DONE: Json = {"const": True}
 _INTEGER: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]+\s*$"}
 _PLAN: Json = {"type": "string", "enum": list(PLANS)}
@@ -141,8 +106,8 @@ SCHEMAS: dict[str, Json] = {
     ),
     "MemoryHits": hits_of(ROW),
     "Memories": object_of({"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}),
-    "MemoryHistory": history_of(_PAST_VERSION),
-    "Tombstones": tombstones_of("text"),
+    "MemoryHistory": schema_of_answer(curation.AGENT_HISTORY),
+    "Tombstones": schema_of_answer(curation.TOMBSTONES),
     "MemoryDeleted": object_of(
         {
             "success": _DONE,
@@ -150,8 +115,8 @@ SCHEMAS: dict[str, Json] = {
             "deleted": described(COUNT, "It and its twins: others that say the same."),
         }
     ),
-    "BulkReceipt": BULK_RECEIPT,
-    "DryRun": DRY_RUN,
+    "BulkReceipt": curation.BULK_RECEIPT,
+    "DryRun": curation.DRY_RUN,
     "MemoryGroup": object_of(_GROUP, description="Memories that belong together."),
     "MemoryGroups": object_of({"groups": array(schema("MemoryGroup"))}),
     "GroupMembersAdded": object_of(
@@ -199,41 +164,22 @@ _CHANGEABLE: dict[str, Json] = {
     "score_threshold": described(either({"type": "number"}, NULL), "Clamped."),
 }
 _BODIES: dict[str, Json] = {
-    "MemorySettlement": object_of(
-        {
-            "with": described(STRING, "The id of the other memory."),
-            "action": described(
-                {"type": "string", "enum": ["replace", "keep_both"]},
-                "Whether this memory counts in the place of the other.",
-            ),
-        },
-        additionalProperties=False,
-    ),
-    "BulkDeletion": bulk_deletion(
-        {
-            **filter_fields(either(GIVEN_TAGS, NULL), group_id=either(CHAT_ID, NULL)),
-            "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
-            "threadId": either(CHAT_ID, NULL),
-        },
-        {
-            "agentId": described(either(MANY, NULL), "As in the query; a body may name it, too."),
-            "subjectId": either(MANY, NULL),
-        },
-    ),
+    "MemorySettlement": schema_of(curation.MemorySettlement),
+    "BulkDeletion": curation.deletion_schema(agents=True),
     "NewMemoryGroup": object_of(_NEW_GROUP, ("title",), description="A group to be made."),
     "MemoryGroupEdit": {
         **object_of({**_NEW_GROUP, "title": either(_TITLE, NULL)}, ()),
-        "anyOf": [given_field("title"), {"required": ["description"]}, {"required": ["category"]}],
+        "anyOf": [when_given("title"), {"required": ["description"]}, {"required": ["category"]}],
     },
     "GroupMembers": object_of(
-        {"memory_ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
+        {"memory_ids": array(STRING, minItems=1, maxItems=curation.MAX_IDS)},
         description="Memories that are there.",
     ),
     "MemorySettingsEdit": {
         **object_of(
             {**_CHANGEABLE, "plan": described(NULL, "Set with the key: a value is a 403.")}, ()
         ),
-        "anyOf": [given_field(name) for name in _CHANGEABLE],
+        "anyOf": [when_given(name) for name in _CHANGEABLE],
     },
 }
 
@@ -244,9 +190,9 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "text",
         settings,
         _NAMED,
-        f"{_OWN} Inferred from the text when absent.",
+        f"{curation.OWN} Inferred from the text when absent.",
         expires_at=described(
-            either(GIVEN_TIME, NULL),
+            either(curation.A_TIME.schema, NULL),
             "Not found after it; must lie in the future. A date is its start.",
         ),
     )
@@ -255,7 +201,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
             given, ("text",), description="A memory to be made.", additionalProperties=False
         ),
         "MemoryEdit": edit_of(given, "text"),
-        "MemoryMerge": merge_of(given, "text"),
+        "MemoryMerge": curation.merge_schema(curation.MemoryMerge, "text", settings),
         **_BODIES,
     }
 

@@ -12,9 +12,8 @@ from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.grants import REPORT, REVOKED, WALLETS, posted_grant
+from memtree_proxy.wire.grants import PROOF, REPORT, REVOKED, WALLETS, posted_grant
 from memtree_proxy.wire.operation import memory_operation
-from memtree_proxy.wire.wallet_headers import PROOF
 
 TAG = "Grants"
 route = memory_operation(TAG)

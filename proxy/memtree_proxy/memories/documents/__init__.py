@@ -1,1 +1,0 @@
-"""Documents and their passages over HTTP."""

@@ -1,1 +1,0 @@
-"""Grants and wallets over HTTP."""

@@ -1,0 +1,331 @@
+"""Looking after memories: deletions of many, merges, settlements, histories and tombstones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.memories.curation import DeletionReceipt, MemoryPast, ReplacedMemory
+from memtree.memories.deletion_check import EVERYTHING
+from memtree.memories.draft import checked_name
+from memtree.memories.fields.times import shown as shown_time
+from memtree.memories.fields.times import timestamp
+from memtree.memories.memory import (
+    CATEGORIES,
+    EXTRACTED,
+    IMPORTED,
+    USER_CATEGORIES,
+    Memory,
+    Tombstone,
+)
+from memtree.memories.ports import ANY, MemoryFilter
+from memtree.wire.json_body import Body
+from memtree_proxy.access.agent_scope import AGENT_FIELDS
+from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.wire.agent_memories import A_MANY
+from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer, shown, shown_each
+from memtree_proxy.wire.json_schema import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    described,
+    either,
+    object_of,
+    schema,
+    when_given,
+)
+from memtree_proxy.wire.shape import Shape, Type, TypeNow, names, object_at, read, schema_of
+from memtree_proxy.wire.types import (
+    AN_ID,
+    MEMORY_ID,
+    NO_NUL,
+    SAYS_SOMETHING,
+    TAGS,
+    TIME,
+    VERSION,
+    YES_OR_NO,
+    ids,
+    one_of,
+)
+
+MAX_IDS = 1_000  # of one request
+SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
+BULK_FIELDS = ("filter", "ids", "all")  # of a request that deletes many
+_MAYBE_STRING, _MAYBE_ID = either(STRING, NULL), either(MEMORY_ID, NULL)
+
+# -- posted ----------------------------------------------------------------------------------
+
+
+def _name(value: object, name: str) -> str:
+    return checked_name(fields.text(value, name) or "", name)
+
+
+# Of a filter, which may name a category that nothing has.
+CATEGORY_NAME = Type({**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}, _name)
+# What is no time, or none in the future, is told by the 400 that refuses it.
+A_TIME = Type({"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}, timestamp)
+SOURCE_TYPE = one_of(*SOURCE_TYPES)
+_TEXT = Type(STRING, fields.text)
+
+
+class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "threadId"}):
+    """Attributes are those of `MemoryFilter`."""
+
+    category: Annotated[str | None, CATEGORY_NAME] = None
+    tags: Annotated[tuple[str, ...], TAGS, "Kept in lower case, with hyphens for white space."] = ()
+    source_type: Annotated[str | None, SOURCE_TYPE] = None
+    group: Annotated[str | None, AN_ID] = None
+    tainted: Annotated[bool | None, YES_OR_NO] = None
+    standing: Annotated[bool | None, YES_OR_NO] = None
+    conflicts: Annotated[bool | None, YES_OR_NO] = None
+    created_from: Annotated[float | None, A_TIME] = None
+    created_before: Annotated[float | None, A_TIME] = None
+    kind: Annotated[str | None, CATEGORY_NAME, "Of agents; and no `group_id`."] = None
+    thread_id: Annotated[str | None, AN_ID] = None
+
+
+# What a filter may say of whose memories.
+AGENTS_FILTERS = ("kind", "threadId")
+OF_CHATS = tuple(name for name in names(BulkFilter) if name not in ("group_id", *AGENTS_FILTERS))
+OF_USERS, OF_AGENTS = (*OF_CHATS, "group_id"), (*OF_CHATS, *AGENTS_FILTERS)
+
+
+def memory_filter(given: Mapping[str, Any], place: str = "", **states: Any) -> MemoryFilter:
+    """Read a filter. `place`: stands before a field's name in errors. `states`: superseded,
+    expired and deleted memories that it lets through."""
+    return MemoryFilter(**msgspec.structs.asdict(read(BulkFilter, given, place=place)), **states)
+
+
+def _filter(value: object, name: str, known: Sequence[str]) -> MemoryFilter:
+    """Read the filter of a deletion. `known`: fields that it may have."""
+    given = object_at(value, name)
+    if set(given) - set(known):
+        raise BadRequest(f"{name} knows only {', '.join(known)}", param=name)
+    return memory_filter(given, f"{name}.", superseded=True, expired=True)
+
+
+class BulkDeletion(Shape, frozen=True, rename={"agent_id": "agentId", "subject_id": "subjectId"}):
+    filter: Annotated[MemoryFilter | None, TypeNow({}, _filter)] = None
+    ids: Annotated[list[str] | None, ids(MAX_IDS)] = None
+    all: Annotated[
+        bool, YES_OR_NO, "Everything that is stored, also what expired or was replaced."
+    ] = False
+    dry_run: Annotated[bool, YES_OR_NO, "Count them, and delete nothing."] = False
+    purge: Annotated[bool, YES_OR_NO, "Erase them at once, for good."] = False
+    agent_id: Annotated[str, A_MANY, "As in the query; a body may name it, too."] = ""
+    subject_id: Annotated[str, A_MANY] = ""
+
+    def wanted(self, *, purged: bool) -> MemoryFilter:
+        """Return the filter of what goes. `purged`: with `all`, the deleted ones as well."""
+        return replace(EVERYTHING, deleted=purged) if self.all else self.filter or ANY
+
+
+def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
+    """Read which memories shall go. Raises `BadRequest` unless a body says that in exactly one way;
+    a filter that lets all through is none. `known`: fields that a filter may have."""
+    posted = read(BulkDeletion, body, known)
+    if [posted.all, posted.filter is not None, posted.ids is not None].count(True) != 1:
+        raise BadRequest("give exactly one of filter, ids and all: true")
+    if posted.filter == EVERYTHING:
+        raise BadRequest("filter must say something; all: true deletes everything", param="filter")
+    return posted
+
+
+def deletion_schema(*, agents: bool) -> Json:
+    """Describe a deletion of many. `agents`: a body may name them, and a filter their fields."""
+    known, given = schema_of(BulkFilter)["properties"], schema_of(BulkDeletion)["properties"]
+    filters = known if agents else OF_CHATS
+    wanted = object_of(
+        {name: known[name] for name in filters},
+        (),
+        additionalProperties=False,
+        anyOf=[when_given(name) for name in filters],
+        description="All of these must hold; a filter that says nothing is a 400.",
+    )
+    named = {name: given[name] for name in given if agents or name not in AGENT_FIELDS}
+    everything = {"required": ["all"], "properties": {"all": {"const": True}}}
+    return {
+        **object_of({**named, "filter": either(wanted, NULL)}, (), additionalProperties=False),
+        "oneOf": [when_given("filter"), when_given("ids"), everything],
+    }
+
+
+class MemoryIds(Shape, frozen=True):
+    ids: Annotated[list[str], ids(MAX_IDS)]
+
+    MORE: ClassVar[Json] = {"description": "Memories that were deleted."}
+
+
+class MemorySettlement(Shape, frozen=True, rename={"other": "with"}):
+    other: Annotated[str, _TEXT, "The id of the other memory."]
+    action: Annotated[
+        str,
+        one_of("replace", "keep_both"),
+        "Whether this memory counts in the place of the other.",
+    ]
+
+    MORE: ClassVar[Json] = {"additionalProperties": False}
+
+    @classmethod
+    def check(cls, given: Mapping[str, Any], place: str) -> None:
+        refuse_unknown(given, names(cls), "field")
+        if given.get("action") is None:
+            raise BadRequest("action must be replace or keep_both", param="action")
+
+    @property
+    def replaces(self) -> bool:
+        return self.action == "replace"
+
+
+class MemoryMerge(Shape, frozen=True):
+    replaces: Annotated[str, _TEXT, "The id of the older memory."]
+    text: Annotated[str | None, _TEXT] = None
+
+
+class ChatMemoryMerge(Shape, frozen=True):
+    replaces: Annotated[str, _TEXT, "The id of the older memory."]
+    content: Annotated[str | None, _TEXT] = None
+
+
+def text_of(settings: Settings) -> Json:
+    shape = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING,
+             "maxLength": settings.max_text_chars}  # fmt: skip
+    return described(shape, "The text to remember. Secrets are refused.")
+
+
+def merge_schema(merge: type[Shape], text: str, settings: Settings) -> Json:
+    made = schema_of(merge)
+    made["properties"][text] = either(text_of(settings), NULL)
+    return made
+
+
+# -- answered --------------------------------------------------------------------------------
+
+OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
+CATEGORY = described({"type": "string", "maxLength": 200}, OWN)
+CHAT_CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else shown_time(seconds)
+
+
+def _said(text: str, category: Json, tainted: str) -> Answer[Memory]:
+    """Return the fields of a memory at one time. `text`: the name of the field of its text."""
+    return {
+        text: Shown(STRING, "text", "What is remembered."),
+        "category": Shown(either(category, NULL)),
+        "tags": Shown(array(STRING)),
+        "expires_at": Shown(either(TIME, NULL), lambda memory: _time(memory.expires)),
+        "tainted": Shown(BOOLEAN, says=tainted),
+        "version": Shown(VERSION),
+    }
+
+
+SAID_OF_USER = _said(
+    "text",
+    CATEGORY,
+    "A model saved it in a turn in which a tool or a web page spoke, or it came in an import "
+    "and reads like an instruction: models are shown it as a fact until a person confirms it.",
+)
+SAID_OF_CHAT = _said(
+    "content",
+    CHAT_CATEGORY,
+    "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "
+    "models are shown it as a fact until a person confirms it.",
+)
+_SAID_OF_AGENT: Answer[Memory] = {
+    **SAID_OF_USER,
+    "kind": Shown(STRING, lambda memory: memory.kind, "Of an agent's memory, and so on.", True),
+    "data": Shown(either({"type": "object"}, NULL), lambda memory: memory.data, optional=True),
+    "confidence": Shown(
+        {"type": "number", "minimum": 0, "maximum": 1},
+        lambda memory: memory.confidence,
+        optional=True,
+    ),
+}
+
+
+def _history(said: Answer[Memory]) -> Answer[MemoryPast]:
+    """Show the versions of a memory, and of those that it took the place of."""
+    at = Shown[Memory](TIME, lambda memory: shown_time(memory.updated))
+    version = {"version": said["version"], "at": at, **said}
+    versions = array(schema_of_answer(version))
+    replaced: Answer[ReplacedMemory] = {
+        "id": Shown(MEMORY_ID, "tombstone.id"),
+        "replaced_at": Shown(TIME, lambda memory: shown_time(memory.tombstone.at)),
+        "replaced_by": Shown(_MAYBE_ID, "tombstone.replaced_by"),
+        "reason": Shown(_MAYBE_STRING, lambda memory: memory.tombstone.reason or None),
+        "versions": Shown(versions, lambda memory: shown_each(version, memory.versions)),
+    }
+    return {
+        "id": Shown(MEMORY_ID, lambda past: past.versions[0].id),
+        "versions": Shown(
+            versions,
+            lambda past: shown_each(version, past.versions),
+            "The newest, which counts, first.",
+        ),
+        "replaced": Shown(
+            array(schema_of_answer(replaced)),
+            lambda past: shown_each(replaced, past.replaced),
+            "Memories that it took the place of, and what these said.",
+        ),
+    }
+
+
+HISTORY, CHAT_HISTORY = _history(SAID_OF_USER), _history(SAID_OF_CHAT)
+AGENT_HISTORY = _history(_SAID_OF_AGENT)  # the document has it for both
+
+
+def _tombstones(text: str) -> Answer[list[Tombstone]]:
+    stone: Answer[Tombstone] = {
+        "id": Shown(MEMORY_ID),
+        "number": Shown(COUNT),
+        "at": Shown(TIME, lambda stone: shown_time(stone.at)),
+        "reason": Shown(_MAYBE_STRING, lambda stone: stone.reason or None),
+        text: Shown(_MAYBE_STRING, lambda stone: stone.text or None, "Null of what was forgotten."),
+        "replaced_by": Shown(_MAYBE_ID),
+    }
+    listed = array(schema_of_answer(stone))
+    return {"tombstones": Shown(listed, lambda stones: shown_each(stone, stones))}
+
+
+TOMBSTONES, CHAT_TOMBSTONES = _tombstones("text"), _tombstones("content")
+
+_APART: Answer[DeletionReceipt] = {
+    "undelete_until": Shown(
+        either(TIME, NULL),
+        lambda receipt: _time(receipt.undelete_until),
+        "Until then `undelete` brings them back.",
+    ),
+    "tombstones": Shown(COUNT, says="Ids and dates of those that were forgotten."),
+    "snapshots": Shown(array(MEMORY_ID), says="Snapshots of conversations that quote one of them."),
+    "other_scopes": Shown({"const": "kept"}, lambda receipt: "kept"),
+}
+RECEIPT: Answer[DeletionReceipt] = {
+    "deleted": Shown(COUNT, lambda receipt: len(receipt.deleted)),
+    "verified": Shown(
+        BOOLEAN,
+        says="No list, search, history, past list or export answers one of them, or a twin of "
+        "it in its scope (looked for are up to 50).",
+    ),
+    "apart": Shown(
+        schema_of_answer(_APART),
+        lambda receipt: shown(_APART, receipt),
+        "What stands apart. Equal texts of other scopes are not looked for.",
+    ),
+}
+BULK_RECEIPT = either(schema_of_answer(RECEIPT, description="They are deleted."), schema("DryRun"))
+DRY_RUN = object_of(
+    {"dry_run": {"const": True}, "count": described(COUNT, "How much would go.")},
+    description="Nothing is deleted.",
+)

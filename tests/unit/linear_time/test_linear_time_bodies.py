@@ -1,0 +1,58 @@
+"""Reading the bodies of memory routes takes time linear in what is posted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+import pytest
+
+from memtree.errors import MemTreeError
+from memtree.wire.json_body import Body, split
+from memtree_proxy.wire.curation import OF_USERS, bulk_deletion
+from memtree_proxy.wire.documents import new_documents
+from memtree_proxy.wire.grants import posted_grant
+from memtree_proxy.wire.schemas import new_schema
+from tests.hostile_texts import hostile
+from tests.hostile_texts.linear_time import Subject, slow
+
+
+def reading(read: Callable[[Body], object]) -> Callable[[str], None]:
+    """Read a body; a refusal counts as an answer."""
+
+    def of(posted: str) -> None:
+        with suppress(MemTreeError):
+            read(split(posted.encode()))
+
+    return of
+
+
+def _documents(text: str) -> str:
+    document = {"text": text[: len(text) // 4], "type": "a", "metadata": {"a": text[:200]}}
+    return msgspec.json.encode({"documents": [document] * 4}).decode()
+
+
+def _schema(text: str) -> str:
+    return msgspec.json.encode({"schema": text, "uniqueOn": text.split()[:50]}).decode()
+
+
+def _filter(text: str) -> str:
+    return msgspec.json.encode({"ids": text.split(" "), "filter": {"tags": [text]}}).decode()
+
+
+BODIES = {
+    "documents": Subject(reading(new_documents), _documents),
+    "a schema": Subject(reading(new_schema), _schema),
+    "a share code": Subject(
+        reading(posted_grant), lambda text: msgspec.json.encode({"shareCode": text}).decode()
+    ),
+    "a deletion": Subject(reading(lambda body: bulk_deletion(body, OF_USERS)), _filter),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", BODIES)
+def test_no_shape_of_a_body_takes_more_than_its_share_of_time(name: str):
+    assert list(slow(BODIES[name], hostile.shapes(), 1 << 15)) == []
