@@ -16,9 +16,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import is_boilerplate, without_stamp
 from memtree.digests.clauses.particular import telling_words
 from memtree.digests.clauses.phrases import is_hollow, leans, readable, whole
@@ -37,6 +36,7 @@ from memtree.digests.title_words import (
     TAGGED,
     VERB,
 )
+from memtree.language import borders
 from memtree.language.lists import words
 from memtree.text import secrets
 from memtree.text.pasted.client_messages import is_by_client
@@ -53,7 +53,7 @@ _THEMES = 4  # words that come back in a talk
 _CLAUSES, _PIECES = 12, 8  # clauses of a message, and pieces of a clause, that are compared
 _CAPS = (16, 13, 11, 9, 7, 5)  # tokens of a phrase, until it fits
 _GOOD = 2.0  # what a request is worth that needs no title of a text it hands over
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+|\s[–—-]\s")
+_DASH = re.compile(r"\s[–—-]\s")
 _MARKUP = re.compile(r"^[\s>#*_`~=|•-]+|[*`]{1,3}(?=[\w\"'])|(?<=[\w.!?\"'])[*`]{1,3}")
 _PREFIX = re.compile(r"^(?:#### ?|> ?)")
 _COMMAND = re.compile(r"^/[a-z][\w-]*(?:\s+|$)")
@@ -201,7 +201,7 @@ def _clauses_of(text: str, own: Iterable[Span]) -> Iterator[str]:
 
 def _clauses(text: str) -> Iterator[str]:
     """Tidied sentences, without those that are the same in every session."""
-    for sentence in _SENTENCE.split(text):
+    for sentence in chain.from_iterable(map(_DASH.split, borders.split(text))):
         line = _COMMAND.sub("", _MARKUP.sub("", without_stamp(sentence.strip())).strip())
         if line and not is_boilerplate(line):
             yield " ".join(line.split())

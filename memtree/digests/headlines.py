@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import is_boilerplate, speaker_of
 from memtree.digests.clauses.clause import Clause
 from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
@@ -34,6 +33,7 @@ from memtree.digests.talk_lines import are_talk, talked
 from memtree.digests.title_words import SELF
 from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText
 from memtree.digests.work_clauses import is_work, short_path
+from memtree.language import borders
 from memtree.text import tokens
 from memtree.text.words.common_words import is_common
 

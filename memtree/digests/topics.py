@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import speaker_of
 from memtree.digests.clauses.particular import ERRORS
 from memtree.digests.clauses.phrases import ASIDE, is_hollow, leans, listed, readable, whole
 from memtree.digests.work_clauses import Work, is_work, merged, work_clauses, works_in
+from memtree.language import borders
 from memtree.text import tokens
 from memtree.text.words.common_words import is_common
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from math import fsum
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import is_boilerplate, without_stamp
 from memtree.digests.clauses.clause import Clause, SourcePassage
 from memtree.digests.clauses.outcomes import may_end, outcome
 from memtree.digests.clauses.quotations import OTHERS, OWN, parts, quotation
 from memtree.digests.clauses.read_lines import Judgement, ReadLines
+from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined, merged, source
 from memtree.language.lists import words as word_set
@@ -44,12 +44,6 @@ _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + 
 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
-_SENTENCE = re.compile(
-    rf"(?<=[.!?…]){borders.ORDINAL}[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)"
-)
-# The same in ASCII, with a first character that the engine can look for; group 1 is the border.
-_SENTENCE_ASCII = re.compile(rf"[.!?]{borders.ORDINAL}([\"')\]*_]*\s+)(?=[^a-z\s])")
-_SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _NUMBERED = re.compile(r"\d{1,5}\s?[:|]|[\[{]{1,2}\"\w")  # a line of output, or JSON
@@ -236,26 +230,13 @@ def _sentences(
 def _split(line: str) -> tuple[str, ...]:
     """The sentences of one line that say anything."""
     tidied = without_stamp(tidy(line))
-    sentences = [s.strip(" *_") for s in (_cut(tidied) if len(line) > 30 else (tidied,))]
+    sentences = [s.strip(" *_") for s in (borders.split(tidied) if len(line) > 30 else (tidied,))]
     return tuple(
         sentence
         for sentence in sentences
         if _LETTERS.search(sentence)
         and not (len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii())
     )
-
-
-def _cut(line: str) -> Sequence[str]:
-    """A line between its sentences."""
-    if not line.isascii():
-        ends = _SENTENCE_END.search(line)  # much cheaper than to split
-        return _SENTENCE.split(line) if ends else (line,)
-    pieces: list[str] = []
-    start = 0
-    for border in _SENTENCE_ASCII.finditer(line):
-        pieces.append(line[start : border.start(1)])
-        start = border.end(1)
-    return (*pieces, line[start:]) if pieces else (line,)
 
 
 def tidy(line: str) -> str:

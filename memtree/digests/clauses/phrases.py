@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.clauses import SOURCE_LINE
+from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined, source
 from memtree.text import tokens

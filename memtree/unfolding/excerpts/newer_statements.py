@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from heapq import nlargest
 from math import log1p
 
+from memtree.language import borders
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text.words import terms
 from memtree.unfolding.excerpts.duplicates import negates
@@ -24,8 +25,6 @@ BEST = 100  # ranks among which statements are compared
 MOST = 2  # marks in an answer; of what is about everything there would be many
 CLAUSES = 4  # of a message that are compared
 REACH = 4_000  # characters of an excerpt
-_SENTENCE = re.compile(r"[.!?;](?=\s)|[\n。！？；]")
-_CLAUSE = re.compile(r"[,:](?=\s)|，")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"\d(?:[\d.,:]*\d)?")
 
@@ -87,8 +86,8 @@ def _weights(said: Mapping[int, Sequence[_Statement]]) -> dict[int, float]:
 
 def statements(message: int, text: str, query: frozenset[int]) -> Iterator[_Statement]:
     """The clauses of a text that are about what is asked for; code is left out."""
-    for sentence in _SENTENCE.split(_FENCE.sub("\n", text)):
-        clauses = _CLAUSE.split(sentence)
+    for sentence in borders.split(_FENCE.sub("\n", text)):
+        clauses = list(borders.clauses(" ".join(sentence.split())))
         own = [query.intersection(terms.terms(clause)) for clause in clauses]
         for at, clause in enumerate(clauses):
             wanted = frozenset().union(*own[max(0, at - 1) : at + 2])
