@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined, words
+from memtree.language.negation import DENIALS, denies
 
 USER, ASSISTANT = "user", "assistant"
 
@@ -46,7 +47,6 @@ _BORDER = lazily(
 )
 _STEM = lazily(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
 _DENSE = lazily("[぀-ヿ㐀-鿿가-힯]+")
-_DENIES = lazily(lambda: rf"\b(?:{_any('denies')})\b|{_any('denies_unspaced')}", re.IGNORECASE)
 _HEDGES = lazily(lambda: rf"\b(?:{_any('hedges')})\b|{_any('hedges_unspaced')}", re.IGNORECASE)
 _ROLE = lazily(r"\b(?:user|assistant)\b")
 _LABEL = lazily(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
@@ -78,10 +78,10 @@ def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
             subject = _SUBJECT.match(clause)
             who = subject.group(1).lower() if subject else speaker
             stems = frozenset(_stems(clause))
-            denies = bool(_DENIES.search(clause))
-            hedged = denies or bool(_HEDGES.search(clause))
+            denied = denies(clause)
+            hedged = denied or bool(_HEDGES.search(clause))
             clauses.append(
-                Statement(who, clause, stems, frozenset(_denied(clause)), denies, hedged)
+                Statement(who, clause, stems, frozenset(_denied(clause)), denied, hedged)
             )
     return clauses
 
@@ -105,7 +105,7 @@ def _denied(clause: str) -> Iterator[str]:
     clause = clause.lower()
     content = list(_content_words(clause))
     starts = [start for start, _ in content]
-    for match in _DENIES.finditer(clause):
+    for match in DENIALS.finditer(clause):
         after = bisect_left(starts, match.end())
         # Nothing after it: the last one that begins before it.
         at = after if after < len(starts) else bisect_left(starts, match.start()) - 1

@@ -15,9 +15,9 @@ from heapq import nlargest
 from math import log1p
 
 from memtree.language import borders
+from memtree.language.negation import denies
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text.words import terms
-from memtree.unfolding.excerpts.duplicates import negates
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice
 
 SHARE = 0.4  # of the weight of the question's terms that are quoted at all, which both hold
@@ -94,4 +94,4 @@ def statements(message: int, text: str, query: frozenset[int]) -> Iterator[_Stat
             if wanted:
                 following = clauses[at + 1] if at + 1 < len(clauses) else ""
                 numbers = frozenset(_NUMBER.findall(clause) or _NUMBER.findall(following))
-                yield _Statement(message, wanted, numbers, bool(own[at]) and negates(clause))
+                yield _Statement(message, wanted, numbers, bool(own[at]) and denies(clause))
