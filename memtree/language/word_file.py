@@ -52,9 +52,9 @@ class _Sections:
         """Return the words of all these sections, read at the first use."""
         return _Words(lambda: frozenset(word for name in names for word in self.entries(name)))
 
-    def table(self, section: str) -> Mapping[str, str]:
-        """Return a section of lines `word = value`, read at the first use."""
-        return _Table(lambda: dict(map(_pair, self.entries(section))))
+    def table(self, *names: str) -> Mapping[str, str]:
+        """Return the lines `word = value` of all these sections, read at the first use."""
+        return _Table(lambda: dict(_pair(line) for name in names for line in self.entries(name)))
 
     def by_word(self, section: str) -> Mapping[str, str]:
         """Return the value of each word of lines `value = words`, read at the first use."""

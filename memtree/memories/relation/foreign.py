@@ -30,7 +30,7 @@ __getattr__ = at_first_use(
         "USER": lambda: frozenset(_DATA.words("user")),
         "NEGATIONS": lambda: frozenset(_DATA.words("negations")),
         "SECOND": lambda: frozenset(_DATA.words("second_negations")),
-        "NUMBERS": lambda: dict(_DATA.table("numbers")),
+        "NUMBERS": lambda: dict(WordFiles("numbers").table("cardinals")),
     },
 )
 _LEAST = 3  # letters that two forms share

@@ -15,10 +15,10 @@ from memtree.language.day_names import (
     WEEKDAYS,
 )
 from memtree.language.lists import alternation
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, WordFiles
 
 _DATA = WordFile("all", "memory_dates")
-DIGITS = _DATA.table("digits")
+DIGITS = WordFiles("numbers", without=()).table("cardinals", "counts")
 UNSPACED_TRIGGERS = "每周|每星期|每个星期|毎週"
 
 
