@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import in_order, languages_with, sections
+from memtree.language.lists import by_language, in_order, sections
 
 _ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)\}")
 
@@ -98,12 +98,10 @@ class WordFiles(_Sections):
     without: tuple[str, ...] = ("all", "en")
 
     def entries(self, section: str) -> tuple[str, ...]:
-        having = sorted(languages_with(self.name))
-        known = [each for each in self.languages or having if each in having]
-        kept = [WordFile(each, self.name) for each in known if each not in self.without]
-        return tuple(
-            entry for file in kept if section in file.names() for entry in file.entries(section)
-        )
+        read = by_language(self.name, section)
+        kept = [each for each in self.languages or read if each in read]
+        files = [WordFile(each, self.name) for each in kept if each not in self.without]
+        return tuple(entry for file in files for entry in file.entries(section))
 
 
 def at_first_use(
