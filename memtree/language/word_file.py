@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from memtree.language.lazy_patterns import lazily
@@ -74,18 +74,24 @@ class WordFile(_Sections):
     name: str
 
     def entries(self, section: str) -> tuple[str, ...]:
-        return tuple(map(self._filled, sections(self.language, self.name)[section]))
+        return _entries(self, section)
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the sections."""
         return tuple(sections(self.language, self.name))
 
-    def _filled(self, entry: str) -> str:
+    def filled(self, entry: str) -> str:
+        """Put the entries of other files into an entry that names them."""
         if "." not in entry or "{" not in entry:
             return entry
         return _ELSEWHERE.sub(
             lambda match: WordFile(match[1] or self.language, match[2]).part(match[3]), entry
         )
+
+
+@cache
+def _entries(file: WordFile, section: str) -> tuple[str, ...]:
+    return tuple(map(file.filled, sections(file.language, file.name)[section]))
 
 
 @dataclass(frozen=True, slots=True)

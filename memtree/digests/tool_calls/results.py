@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 
 from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined, source
+from memtree.language.word_file import WordFile
+
+_DATA = WordFile("all", "command_results")
 
 _FILE = "command_results"  # of data/all
 OK, FAILED, UNKNOWN, STOPPED = 0, 1, -1, 124  # else the exit code itself
@@ -34,11 +37,7 @@ _SUMS_UP = lazily(source(_FILE, "sums_up"), re.IGNORECASE)
 _ERROR = lazily(lambda: rf"^(?:{joined(_FILE, 'error_lines')})[^\n]{{0,240}}", re.MULTILINE)
 _STOPPED = lazily(source(_FILE, "stopped"), re.IGNORECASE)
 _REFUSED = lazily(source(_FILE, "refusals"), re.IGNORECASE)
-_SHELL_REFUSED = re.compile(
-    r"^(?:[\w/]{0,20}sh: |rm: |cp: |mv: |sed: |touch: |tee: |cat: |git: |fatal: )[^\n]{0,200}?"
-    r"(?:No such file|Permission denied|cannot |can't |Is a directory|fatal|read-only)[^\n]{0,80}",
-    re.MULTILINE | re.IGNORECASE,
-)
+_SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
 _FAILURE = re.compile(
     r"\s{0,4}(?:<error>|\[?error\b|<tool_use_error>|failed\b|failure\b|\{\"error|traceback"
     r"|invalid\b)",
