@@ -37,7 +37,8 @@ from memtree.digests.title_words import (
     VERB,
 )
 from memtree.language import borders
-from memtree.language.lists import words
+from memtree.language.lazy_patterns import lazily
+from memtree.language.lists import joined, words
 from memtree.text import secrets
 from memtree.text.pasted.client_messages import is_by_client
 from memtree.text.pasted.document_names import document_name
@@ -60,11 +61,7 @@ _COMMAND = re.compile(r"^/[a-z][\w-]*(?:\s+|$)")
 _MARKS = " \t,;:.-–—*|>#。；：、，？！\"“”«»`'"
 _ENDLESS = re.compile(r"[^\s，。；：！？、]{120,}")
 _CODE = re.compile(r"[{}();=<>\\[\]|]")
-_QUESTION = re.compile(
-    r"(?:who|what|which|where|when|why|how|is|are|can|does|do|will|would|should|wer|was|wie|warum"
-    r"|wann|wo|qui|que|quel\w*|comment|pourquoi|cómo|qué|как|что|почему)\b",
-    re.IGNORECASE,
-)
+_QUESTION = lazily(lambda: rf"(?:{joined('titles', 'questions')})\b", re.IGNORECASE)
 
 
 def title(turns: Iterable[tuple[str, str]]) -> str:

@@ -12,14 +12,8 @@ FUNCTION: frozenset[str]
 PREPOSITIONS: frozenset[str]
 COPULAS: frozenset[str]
 ARTICLES = frozenset(("a", "an"))
-# Prepositions that say the same before one noun; others do not: works for Ann, works with Ann.
-ALIKE_PREPOSITIONS = frozenset(
-    frozenset(pair.split("-"))
-    for pair in (
-        "in-at on-at for-at of-in of-for to-for as-in with-of in-within of-at in-during as-for "
-        "on-about by-via by-at"
-    ).split()
-)
+# Pairs that say the same before one noun.
+ALIKE_PREPOSITIONS: frozenset[frozenset[str]]
 # Values: what differs in one of these says something else. Keys, each with its words.
 VALUES: dict[str, str]
 NEGATIONS: frozenset[str]
@@ -38,6 +32,9 @@ __getattr__ = at_first_use(
     {
         "FUNCTION": lambda: frozenset(_DATA.words("function")),
         "PREPOSITIONS": lambda: frozenset(_DATA.words("prepositions")),
+        "ALIKE_PREPOSITIONS": lambda: frozenset(
+            frozenset(pair.split()) for pair in _DATA.entries("alike_prepositions")
+        ),
         "COPULAS": lambda: frozenset(_DATA.words("copulas")),
         "VALUES": lambda: dict(_DATA.by_word("values")),
         "NEGATIONS": lambda: frozenset(_DATA.words("negations")),
