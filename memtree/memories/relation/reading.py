@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtree.language.word_file import WordFile
 from memtree.memories.relation import foreign, lexicon, quantities
-from memtree.memories.relation.meanings import key_of, synonyms
+from memtree.memories.relation.lexicon import key_of, synonyms
 from memtree.memories.relation.words import Word, with_phrases, words_of
 
 _DATA = WordFile("en", "memory_wording")
