@@ -38,13 +38,15 @@ from memtree.digests.title_words import (
 )
 from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, words
+from memtree.language.word_file import WordFiles
 from memtree.text import secrets
 from memtree.text.pasted.client_messages import is_by_client
 from memtree.text.pasted.document_names import document_name
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import asks
 from memtree.text.spans import Span, outside
+
+_DATA = WordFiles("titles")
 
 LONGEST = 60  # characters of a title
 MESSAGES, READ = 40, 6_000  # messages and characters of each that are read
@@ -61,7 +63,7 @@ _COMMAND = re.compile(r"^/[a-z][\w-]*(?:\s+|$)")
 _MARKS = " \t,;:.-–—*|>#。；：、，？！\"“”«»`'"
 _ENDLESS = re.compile(r"[^\s，。；：！？、]{120,}")
 _CODE = re.compile(r"[{}();=<>\\[\]|]")
-_QUESTION = lazily(lambda: rf"(?:{joined('titles', 'questions')})\b", re.IGNORECASE)
+_QUESTION = lazily(lambda: rf"(?:{_DATA.part('questions')})\b", re.IGNORECASE)
 
 
 def title(turns: Iterable[tuple[str, str]]) -> str:
@@ -138,7 +140,7 @@ def _talk(speakers: Sequence[str], beginning: Sequence[tuple[str, str]]) -> str:
     for word, _ in often.most_common(8 * _THEMES):
         if (
             len(word) > 3
-            and word not in people | words("titles", "vague")
+            and word not in people | _DATA.word_set("vague")
             and not any(word[:4] == other[:4] for other in themes)
         ):
             themes.append(word)

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import in_order, joined, merged
-from memtree.language.word_file import WordFile
+from memtree.language.lists import in_order
+from memtree.language.word_file import WordFile, WordFiles
 
 # -- sentences ---------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ def _ordinal(text: str, first: int, digits: str) -> bool:
 
 # -- words and clauses -------------------------------------------------------------------------
 
-_FILE = "clauses"  # of data/<language>
+_LISTS = WordFiles("clauses")
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30ff"
@@ -117,7 +117,7 @@ _SPACED = re.compile(r"\S+")
 
 def _unit() -> str:
     """One pass, one match a unit: a run of one script, with the particles and marks behind it."""
-    function = joined(_FILE, "function_unspaced")
+    function = _LISTS.part("function_unspaced")
     return (
         rf"(?:{function})[{_STOPS}]*"
         rf"|[{_KATAKANA}]+[{_HIRAGANA}]*+[{_STOPS}]*"
@@ -139,7 +139,7 @@ def _no_ordinal(end: str = "") -> str:
 
 
 def _ascii_joints() -> str:
-    return in_order(filter(str.isascii, merged(_FILE, "joints")))
+    return in_order(filter(str.isascii, _LISTS.entries("joints")))
 
 
 _UNIT = lazily(_unit)
@@ -148,7 +148,7 @@ _CLAUSE = lazily(
     lambda: (
         r"(?<=[,;!?]) (?!\d{4}\b)| (?:[-–—]|->) |(?<=[，；！？。])|(?<=[\u3041-\u309f]、)"
         rf"|(?<=[.…]){_no_ordinal()} (?=[^a-z\s])|(?<=[a-z]{{3}}\.) "
-        rf"|(?<!obody)(?<!othing) (?=(?:{joined(_FILE, 'joints')})\b)"
+        rf"|(?<!obody)(?<!othing) (?=(?:{_LISTS.part('joints')})\b)"
     ),
     re.IGNORECASE,
 )

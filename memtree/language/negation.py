@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined
+from memtree.language.word_file import WordFiles
 
-_FILE = "claims"
+_DATA = WordFiles("claims")
 DENIALS = lazily(
-    lambda: rf"\b(?:{joined(_FILE, 'denies')})\b|{joined(_FILE, 'denies_unspaced')}", re.IGNORECASE
+    lambda: rf"\b(?:{_DATA.part('denies')})\b|{_DATA.part('denies_unspaced')}", re.IGNORECASE
 )
 
 

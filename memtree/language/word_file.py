@@ -101,13 +101,26 @@ class WordFiles(_Sections):
 
     name: str
     languages: tuple[str, ...] = ()
-    without: tuple[str, ...] = ("all", "en")
+    without: tuple[str, ...] = ()
 
     def entries(self, section: str) -> tuple[str, ...]:
-        read = by_language(self.name, section)
-        kept = [each for each in self.languages or read if each in read]
-        files = [WordFile(each, self.name) for each in kept if each not in self.without]
-        return tuple(entry for file in files for entry in file.entries(section))
+        return _joined(self, section)
+
+    def word_set(self, section: str) -> frozenset[str]:
+        """Return a section's entries as a set, read now."""
+        return _word_set(self, section)
+
+
+@cache
+def _joined(files: WordFiles, section: str) -> tuple[str, ...]:
+    read = by_language(files.name, section)
+    kept = (each for each in files.languages or read if each in read and each not in files.without)
+    return tuple(entry for each in kept for entry in WordFile(each, files.name).entries(section))
+
+
+@cache
+def _word_set(files: WordFiles, section: str) -> frozenset[str]:
+    return frozenset(_joined(files, section))
 
 
 def at_first_use(

@@ -12,8 +12,10 @@ from functools import cache
 
 from memtree.language import day_names
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import words
+from memtree.language.word_file import WordFiles
 from memtree.language.written_days import WrittenDay, written_day
+
+_DATA = WordFiles("day_lines")
 
 _WEEKDAY = lazily(lambda: day_names.WEEKDAYS, re.IGNORECASE)
 _CLOCK = lazily(
@@ -120,7 +122,7 @@ def _word(word: str, kinds: set[str]) -> bool:
     """Note what kind of word it is; false where it does not go with days."""
     low = word.lower()
     for kind in ("session", "today", "label"):
-        if low in words("day_lines", kind):
+        if low in _DATA.word_set(kind):
             kinds.add(kind)
             return True
-    return low in words("day_lines", "beside") or bool(_WEEKDAY.fullmatch(low))
+    return low in _DATA.word_set("beside") or bool(_WEEKDAY.fullmatch(low))

@@ -10,12 +10,11 @@ import re
 from dataclasses import dataclass, replace
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, source
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, WordFiles
 
 _DATA = WordFile("all", "command_results")
 
-_FILE = "command_results"  # of data/all
+_LISTS = WordFiles("command_results")
 OK, FAILED, UNKNOWN, STOPPED = 0, 1, -1, 124  # else the exit code itself
 READ_AHEAD, READ_BEHIND = 12_000, 12_000  # characters of a result that are looked at
 _EXIT = re.compile(
@@ -33,17 +32,17 @@ _LABELLED = re.compile(
 )
 _RAN_TESTS = re.compile(r"^Ran (\d{1,7}) tests?", re.MULTILINE)
 _TOTAL = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7})")
-_SUMS_UP = lazily(source(_FILE, "sums_up"), re.IGNORECASE)
-_ERROR = lazily(lambda: rf"^(?:{joined(_FILE, 'error_lines')})[^\n]{{0,240}}", re.MULTILINE)
-_STOPPED = lazily(source(_FILE, "stopped"), re.IGNORECASE)
-_REFUSED = lazily(source(_FILE, "refusals"), re.IGNORECASE)
+_SUMS_UP = _LISTS.pattern("sums_up", re.IGNORECASE)
+_ERROR = lazily(lambda: rf"^(?:{_LISTS.part('error_lines')})[^\n]{{0,240}}", re.MULTILINE)
+_STOPPED = _LISTS.pattern("stopped", re.IGNORECASE)
+_REFUSED = _LISTS.pattern("refusals", re.IGNORECASE)
 _SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
 _FAILURE = re.compile(
     r"\s{0,4}(?:<error>|\[?error\b|<tool_use_error>|failed\b|failure\b|\{\"error|traceback"
     r"|invalid\b)",
     re.IGNORECASE,
 )
-_DONE = lazily(source(_FILE, "done"), re.IGNORECASE)
+_DONE = _LISTS.pattern("done", re.IGNORECASE)
 _MADE = re.compile(r"created|new file|\bA [\w./-]+", re.IGNORECASE)
 _OVERWRITTEN = re.compile(
     r"overwr[io]t|has been updated|updated successfully|replaced|\bM [\w./-]+"

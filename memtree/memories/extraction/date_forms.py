@@ -16,7 +16,7 @@ from memtree.language.word_file import WordFile, WordFiles
 
 _DATA = WordFile("all", "memory_dates")
 _DAYS = _DATA.pattern("days", re.IGNORECASE)
-_DIGITS = WordFiles("numbers", without=()).table("cardinals", "counts")
+_DIGITS = WordFiles("numbers").table("cardinals", "counts")
 UNSPACED_TRIGGERS = "每周|每星期|每个星期|毎週"
 
 

@@ -141,7 +141,7 @@ def _date_key(year: str, month: int, day: str) -> str:
 
 
 def _date(word: str) -> str:
-    written = written_day(word)
+    written = None if word.isalnum() else written_day(word)
     if written is None or not _MOMENT.fullmatch(word, written[1]) or not written[0].year:
         return ""
     day = written[0]

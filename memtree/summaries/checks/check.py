@@ -21,12 +21,14 @@ from dataclasses import dataclass
 
 from memtree.language import languages
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined
+from memtree.language.word_file import WordFiles
 from memtree.summaries.checks import faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
 from memtree.text.pasted.own_words import others_words
 from memtree.text.spans import blanked
+
+_DATA = WordFiles("claims")
 
 __all__ = ["Draft", "Problem", "SourcePiece", "check", "leaf_task"]
 
@@ -78,7 +80,7 @@ def _empty(draft: Draft) -> Iterator[Problem]:
             yield Problem("empty", name)
 
 
-_DANGLING = lazily(lambda: rf"(?:[,:(\[{{\\/&+=-]|\b(?:{joined('claims', 'dangling')}))\s*$")
+_DANGLING = lazily(lambda: rf"(?:[,:(\[{{\\/&+=-]|\b(?:{_DATA.part('dangling')}))\s*$")
 _END = re.compile(r"[.!?…。！？\"'”’»)\]`}」]\s*$")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"), ("「", "」"))
 

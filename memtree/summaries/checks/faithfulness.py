@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, words
 from memtree.language.negation import DENIALS, denies
+from memtree.language.word_file import WordFiles
+
+_DATA = WordFiles("claims")
+_any = _DATA.part
 
 USER, ASSISTANT = "user", "assistant"
 
@@ -60,10 +63,6 @@ _SUBJECT = lazily(
 )
 
 
-def _any(section: str) -> str:
-    return joined("claims", section)
-
-
 def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
     """Clauses of (speaker, text) pieces. A label ("user: ") or a subject ("The user wants") in the
     text itself says who speaks, up to the next label."""
@@ -96,7 +95,7 @@ def _content_words(text: str) -> Iterator[tuple[int, str]]:
         word, start = match.group(), match.start()
         if _DENSE.match(word):
             yield from ((start + at, word[at : at + 2]) for at in range(len(word) - 1))
-        elif word not in words("claims", "stop_words"):
+        elif word not in _DATA.word_set("stop_words"):
             yield start, word[:5]
 
 

@@ -15,10 +15,11 @@ import unicodedata
 from collections.abc import Iterator
 
 from memtree.language.day_names import ENGLISH_NAMES
-from memtree.language.lists import words as word_set
 from memtree.language.word_file import WordFiles
 from memtree.text.normal_form import nfkc
 from memtree.text.words.anchors import weigh
+
+_DATA = WordFiles("numbers")
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
 _SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
@@ -138,7 +139,7 @@ def _in_text(name: str, words: set[str]) -> bool:
     for part in name.split():
         part = part.removesuffix("'s")
         stem = part[: max(4, len(part) - 3)]
-        if part in word_set("numbers", "capitals") or part in words or len(part) < 3:
+        if part in _DATA.word_set("capitals") or part in words or len(part) < 3:
             continue
         if not any(
             word.startswith(stem) or (part.startswith(word) and len(word) > 3) for word in words
@@ -150,7 +151,7 @@ def _in_text(name: str, words: set[str]) -> bool:
 def _several(anchor: str, words: set[str]) -> bool:
     """Worded dates and amounts ("8 May 2023") are known when every word of them is."""
     return " " in anchor and all(
-        part in words or part in word_set("numbers", "capitals") or part.isdigit()
+        part in words or part in _DATA.word_set("capitals") or part.isdigit()
         for part in _PARTS.findall(anchor)
     )
 

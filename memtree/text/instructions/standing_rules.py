@@ -22,10 +22,13 @@ from typing import NamedTuple
 
 from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, merged
+from memtree.language.word_file import WordFiles
 from memtree.text.instructions import rule_phrases, rule_topics
 from memtree.text.instructions.rule_score import RULE
 from memtree.text.spans import Span
+
+_DATA = WordFiles("rule_marks")
+_any = _DATA.part
 
 MAX_RULE = 600  # characters; a longer "sentence" is pasted text
 UNDER_HEADING = 2  # added to the score of a list item below "Rules:"
@@ -71,11 +74,7 @@ _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n
 @cache
 def _ascii_headings() -> tuple[str, ...]:
     """Return the headings in ASCII: for a text in ASCII, a cheap look before the pattern."""
-    return tuple(word for word in merged("rule_marks", "headings") if word.isascii())
-
-
-def _any(section: str) -> str:
-    return joined("rule_marks", section)
+    return tuple(word for word in _DATA.entries("headings") if word.isascii())
 
 
 class ReadSentence(NamedTuple):
