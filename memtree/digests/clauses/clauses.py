@@ -20,11 +20,13 @@ from memtree.digests.clauses.quotations import OTHERS, OWN, parts, quotation
 from memtree.digests.clauses.read_lines import Judgement, ReadLines
 from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFile, WordFiles
 from memtree.text.instructions.standing_rules import standing_rules
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import orders
 from memtree.text.spans import Span
+
+_CODE = WordFile("all", "source_code")
 
 _DATA = WordFiles("clauses")
 MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
@@ -53,15 +55,7 @@ _FILLER = lazily(
     re.IGNORECASE,
 )
 _FILLER_ELSEWHERE = _DATA.pattern("fillers_elsewhere", re.IGNORECASE)
-SOURCE_LINE = re.compile(
-    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private"
-    r"|static|func|fn|package|using|#include)\s.*[:;{(),\]}\"']$"
-    r"|(?:except|try|else|finally)\b.*:$|(?:if|for|while|with)\s.*[:{]$|from \S+ import"
-    r"|@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*"
-    r"|\d{1,5}\s*[:|│]|(?:[+]|-{3}|[<=>]{5,})"
-    r"|[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$"
-    r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
-)
+SOURCE_LINE = _CODE.pattern("lines")
 _MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
 _DETAIL = re.compile(r"[_/.][A-Za-z]")
 NUMBER = re.compile(r"[0-9][\d,.:/-]*")
