@@ -30,10 +30,9 @@ from memtree.conversation.message import (
     Volatile,
     check_message,
 )
-from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import merged, source
+from memtree.language.word_file import WordFiles
 
-_FILE = "side_requests"  # file in data/<language>
+_DATA = WordFiles("side_requests")
 LEADING = 3  # messages that are read from the front
 OPENING = 700  # characters of a system prompt within which its order must stand
 # characters of the newest message that are read: an order stands before or after data
@@ -45,20 +44,20 @@ ENOUGH, ENOUGH_ALONE = 2, 1
 _VOLATILE = Volatile()
 
 
-_SUMMARY = lazily(source(_FILE, "summary"), re.IGNORECASE)
-_TITLE = lazily(source(_FILE, "title"), re.IGNORECASE)
-_COMMIT = lazily(source(_FILE, "commit"), re.IGNORECASE)
+_SUMMARY = _DATA.pattern("summary", re.IGNORECASE)
+_TITLE = _DATA.pattern("title", re.IGNORECASE)
+_COMMIT = _DATA.pattern("commit", re.IGNORECASE)
 # The opening of a system prompt may describe the model's role.
-_ROLE = lazily(source(_FILE, "role"), re.IGNORECASE)
+_ROLE = _DATA.pattern("role", re.IGNORECASE)
 # Phrases that no person types to a model in a chat: from known clients and their copies.
-_MARKED = lazily(source(_FILE, "marked"), re.IGNORECASE)
+_MARKED = _DATA.pattern("marked", re.IGNORECASE)
 _TASK = re.compile(r"\s*#{1,3} Task:?\s", re.IGNORECASE)
 _CHAT_HISTORY = re.compile(r"</?chat_history>|^#{1,3} Chat History", re.IGNORECASE | re.MULTILINE)
 
 
 @cache
 def _signs(section: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(sign, re.IGNORECASE | re.MULTILINE) for sign in merged(_FILE, section))
+    return tuple(re.compile(sign, re.IGNORECASE | re.MULTILINE) for sign in _DATA.entries(section))
 
 
 def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
@@ -112,7 +111,7 @@ class _Order(NamedTuple):
 
     def stands_in(self, text: str) -> bool:
         low = text.lower()
-        may = any(word in low for word in merged(_FILE, self.words))
+        may = any(word in low for word in _DATA.entries(self.words))
         return may and bool(self.pattern.search(text))
 
 

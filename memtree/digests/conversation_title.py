@@ -16,9 +16,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import is_boilerplate, without_stamp
 from memtree.digests.clauses.particular import telling_words
 from memtree.digests.clauses.phrases import is_hollow, leans, readable, whole
@@ -37,13 +36,17 @@ from memtree.digests.title_words import (
     TAGGED,
     VERB,
 )
-from memtree.language.lists import words
+from memtree.language import borders
+from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import WordFiles
 from memtree.text import secrets
 from memtree.text.pasted.client_messages import is_by_client
 from memtree.text.pasted.document_names import document_name
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import asks
 from memtree.text.spans import Span, outside
+
+_DATA = WordFiles("titles")
 
 LONGEST = 60  # characters of a title
 MESSAGES, READ = 40, 6_000  # messages and characters of each that are read
@@ -53,18 +56,14 @@ _THEMES = 4  # words that come back in a talk
 _CLAUSES, _PIECES = 12, 8  # clauses of a message, and pieces of a clause, that are compared
 _CAPS = (16, 13, 11, 9, 7, 5)  # tokens of a phrase, until it fits
 _GOOD = 2.0  # what a request is worth that needs no title of a text it hands over
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+|\s[–—-]\s")
+_DASH = re.compile(r"\s[–—-]\s")
 _MARKUP = re.compile(r"^[\s>#*_`~=|•-]+|[*`]{1,3}(?=[\w\"'])|(?<=[\w.!?\"'])[*`]{1,3}")
 _PREFIX = re.compile(r"^(?:#### ?|> ?)")
 _COMMAND = re.compile(r"^/[a-z][\w-]*(?:\s+|$)")
 _MARKS = " \t,;:.-–—*|>#。；：、，？！\"“”«»`'"
 _ENDLESS = re.compile(r"[^\s，。；：！？、]{120,}")
 _CODE = re.compile(r"[{}();=<>\\[\]|]")
-_QUESTION = re.compile(
-    r"(?:who|what|which|where|when|why|how|is|are|can|does|do|will|would|should|wer|was|wie|warum"
-    r"|wann|wo|qui|que|quel\w*|comment|pourquoi|cómo|qué|как|что|почему)\b",
-    re.IGNORECASE,
-)
+_QUESTION = lazily(lambda: rf"(?:{_DATA.part('questions')})\b", re.IGNORECASE)
 
 
 def title(turns: Iterable[tuple[str, str]]) -> str:
@@ -141,7 +140,7 @@ def _talk(speakers: Sequence[str], beginning: Sequence[tuple[str, str]]) -> str:
     for word, _ in often.most_common(8 * _THEMES):
         if (
             len(word) > 3
-            and word not in people | words("titles", "vague")
+            and word not in people | _DATA.word_set("vague")
             and not any(word[:4] == other[:4] for other in themes)
         ):
             themes.append(word)
@@ -201,7 +200,7 @@ def _clauses_of(text: str, own: Iterable[Span]) -> Iterator[str]:
 
 def _clauses(text: str) -> Iterator[str]:
     """Tidied sentences, without those that are the same in every session."""
-    for sentence in _SENTENCE.split(text):
+    for sentence in chain.from_iterable(map(_DASH.split, borders.split(text))):
         line = _COMMAND.sub("", _MARKUP.sub("", without_stamp(sentence.strip())).strip())
         if line and not is_boilerplate(line):
             yield " ".join(line.split())

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import is_boilerplate, speaker_of
 from memtree.digests.clauses.clause import Clause
 from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
@@ -34,8 +33,12 @@ from memtree.digests.talk_lines import are_talk, talked
 from memtree.digests.title_words import SELF
 from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText
 from memtree.digests.work_clauses import is_work, short_path
+from memtree.language import borders
+from memtree.language.word_file import WordFile
 from memtree.text import tokens
 from memtree.text.words.common_words import is_common
+
+_DATA = WordFile("en", "phrases")
 
 _THING = 11  # of them, where an outcome follows
 _BESIDE = 8  # of a phrase beside what was asked
@@ -60,11 +63,7 @@ _NAMED = re.compile(r"`([^`]+)`")
 _PLANS = re.compile(r"(?:i(?:'ll|’ll| will| prefer| agreed| plan| mean)|maybe)\b", re.IGNORECASE)
 _RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b", re.IGNORECASE)
 _BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
-_UNSURE = re.compile(
-    r"\b(?:may be worth|might be|it (?:seems|looks|appears)|potential|as expected"
-    r"|no such file|cannot access)\b",
-    re.IGNORECASE,
-)
+_UNSURE = _DATA.pattern("unsure", re.IGNORECASE, shaped=r"\b(?:{})\b".format)
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 

@@ -12,11 +12,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from memtree.digests.clauses.boilerplate import speaker_of, without_stamp
-from memtree.digests.clauses.borders import ORDINAL, UNSPACED
 from memtree.digests.clauses.clause import Clause, SourcePassage
 from memtree.digests.clauses.clauses import clip, is_fiction, read_lines, spoken
 from memtree.digests.clauses.outcomes import continues
@@ -30,6 +29,7 @@ from memtree.digests.leaf_work import LeafWork, head, plain_output
 from memtree.digests.title_words import DEMONSTRATION
 from memtree.digests.topics import HEADLINE
 from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
+from memtree.language.borders import UNSPACED, split
 from memtree.text import secrets, tokens
 from memtree.text.instructions.standing_rules import standing_rules
 from memtree.text.requests import asks
@@ -43,7 +43,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 7
+VERSION = 8
 NOTHING = "without text"  # ends the headline of what holds no word
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; characters of a message with one
 LEAST = -0.5  # of a clause that stands in a body beside others
@@ -51,10 +51,7 @@ BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count correc
 
 _SPEAKER = re.compile(r"(user|assistant|tool): ")
 _ROLE = re.compile(r"(?:^|; |[.!?…。！？] )(?:user|assistant|tool): ")
-_PIECE = re.compile(
-    r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )"
-    rf"|(?<=[.!?…]){ORDINAL} (?=[^a-z\s])|(?<=[。！？])(?=.)"
-)
+_PIECE = re.compile(r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )")
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
 _TORN_ASIDE = re.compile(r" \([^()]{0,40}$")
 _KEY = re.compile(r"\"\w{1,40}\"\s{0,4}:")
@@ -347,7 +344,7 @@ def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -
     body = child.body or child.headline
     named = not _ROLE.search(body)
     speaker = ""
-    for piece in _PIECE.split(body):
+    for piece in chain.from_iterable(map(split, _PIECE.split(body))):
         if match := _SPEAKER.match(piece):
             speaker = match.group(1)
             piece = piece[match.end() :]

@@ -9,12 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import speaker_of
 from memtree.digests.clauses.clauses import merit
 from memtree.digests.clauses.particular import ERRORS, telling_words
 from memtree.digests.clauses.phrases import fits, is_hollow, leans, repeats
 from memtree.digests.topics import HEADLINE, SummaryText, topic
+from memtree.language import borders
 
 _TOPIC = 6  # tokens of what people talk about
 # It takes up what was said before.

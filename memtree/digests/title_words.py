@@ -5,32 +5,32 @@ from __future__ import annotations
 import re
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, source
+from memtree.language.word_file import WordFiles
 
-_FILE = "titles"  # of data/<language>
+_DATA = WordFiles("titles")
 
 # What leads to a request, once; callers repeat it.
-LEAD = lazily(lambda: rf"(?:{joined(_FILE, 'lead')})", re.IGNORECASE)
+LEAD = lazily(lambda: rf"(?:{_DATA.part('lead')})", re.IGNORECASE)
 # What may not stand at the end.
 ENDING = lazily(
-    lambda: rf"(?:[,;:]? (?:{joined(_FILE, 'ending')}))+[ ,.;:!?]*$",
+    lambda: rf"(?:[,;:]? (?:{_DATA.part('ending')}))+[ ,.;:!?]*$",
     re.IGNORECASE,
 )
-SELF = lazily(lambda: rf"(?:{joined(_FILE, 'self')})\b", re.IGNORECASE)
+SELF = lazily(lambda: rf"(?:{_DATA.part('self')})\b", re.IGNORECASE)
 AGE = re.compile(
     r"\b\d{1,3}[ -]years?[ -]old\b|\bI(?:'m|’m| am) \d{2}\b|\b\d{2}-year", re.IGNORECASE
 )
 # The beginning of a piece that hangs on the one before it.
-FRAGMENT = lazily(lambda: rf"(?:{joined(_FILE, 'fragment')})", re.IGNORECASE)
+FRAGMENT = lazily(lambda: rf"(?:{_DATA.part('fragment')})", re.IGNORECASE)
 # A request that only hands a text over.
-HANDS = lazily(lambda: rf"\b(?:{joined(_FILE, 'hands')})\b|[:：]\W*$", re.IGNORECASE)
+HANDS = lazily(lambda: rf"\b(?:{_DATA.part('hands')})\b|[:：]\W*$", re.IGNORECASE)
 # The message shows how something is done, and asks nothing.
 DEMONSTRATION = re.compile(
     r"(?:here|below|this) (?:is|are) (?:an? |some |the )?(?:demonstration|example)s? ",
     re.IGNORECASE,
 )
 LABEL = lazily(
-    lambda: rf"^(?:#{{1,6}} *)?\**(?:{joined(_FILE, 'asked')})\**\s?:\**[ \t]*(?=\S|\n)",
+    lambda: rf"^(?:#{{1,6}} *)?\**(?:{_DATA.part('asked')})\**\s?:\**[ \t]*(?=\S|\n)",
     re.I | re.M,
 )
 TAGGED = re.compile(
@@ -41,11 +41,11 @@ NAMED = re.compile(
     r"((?:(?!an? |the )[\w-]{2,30} ){0,3})(?:named|called|titled) [\"“'`]([^\"”'`\n]{2,50})[\"”'`]"
 )
 VERB = lazily(
-    lambda: rf"(?:please |now |can you |could you )*({joined(_FILE, 'verb')})\b", re.IGNORECASE
+    lambda: rf"(?:please |now |can you |could you )*({_DATA.part('verb')})\b", re.IGNORECASE
 )
 # A time and a name before what is said.
 SPEAKER = re.compile(
     r"\s{0,8}(?:\[[^\]\n]{0,60}\]\s{0,8})?[*<]{0,2}(?P<name>[^\W\d_][\w .'’-]{0,29})[*>]{0,2}"
     r"(?: ?\([^)\n]{0,30}\))?[*]{0,2}[:：](?!/)\s?"
 )
-OFFER = lazily(source(_FILE, "offer"), re.IGNORECASE)
+OFFER = _DATA.pattern("offer", re.IGNORECASE)

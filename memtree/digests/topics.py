@@ -11,13 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import speaker_of
 from memtree.digests.clauses.particular import ERRORS
 from memtree.digests.clauses.phrases import ASIDE, is_hollow, leans, listed, readable, whole
 from memtree.digests.work_clauses import Work, is_work, merged, work_clauses, works_in
+from memtree.language import borders
+from memtree.language.word_file import WordFile
 from memtree.text import tokens
 from memtree.text.words.common_words import is_common
+
+_DATA = WordFile("en", "phrases")
 
 HEADLINE = 18  # tokens, DESIGN section 6
 TOPIC = 8  # tokens
@@ -30,13 +33,7 @@ _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
 _OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # what a topic has no room for
 _ARTICLES = ("a", "an", "the", "not", "so")
 # A few words in a row that hold one of these are torn out of two clauses.
-_BREAKS = frozenset(
-    """
-    i you we he she they it is was are were am be been that which who what cause because if when
-    while so but must would could should can will might have has had do does did got made me him
-    them us im ive i'm i've it's that's you're we're they're don't didn't there his
-    """.split()
-)
+_BREAKS = _DATA.words("breaks")
 
 
 class SummaryText(Protocol):

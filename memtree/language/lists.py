@@ -23,7 +23,7 @@ Files are read at first use and kept, as they are part of the package.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pkgutil import get_data
 from types import MappingProxyType
@@ -65,28 +65,6 @@ def by_language(file: str, section: str) -> dict[str, tuple[str, ...]]:
     """Return the entries of a section by language, of those that have it."""
     read = {language: sections(language, file).get(section) for language in languages_with(file)}
     return {language: entries for language, entries in read.items() if entries}
-
-
-@cache
-def merged(file: str, section: str) -> tuple[str, ...]:
-    """Return the entries of a section in all languages, in their order."""
-    return tuple(entry for each in by_language(file, section).values() for entry in each)
-
-
-@cache
-def words(file: str, section: str) -> frozenset[str]:
-    """Return the entries of a section in all languages as a set."""
-    return frozenset(merged(file, section))
-
-
-def joined(file: str, section: str) -> str:
-    """Join the entries of a section in all languages to alternatives, in their order."""
-    return in_order(merged(file, section))
-
-
-def source(file: str, section: str) -> Callable[[], str]:
-    """Return a function that reads a pattern, for `memtree.language.lazy_patterns.lazily`."""
-    return lambda: joined(file, section)
 
 
 def parsed(text: str) -> Sections:

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import in_order, languages_with, sections
+from memtree.language.lists import by_language, in_order, sections
 
 _ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)\}")
 
@@ -52,9 +52,9 @@ class _Sections:
         """Return the words of all these sections, read at the first use."""
         return _Words(lambda: frozenset(word for name in names for word in self.entries(name)))
 
-    def table(self, section: str) -> Mapping[str, str]:
-        """Return a section of lines `word = value`, read at the first use."""
-        return _Table(lambda: dict(map(_pair, self.entries(section))))
+    def table(self, *names: str) -> Mapping[str, str]:
+        """Return the lines `word = value` of all these sections, read at the first use."""
+        return _Table(lambda: dict(_pair(line) for name in names for line in self.entries(name)))
 
     def by_word(self, section: str) -> Mapping[str, str]:
         """Return the value of each word of lines `value = words`, read at the first use."""
@@ -74,18 +74,24 @@ class WordFile(_Sections):
     name: str
 
     def entries(self, section: str) -> tuple[str, ...]:
-        return tuple(map(self._filled, sections(self.language, self.name)[section]))
+        return _entries(self, section)
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the sections."""
         return tuple(sections(self.language, self.name))
 
-    def _filled(self, entry: str) -> str:
+    def filled(self, entry: str) -> str:
+        """Put the entries of other files into an entry that names them."""
         if "." not in entry or "{" not in entry:
             return entry
         return _ELSEWHERE.sub(
             lambda match: WordFile(match[1] or self.language, match[2]).part(match[3]), entry
         )
+
+
+@cache
+def _entries(file: WordFile, section: str) -> tuple[str, ...]:
+    return tuple(map(file.filled, sections(file.language, file.name)[section]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +101,26 @@ class WordFiles(_Sections):
 
     name: str
     languages: tuple[str, ...] = ()
-    without: tuple[str, ...] = ("all", "en")
+    without: tuple[str, ...] = ()
 
     def entries(self, section: str) -> tuple[str, ...]:
-        having = sorted(languages_with(self.name))
-        known = [each for each in self.languages or having if each in having]
-        kept = [WordFile(each, self.name) for each in known if each not in self.without]
-        return tuple(
-            entry for file in kept if section in file.names() for entry in file.entries(section)
-        )
+        return _joined(self, section)
+
+    def word_set(self, section: str) -> frozenset[str]:
+        """Return a section's entries as a set, read now."""
+        return _word_set(self, section)
+
+
+@cache
+def _joined(files: WordFiles, section: str) -> tuple[str, ...]:
+    read = by_language(files.name, section)
+    kept = (each for each in files.languages or read if each in read and each not in files.without)
+    return tuple(entry for each in kept for entry in WordFile(each, files.name).entries(section))
+
+
+@cache
+def _word_set(files: WordFiles, section: str) -> frozenset[str]:
+    return frozenset(_joined(files, section))
 
 
 def at_first_use(

@@ -10,10 +10,9 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from memtree.language.day_names import ALL_MONTHS, SHORT_BESIDE_YEARS
+from memtree.language import day_names
 from memtree.language.lazy_patterns import lazily
 
-_NAMES = ALL_MONTHS | SHORT_BESIDE_YEARS
 _NAME = r"[^\W\d_]{3,10}"  # looked up: a tenth of the time that the alternatives take
 _YEAR = r"(?:19|20|21)\d\d"
 _END = r"(?![0-9]|[-./][0-9])"
@@ -85,5 +84,5 @@ def _day(match: re.Match[str]) -> WrittenDay:
         return WrittenDay(int(match["year3"] or 0), int(match["month3"]), int(match["day3"]))
     form = "4" if match["day4"] else "5"
     name, year = match[f"name{form}"].lower(), int(match[f"year{form}"] or 0)
-    month = (_NAMES if year else ALL_MONTHS).get(name, 0)
+    month = (day_names.ALL_BESIDE_YEARS if year else day_names.ALL_MONTHS).get(name, 0)
     return WrittenDay(year, month, int(match[f"day{form}"]))

@@ -16,9 +16,10 @@ from __future__ import annotations
 from functools import cache
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, merged, words
+from memtree.language.word_file import WordFiles
 
-_FILE = "requests"  # of data/<language>
+_DATA = WordFiles("requests")
+_any = _DATA.part
 READ = 600  # characters of a sentence
 
 _PAUSE = r"^|[,:;.!?–—-]\s|[()\]>\"“„«»]\s?"  # a clause begins after it
@@ -49,12 +50,8 @@ _ORDERS = lazily(
 def _marks() -> frozenset[str]:
     """A word of each order, with the marks that may follow it: a cheap look before the pattern."""
     return frozenset(
-        word + mark for word in words(_FILE, "marks") for mark in ("", ",", ":", ".", "!")
+        word + mark for word in _DATA.word_set("marks") for mark in ("", ",", ":", ".", "!")
     )
-
-
-def _any(section: str) -> str:
-    return joined(_FILE, section)
 
 
 def asks(sentence: str) -> bool:
@@ -67,7 +64,7 @@ def orders(sentence: str) -> bool:
     Much less than `asks`, for texts where one thing to do is an everyday subject."""
     read = _read(sentence)
     if _marks().isdisjoint(read.split()) and (
-        read.isascii() or not any(mark in read for mark in merged(_FILE, "marks_unspaced"))
+        read.isascii() or not any(mark in read for mark in _DATA.entries("marks_unspaced"))
     ):
         return False
     return _ORDERS.search(read) is not None

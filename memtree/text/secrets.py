@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from memtree.language.lists import merged, words
+from memtree.language.word_file import WordFiles
+
+_DATA = WordFiles("secrets")
 
 MASK = "[secret]"
 OPENAI_LEAST = 23  # characters, `sk-` among them
@@ -43,7 +45,7 @@ _DIGIT = re.compile(r"[0-9]")
 def _vendors() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     """(kind, beginning, pattern) of every beginning."""
     read: list[tuple[str, str, re.Pattern[str]]] = []
-    for kind, *literals, pattern in map(str.split, merged("secrets", "vendors")):
+    for kind, *literals, pattern in map(str.split, _DATA.entries("vendors")):
         key = pattern.replace("{openai_least}", str(OPENAI_LEAST))
         whole = re.compile(rf"{key}(?![A-Za-z0-9])")
         read += ((kind.replace("_", " "), literal, whole) for literal in literals)
@@ -120,7 +122,7 @@ def _vendor_keys(text: str) -> Iterator[Secret]:
     keyed = any(_DIGIT.search(run) for run in _RUN.findall(text))
     if not keyed and "AKIA" not in text and "ASIA" not in text:  # these may lack digits
         return
-    nested = words("secrets", "nested")
+    nested = _DATA.word_set("nested")
     for kind, literal, pattern in _vendors():
         if literal not in text:
             continue

@@ -17,7 +17,7 @@ import resource
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
 from memtree.memories.agents.slot_filling import values
 from memtree.text.pasted import lines
-from memtree.memories.extraction.statements import preferences
+from memtree.memories.extraction.statements import english_statements
 from tests.hostile_texts.backtracking import LIKES, PLACES, TAILS, shapes
 
 for text in shapes(TAILS):
@@ -25,7 +25,7 @@ for text in shapes(TAILS):
 for text in shapes(PLACES):
     lines.kind(text)
 for text in shapes(LIKES):
-    preferences.is_preference(text)
+    english_statements.is_preference(text)
 """
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
-from memtree.language.day_names import ALL_MONTHS, SHORT_BESIDE_YEARS, WEEKDAYS
+from memtree.language import day_names
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import words
+from memtree.language.word_file import WordFiles
 from memtree.language.written_days import WrittenDay, written_day
 
-_MONTH_STARTS = frozenset(name[:3] for name in (*ALL_MONTHS, *SHORT_BESIDE_YEARS))
-_WEEKDAY = lazily(WEEKDAYS, re.IGNORECASE)
+_DATA = WordFiles("day_lines")
+
+_WEEKDAY = lazily(lambda: day_names.WEEKDAYS, re.IGNORECASE)
 _CLOCK = lazily(
     r"T?[0-9]{1,2}[:.h][0-9]{2}(?:[:.][0-9]{2})?(?:[.,][0-9]{1,6})?(?![0-9])"
     r"(?P<half>\s?[ap]\.?\s?m\b\.?)?|T?[0-9]{1,2}(?P<hour>\s?[ap]\.?m\b\.?)",
@@ -30,6 +32,11 @@ _OTHER = lazily(
     r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+|-feira)?)|(?P<zone>[+-][0-9]{1,2}(?::?[0-9]{2})?(?![0-9]))"
     r"|(?P<number>[0-9]{1,4}(?![\w.]))|(?P<sign>[\[{<]|[^\w\s\[{<]+|_+)|(?P<space>\s+)"
 )
+
+
+@cache
+def _month_starts() -> frozenset[str]:
+    return frozenset(name[:3] for name in day_names.ALL_BESIDE_YEARS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ def may_name_day(head: str) -> bool:
     if not word or not _DIGIT.search(head, 0, EARLY):
         return False
     bracket = head.find("(", 0, EARLY) > 0 or head.find("[", 0, EARLY) > 0
-    return bracket or word[0][:3].lower() in _MONTH_STARTS or _word(word[0], set())
+    return bracket or word[0][:3].lower() in _month_starts() or _word(word[0], set())
 
 
 def first_day(line: str) -> tuple[DayLine | None, int]:
@@ -106,7 +113,7 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
 
 def _day_at(line: str, at: int) -> tuple[WrittenDay, int] | None:
     first = line[at]
-    if first.isdigit() or (first.isalpha() and line[at : at + 3].lower() in _MONTH_STARTS):
+    if first.isdigit() or (first.isalpha() and line[at : at + 3].lower() in _month_starts()):
         return written_day(line, at)
     return None
 
@@ -115,7 +122,7 @@ def _word(word: str, kinds: set[str]) -> bool:
     """Record the kind of a word; returns False if it does not belong to a date."""
     low = word.lower()
     for kind in ("session", "today", "label"):
-        if low in words("day_lines", kind):
+        if low in _DATA.word_set(kind):
             kinds.add(kind)
             return True
-    return low in words("day_lines", "beside") or bool(_WEEKDAY.fullmatch(low))
+    return low in _DATA.word_set("beside") or bool(_WEEKDAY.fullmatch(low))

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, words
+from memtree.language.word_file import WordFiles
 
-_FILE = "boilerplate"  # of data/<language>
+_DATA = WordFiles("boilerplate")
 
 # A time in front of what was said; alone on its line it says nothing but when.
 _STAMP = re.compile(
@@ -30,14 +30,14 @@ _NAME = re.compile(
 )
 _FORMS = lazily(
     # /undo, /add path
-    lambda: rf"/[a-z][\w-]*(?: \S+){{0,3}}$|(?:{joined(_FILE, 'forms')})",
+    lambda: rf"/[a-z][\w-]*(?: \S+){{0,3}}$|(?:{_DATA.part('forms')})",
     re.IGNORECASE,
 )
 
 
 def is_boilerplate(line: str) -> bool:
     """Return True if a tidied line has one of the forms."""
-    if len(line) < 24 and line.lower().strip(' .!?。！“”"') in words(_FILE, "alone"):
+    if len(line) < 24 and line.lower().strip(' .!?。！“”"') in _DATA.word_set("alone"):
         return True
     return _may_be(line) and bool(_FORMS.match(line))
 
@@ -45,7 +45,7 @@ def is_boilerplate(line: str) -> bool:
 def _may_be(line: str) -> bool:
     first = line.partition(" ")[0].lower().rstrip(",!.:")
     return (
-        first in words(_FILE, "first")
+        first in _DATA.word_set("first")
         or not line[:1].isalpha()
         or line[-3:] in ("? y", "? n")
         or "tokens truncated…" in line[:80]

@@ -13,21 +13,22 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from math import fsum
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.boilerplate import is_boilerplate, without_stamp
 from memtree.digests.clauses.clause import Clause, SourcePassage
 from memtree.digests.clauses.outcomes import may_end, outcome
 from memtree.digests.clauses.quotations import OTHERS, OWN, parts, quotation
 from memtree.digests.clauses.read_lines import Judgement, ReadLines
+from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, merged, source
-from memtree.language.lists import words as word_set
+from memtree.language.word_file import WordFile, WordFiles
 from memtree.text.instructions.standing_rules import standing_rules
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import orders
 from memtree.text.spans import Span
 
-_FILE = "clauses"  # of data/<language>
+_CODE = WordFile("all", "source_code")
+
+_DATA = WordFiles("clauses")
 MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
 SENTENCES = 60  # sentences of one passage that are scored, half from each end
 RULE = 6.0
@@ -37,38 +38,24 @@ LEAST_BASE = 1.0  # of what who says it is worth: the assistant
 
 # In a story: what changes for good, or is known from then on.
 _LASTS = 1.5
-_CJK_SIGNAL = lazily(source(_FILE, "signals_unspaced"))
+_CJK_SIGNAL = _DATA.pattern("signals_unspaced")
 _UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
 
 _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + bytes(128)
 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
-_SENTENCE = re.compile(
-    rf"(?<=[.!?…]){borders.ORDINAL}[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)"
-)
-# The same in ASCII, with a first character that the engine can look for; group 1 is the border.
-_SENTENCE_ASCII = re.compile(rf"[.!?]{borders.ORDINAL}([\"')\]*_]*\s+)(?=[^a-z\s])")
-_SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _NUMBERED = re.compile(r"\d{1,5}\s?[:|]|[\[{]{1,2}\"\w")  # a line of output, or JSON
 _DOTS = re.compile(r"\.{4,}")
 SPACE = re.compile(r"\s+")
 _FILLER = lazily(
-    lambda: rf"(?:\w{{2,20}}: )?(?:{joined(_FILE, 'fillers')})\b",
+    lambda: rf"(?:\w{{2,20}}: )?(?:{_DATA.part('fillers')})\b",
     re.IGNORECASE,
 )
-_FILLER_ELSEWHERE = lazily(source(_FILE, "fillers_elsewhere"), re.IGNORECASE)
-SOURCE_LINE = re.compile(
-    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private"
-    r"|static|func|fn|package|using|#include)\s.*[:;{(),\]}\"']$"
-    r"|(?:except|try|else|finally)\b.*:$|(?:if|for|while|with)\s.*[:{]$|from \S+ import"
-    r"|@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*"
-    r"|\d{1,5}\s*[:|│]|(?:[+]|-{3}|[<=>]{5,})"
-    r"|[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$"
-    r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
-)
+_FILLER_ELSEWHERE = _DATA.pattern("fillers_elsewhere", re.IGNORECASE)
+SOURCE_LINE = _CODE.pattern("lines")
 _MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
 _DETAIL = re.compile(r"[_/.][A-Za-z]")
 NUMBER = re.compile(r"[0-9][\d,.:/-]*")
@@ -76,7 +63,7 @@ NUMBER = re.compile(r"[0-9][\d,.:/-]*")
 
 @cache
 def _weights() -> dict[str, float]:
-    entries = map(str.split, merged(_FILE, "weights"))
+    entries = map(str.split, _DATA.entries("weights"))
     return {word: float(weight) for word, weight in entries}
 
 
@@ -91,14 +78,14 @@ def merit(text: str) -> float:
         score += 0.4 + 0.25 * min(names, 3)
     if _DETAIL.search(text):
         score += 0.9
-    if words and words[0] in word_set(_FILE, "vague"):
+    if words and words[0] in _DATA.word_set("vague"):
         score -= 0.7
     if not text.isascii():
         if _CJK_SIGNAL.search(text):
             score += 1.5
         if _FILLER_ELSEWHERE.match(text):
             score -= 2.6 if len(text) < 40 else 1.0
-    if words and not word_set(_FILE, "filling").isdisjoint(words[:2]) and _FILLER.match(text):
+    if words and not _DATA.word_set("filling").isdisjoint(words[:2]) and _FILLER.match(text):
         score -= 2.6 if len(text) < 60 else 1.0
     if (len(text) < 24 and text.isascii()) or text.istitle():
         score -= 1.2  # short, or a heading
@@ -159,7 +146,7 @@ def spoken(
         rule = any(rule in sentence for rule in rules) if rules else False
         sentence_merit, boilerplate, source_line, ends = lines.judgement(sentence)
         score = base + sentence_merit
-        if fiction and not word_set(_FILE, "lasting").isdisjoint(_words(sentence)):
+        if fiction and not _DATA.word_set("lasting").isdisjoint(_words(sentence)):
             score += _LASTS
         if rule:
             score += RULE
@@ -236,26 +223,13 @@ def _sentences(
 def _split(line: str) -> tuple[str, ...]:
     """The sentences of one line that say anything."""
     tidied = without_stamp(tidy(line))
-    sentences = [s.strip(" *_") for s in (_cut(tidied) if len(line) > 30 else (tidied,))]
+    sentences = [s.strip(" *_") for s in (borders.split(tidied) if len(line) > 30 else (tidied,))]
     return tuple(
         sentence
         for sentence in sentences
         if _LETTERS.search(sentence)
         and not (len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii())
     )
-
-
-def _cut(line: str) -> Sequence[str]:
-    """A line between its sentences."""
-    if not line.isascii():
-        ends = _SENTENCE_END.search(line)  # much cheaper than to split
-        return _SENTENCE.split(line) if ends else (line,)
-    pieces: list[str] = []
-    start = 0
-    for border in _SENTENCE_ASCII.finditer(line):
-        pieces.append(line[start : border.start(1)])
-        start = border.end(1)
-    return (*pieces, line[start:]) if pieces else (line,)
 
 
 def tidy(line: str) -> str:

@@ -9,23 +9,13 @@ import re
 from itertools import pairwise
 
 from memtree.digests.clauses.clause import Clause
+from memtree.language.word_file import WordFile
 
-_EVENT = re.compile(
-    r"(?:commit(?:ted)?:? |\[[\w./ -]{1,60} )(?P<commit>[0-9a-f]{7,40})\]?:? (?P<made>.+)"
-    r"|(?:removed|reverted|undid|undone|dropped|rolled back):? (?:commit )?"
-    r"(?P<undone>[0-9a-f]{7,40})\]?:? ?(?P<taken>.*)"
-    r"|(?P<tests>=* ?\d{1,6} (?:failed|passed|errors?)\b.{0,120})"
-    r"|(?P<at>[\w./\\@+-]{1,200}\.\w{1,6}):\d{1,7}(?::\d{1,7})?:? "
-    r"(?P<finding>(?:error|warning|[A-Z]{1,4}\d{2,5}|\w{0,60}(?:Error|Exception))\b.+)"
-    r"|(?:E +)?(?P<error>(?:\w+\.){0,6}[A-Z]\w{0,60}(?:Error|Exception))(?P<why>:.*|$)",
-    re.IGNORECASE,
-)
+_DATA = WordFile("all", "command_results")
+
+_EVENT = _DATA.pattern("events", re.IGNORECASE)
 _BEGIN = frozenset(("commit", "remove", "revert", "undid ", "undone", "droppe", "rolled"))
-_KIND = re.compile(
-    r"(?:feat|fix|docs?|style|refactor|perf|test|tests|build|ci|chore|revert)"
-    r"(?:\([^)]{0,40}\))?!?: ",
-    re.IGNORECASE,
-)
+_KIND = _DATA.pattern("kinds_of_commit", re.IGNORECASE)
 _NUMBERS = re.compile(r"^[ \t>]*(\d{1,6})\b", re.MULTILINE)
 _HEAD_PATH = re.compile(
     r"(?<![\w/.])((?:[\w.@~+-]{0,80}/){1,20}[\w@+-][\w.@+-]{0,80}\.[A-Za-z]\w{0,5})\b"

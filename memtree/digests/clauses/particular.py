@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.digests.clauses.boilerplate import speaker_of
-from memtree.digests.clauses.borders import UNSPACED
+from memtree.language.borders import UNSPACED
 from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import alternation
 from memtree.text.words.common_words import common_words, is_common

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.digests.clauses import borders
 from memtree.digests.clauses.clauses import SOURCE_LINE
+from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, source
+from memtree.language.word_file import WordFiles
 from memtree.text import tokens
 
-_FILE = "phrases"  # of data/<language>
+_DATA = WordFiles("phrases")
+_any = _DATA.part
 _LEAST = 3  # words of a phrase
 _WORD = re.compile(r"\w+")
 _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
@@ -36,25 +37,21 @@ _OPEN = lazily(lambda: rf"(?:^|[\s,])(?:{_any('open')})$", re.IGNORECASE)
 _OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
 _CONDITION = lazily(lambda: rf"(?:{_any('condition')})\b", re.IGNORECASE)
 # A place or time before the clause that tells something, and one that stands alone
-_OPENING = lazily(source(_FILE, "opening"), re.IGNORECASE)
-_ADVERBIAL = lazily(source(_FILE, "adverbial"), re.IGNORECASE)
-_LINKED = lazily(source(_FILE, "linked"), re.IGNORECASE)
+_OPENING = _DATA.pattern("opening", re.IGNORECASE)
+_ADVERBIAL = _DATA.pattern("adverbial", re.IGNORECASE)
+_LINKED = _DATA.pattern("linked", re.IGNORECASE)
 # "understand how my belief", "torn between saving money"
-_OPEN_CLAUSE = lazily(source(_FILE, "open_clause"), re.IGNORECASE)
-_FINITE = lazily(source(_FILE, "finite"), re.IGNORECASE)
-_UNSAID = lazily(source(_FILE, "unsaid"), re.IGNORECASE)
+_OPEN_CLAUSE = _DATA.pattern("open_clause", re.IGNORECASE)
+_FINITE = _DATA.pattern("finite", re.IGNORECASE)
+_UNSAID = _DATA.pattern("unsaid", re.IGNORECASE)
 _CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
 # What is asked or done without a word of what it is about.
-_HOLLOW = lazily(source(_FILE, "hollow"), re.IGNORECASE)
+_HOLLOW = _DATA.pattern("hollow", re.IGNORECASE)
 _SOURCE = re.compile(
     r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
 )
 _TELLING, _TELLING_ASCII = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[A-Za-z]{2,}")
 _MARKS = " ,;:.-–—*_|>#\\，。；：、"
-
-
-def _any(section: str) -> str:
-    return joined(_FILE, section)
 
 
 def whole(text: str, cap: int) -> tuple[str, float]:

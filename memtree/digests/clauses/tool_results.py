@@ -23,29 +23,21 @@ from memtree.digests.clauses.clauses import (
 )
 from memtree.digests.clauses.outcomes import numbered, outcome
 from memtree.digests.clauses.quotations import OTHERS, RESULT, quotation
+from memtree.language.word_file import WordFile
 from memtree.text.requests import asks, orders
+
+_DATA = WordFile("all", "command_results")
 
 HITS = 24  # error and outcome lines of one result that are looked at
 ERROR, OUTCOME = 2.6, 1.8
 CODE_LINE = -3.0  # said only where nothing else is there
 
-# Every branch begins with a plain letter: then the engine skips text without one (3x faster).
-_TROUBLE = re.compile(
-    r"rror\b|ERROR\b|xception\b|ailed\b|FAILED|ailure\b|atal\b|FATAL|anic\b"
-    r"|enied\b|annot\b|nable to|imed out|TIMED OUT|ot found\b|o such |ndefined\b|efused\b"
-    r"|did not "
-)
+_TROUBLE = _DATA.pattern("troubles")
 _COUNTED = re.compile(
     r"(?<![0-9])[0-9]++ (?:passed|failed|errors?|warnings?|tests?)\b"
     r"|xit(?:ed)?(?: with)?(?: code| status)?[: ]+\d+"
 )
-_ENDS = frozenset(
-    """
-    Applied Commit Committed Create Created Added Removed Update Updated Wrote Deleted
-    Renamed Moved Replaced Merged Saved Installed Built Deployed Published Pushed
-    Passed Successfully Finished Done Undone Reverted
-    """.split()
-)
+_ENDS = _DATA.words("endings")
 _FINAL_ERROR = re.compile(
     r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b:? ?\S|E {2,}\S"
     r"|error(?:\[\w+\])?:|fatal:"

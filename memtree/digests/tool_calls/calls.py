@@ -25,73 +25,23 @@ from memtree.digests.tool_calls.event import (
 )
 from memtree.digests.tool_calls.fields import Field, Group, groups
 from memtree.digests.tool_calls.patches import changed, first_line, is_patch, patched
+from memtree.language.word_file import WordFile
 
-PATHS = """
-    path filepath file filename absolutepath relativepath relativeworkspacepath targetfile
-    notebookpath absolutefilepath sourcepath source oldpath uri targetpath
-""".split()
-TARGETS = """
-    destination destinationpath newpath dest targetdirectory to newfilepath
-""".split()
-COMMANDS = """
-    command cmd commandline script shellcommand bashcommand shell commands cmdline
-""".split()
-CONTENTS = """
-    content contents filetext newcontent text code newsource body filecontent newtext
-    codecontent data
-""".split()
-OLDS = """
-    oldstring oldstr oldtext search find original before old oldcode oldcontent searchstring
-    searchblock targetcontent searchtext searchcontent targettext originaltext originalcode
-    fromtext
-""".split()
-NEWS = """
-    newstring newstr newtext replace replacement replacementtext after new newcode newcontent
-    replacementcontent replacewith replaceblock updatedcode updatedtext replacetext codeedit
-    insert inserttext totext content text newsource
-""".split()
-PATCHES = """
-    patch diff patchtext unifieddiff input changes edits content difftext edit
-""".split()
-PLACES = frozenset(
-    """
-    line startline endline insertline linenumber after before start position cellid afterline
-    """.split()
-)
+_PROGRAMS = WordFile("all", "programs")
+
+_DATA = WordFile("all", "tool_calls")
+
+PLACES = _DATA.words("places")
 _SPLIT = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_DELETES = frozenset(
-    """
-    delete remove unlink rm trash
-    """.split()
-)
-_MOVES = frozenset(
-    """
-    move rename mv
-    """.split()
-)
-_WRITES = frozenset(
-    """
-    write create save new add touch make put
-    """.split()
-)
-_EDITS = frozenset(
-    """
-    edit edits replace update patch insert modify apply append multi change editor str sub
-    """.split()
-)
-_READS = frozenset(
-    """
-    read view open search grep find glob list get cat show fetch query lookup ls browse describe
-    """.split()
-)
-_SHOWS = frozenset("cat bat head tail less more nl sed type get-content".split())
-_LISTS = frozenset({"list", "ls", "glob", "browse", "tree"})
-_UNDOES = frozenset(
-    """
-    undo revert rollback restore
-    """.split()
-)
-_CODE_RUNNERS = frozenset("python ipython execute run eval interpreter exec repl notebook".split())
+_DELETES = _DATA.words("deletes")
+_MOVES = _DATA.words("moves")
+_WRITES = _DATA.words("writes")
+_EDITS = _DATA.words("edits")
+_READS = _DATA.words("reads")
+_SHOWS = _PROGRAMS.words("shows")
+_LISTS = _DATA.words("lists")
+_UNDOES = _DATA.words("undoes")
+_CODE_RUNNERS = _DATA.words("code_runners")
 _WORD = re.compile(r"[a-z_]{2,24}$")
 
 
@@ -118,7 +68,7 @@ def shown_files(name: str, arguments: str) -> list[str]:
     argument_groups = groups(arguments)
     paths = [action.text for action in acted(name, argument_groups) if action.kind == READ]
     for group in argument_groups:
-        command = _first(group, COMMANDS)
+        command = _first(group, "commands")
         for simple in shell_words.split(command.text) if command else ():
             words = [word.text for word in simple.words]
             if words and programs.program(words[0]) in _SHOWS and "-i" not in words:
@@ -126,15 +76,15 @@ def shown_files(name: str, arguments: str) -> list[str]:
     return paths
 
 
-def _first(group: Group, keys: Sequence[str], taken: Sequence[str] = ()) -> Field | None:
-    return next((group[key] for key in keys if key in group and key not in taken), None)
+def _first(group: Group, section: str) -> Field | None:
+    return next((group[key] for key in _DATA.entries(section) if key in group), None)
 
 
 def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
-    path = _first(group, PATHS)
+    path = _first(group, "paths")
     if path is not None and ("\n" in path.text or not path.text.strip()):
         path = None
-    command = _first(group, COMMANDS)
+    command = _first(group, "commands")
     if (
         command is not None
         and path is not None
@@ -150,11 +100,16 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
         yield from _on_path(verbs, group, path)
         return
     patch = next(
-        (group[key] for key in PATCHES if key in group and is_patch(group[key].text)), None
+        (
+            group[key]
+            for key in _DATA.entries("patches")
+            if key in group and is_patch(group[key].text)
+        ),
+        None,
     )
     if patch is not None:
         yield from patched(patch)
-    elif (code := _first(group, ("code", "input"))) is not None and verbs & _CODE_RUNNERS:
+    elif (code := _first(group, "code")) is not None and verbs & _CODE_RUNNERS:
         written = list(shell.written_in(code, 0, len(code.text)))
         yield from written
         if (line := first_line(code)) is not None:
@@ -163,7 +118,7 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
 
 def _edits_open_file(group: Group) -> bool:
     """Return True if a group without a path changes the file that its result names."""
-    replaces = _first(group, OLDS) is not None and _first(group, NEWS) is not None
+    replaces = _first(group, "olds") is not None and _first(group, "news") is not None
     return replaces or ("replacementtext" in group and bool(PLACES & group.keys()))
 
 
@@ -171,13 +126,18 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
     """Yield what is done to a file: by old and new text, a patch, whole contents, or the verb
     alone."""
     patch = next(
-        (group[key] for key in PATCHES if key in group and is_patch(group[key].text)), None
+        (
+            group[key]
+            for key in _DATA.entries("patches")
+            if key in group and is_patch(group[key].text)
+        ),
+        None,
     )
     if patch is not None:
         yield from patched(patch, path)
         return
-    target = _first(group, TARGETS)
-    old = _first(group, OLDS)
+    target = _first(group, "targets")
+    old = _first(group, "olds")
     place = bool(PLACES & group.keys())
     if verbs & _UNDOES:
         yield _about(UNDONE, path)
@@ -186,7 +146,7 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
         yield _about(CREATED, target)
     elif verbs & _DELETES and path and old is None:
         yield _about(DELETED, path)
-    elif old is not None and (new := _first(group, NEWS)) is not None and new is not old:
+    elif old is not None and (new := _first(group, "news")) is not None and new is not old:
         line, removes = changed(old, new)
         yield _about(EDITED if old.text or not verbs & _WRITES else WRITTEN, path, line, removes)
     elif verbs & _READS and not verbs & (_EDITS | _WRITES):
@@ -207,7 +167,9 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
 
 def _written(group: Group) -> Field | None:
     """The new text of a group, one that is not empty where there is one."""
-    held = [group[key] for key in (*CONTENTS, *NEWS) if key in group]
+    held = [
+        group[key] for key in (*_DATA.entries("contents"), *_DATA.entries("news")) if key in group
+    ]
     return next((field for field in held if field.text), held[0] if held else None)
 
 

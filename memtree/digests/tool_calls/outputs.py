@@ -6,17 +6,9 @@ from collections.abc import Iterator
 
 from memtree.digests.tool_calls.fields import Field, Group, groups
 from memtree.digests.tool_calls.results import FAILED
+from memtree.language.word_file import WordFile
 
-_OUTPUTS = (
-    "output",
-    "stdout",
-    "aggregatedoutput",
-    "result",
-    "content",
-    "text",
-    "stderr",
-    "message",
-)
+_DATA = WordFile("all", "tool_calls")
 
 
 def output(text: str, about: str) -> tuple[Field, int | None]:
@@ -34,7 +26,7 @@ def output(text: str, about: str) -> tuple[Field, int | None]:
             code = int(value.text)
         if (value := group.get("success")) is not None and value.text == "false":
             code = code or FAILED
-        said += [group[key] for key in _OUTPUTS if key in group][:1]
+        said += [group[key] for key in _DATA.entries("outputs") if key in group][:1]
     return max(said, key=lambda field: len(field.raw), default=Field(text)), code
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from memtree.digests.tool_calls.event import BUILD, CHANGE, INSTALL, RUN, TEST
-from memtree.language.lists import words
+from memtree.language.word_file import WordFiles
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
 _TEST_NAME = re.compile(
@@ -21,7 +21,7 @@ def readers() -> frozenset[str]:
 
 
 def _words(section: str) -> frozenset[str]:
-    return words("programs", section)
+    return WordFiles("programs").word_set(section)
 
 
 def program(word: str) -> str:

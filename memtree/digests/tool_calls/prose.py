@@ -16,13 +16,16 @@ from memtree.digests.tool_calls.calls import acted
 from memtree.digests.tool_calls.event import COMMITTED, CREATED, EDITED, UNDONE, Action
 from memtree.digests.tool_calls.fields import Field, Group, Span, folded, groups
 from memtree.digests.tool_calls.patches import is_patch, patched
+from memtree.language.word_file import WordFile
+
+_DATA = WordFile("all", "tool_calls")
 
 MAX_CALLS = 12  # of one message
-_KEYS = (
-    "path|file_?path|file|file_?name|command|cmd|content|diff|patch|old_str|new_str|old_string"
-    "|new_string|old_text|new_text|search|replace|file_text|insert_line|line|code|args|destination|start_line|end_line"
+_TAG = _DATA.pattern(
+    "tag_names",
+    re.IGNORECASE,
+    shaped=r"<(?:parameter(?: name=|=)[\"']?({0})[\"']?|({0}))>".format,
 )
-_TAG = re.compile(rf"<(?:parameter(?: name=|=)[\"']?({_KEYS})[\"']?|({_KEYS}))>", re.IGNORECASE)
 _CALL = re.compile(r"<(?:invoke name=[\"']|function=)?([A-Za-z]\w{2,40})[\"']?>")
 _JSON_CALL = re.compile(r"\{(?<![^\n>].)\s{0,8}\"")
 _FENCE = re.compile(r"`(?<![^\n].)``[\w-]*\n")

@@ -10,49 +10,27 @@ import re
 from dataclasses import dataclass, replace
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, source
+from memtree.language.word_file import WordFile
 
-_FILE = "command_results"  # of data/all
+_DATA = WordFile("all", "command_results")
+
 OK, FAILED, UNKNOWN, STOPPED = 0, 1, -1, 124  # else the exit code itself
 READ_AHEAD, READ_BEHIND = 12_000, 12_000  # characters of a result that are looked at
-_EXIT = re.compile(
-    r"(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)?|returncode|return code)[\"']?"
-    r"\s{0,3}[:=>]?\s{0,3}(-?\d{1,5})\b|\brc=(\d{1,3})\b",
-    re.IGNORECASE,
-)
-_COUNTED = re.compile(
-    r"(?<![\w.])(\d{1,7})(?: tests?| examples?| specs?| assertions?)? "
-    r"(failed|passed|passing|failing|failures?|errors?|ok)\b",
-    re.IGNORECASE,
-)
-_LABELLED = re.compile(
-    r"\b(failures|errors|failed|passed|fail|pass)\s{0,2}[:=]?\s{0,2}(\d{1,7})\b", re.I
-)
+_EXIT = _DATA.pattern("exit_codes", re.IGNORECASE)
+_COUNTED = _DATA.pattern("counted", re.IGNORECASE)
+_LABELLED = _DATA.pattern("labelled", re.IGNORECASE)
 _RAN_TESTS = re.compile(r"^Ran (\d{1,7}) tests?", re.MULTILINE)
 _TOTAL = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7})")
-_SUMS_UP = lazily(source(_FILE, "sums_up"), re.IGNORECASE)
-_ERROR = lazily(lambda: rf"^(?:{joined(_FILE, 'error_lines')})[^\n]{{0,240}}", re.MULTILINE)
-_STOPPED = lazily(source(_FILE, "stopped"), re.IGNORECASE)
-_REFUSED = lazily(source(_FILE, "refusals"), re.IGNORECASE)
-_SHELL_REFUSED = re.compile(
-    r"^(?:[\w/]{0,20}sh: |rm: |cp: |mv: |sed: |touch: |tee: |cat: |git: |fatal: )[^\n]{0,200}?"
-    r"(?:No such file|Permission denied|cannot |can't |Is a directory|fatal|read-only)[^\n]{0,80}",
-    re.MULTILINE | re.IGNORECASE,
-)
-_FAILURE = re.compile(
-    r"\s{0,4}(?:<error>|\[?error\b|<tool_use_error>|failed\b|failure\b|\{\"error|traceback"
-    r"|invalid\b)",
-    re.IGNORECASE,
-)
-_DONE = lazily(source(_FILE, "done"), re.IGNORECASE)
-_MADE = re.compile(r"created|new file|\bA [\w./-]+", re.IGNORECASE)
-_OVERWRITTEN = re.compile(
-    r"overwr[io]t|has been updated|updated successfully|replaced|\bM [\w./-]+"
-)
-_FILE_SHOWN = re.compile(
-    r"\[File: ([^\n]{1,200}?) \(\d+ lines|\(Open file: ([^\n)]{1,200})\)"
-    r"|[Tt]he file ([^\s`'\"]{1,200}) has been"
-)
+_SUMS_UP = _DATA.pattern("sums_up", re.IGNORECASE)
+_ERROR = lazily(lambda: rf"^(?:{_DATA.part('error_lines')})[^\n]{{0,240}}", re.MULTILINE)
+_STOPPED = _DATA.pattern("stopped", re.IGNORECASE)
+_REFUSED = _DATA.pattern("refusals", re.IGNORECASE)
+_SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
+_FAILURE = _DATA.pattern("failures", re.IGNORECASE)
+_DONE = _DATA.pattern("done", re.IGNORECASE)
+_MADE = _DATA.pattern("made", re.IGNORECASE)
+_OVERWRITTEN = _DATA.pattern("overwritten")
+_FILE_SHOWN = _DATA.pattern("files_shown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,18 +23,13 @@ from memtree.digests.tool_calls.fields import Field
 from memtree.digests.tool_calls.git_commands import file_action, git_actions
 from memtree.digests.tool_calls.patches import first_line, is_patch, patched
 from memtree.digests.tool_calls.shell_words import Command, split
+from memtree.language.word_file import WordFile
+
+_DATA = WordFile("all", "programs")
 
 MAX_NAME = 400  # characters of a command
-_QUIET = frozenset(
-    """
-    cd pushd popd export source . set unset alias ulimit umask trap fi done esac
-    """.split()
-)
-_PAGERS = frozenset(
-    """
-    head tail less more tee cat grep egrep sed awk wc sort uniq cut tr jq xargs
-    """.split()
-)
+_QUIET = _DATA.words("quiet")
+_PAGERS = _DATA.words("pagers")
 _EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # of the file that is open
 _WRITES_IN_CODE = re.compile(
     r"open\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"],\s?(?:mode=)?['\"][wax]"

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from memtree.language.word_file import WordFile
+
+_DATA = WordFile("all", "programs")
+
 MAX_COMMANDS = 200  # simple commands of one call
 _LEX = re.compile(
     r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.|\d?>&\d?|&>>?|\d?>\|?>?|<<<|<<-?|<\(|<|&&|\|\||[;|&\n]"""
@@ -17,11 +21,7 @@ _LEX = re.compile(
 )
 _ENDS = frozenset({"&&", "||", ";", "|", "&", "\n"})
 _ASSIGNED = re.compile(r"\w+\+?=")
-_WRAPPERS = frozenset(
-    """
-    sudo time nohup nice env command exec then do else if while until ! timeout stdbuf xvfb-run
-    """.split()
-)
+_WRAPPERS = _DATA.words("wrappers")
 
 
 @dataclass(slots=True)

@@ -16,9 +16,13 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memtree.memories.extraction.calendar.date_forms import RULES
-from memtree.memories.extraction.calendar.date_mention import DateKind, DateMention
-from memtree.memories.extraction.calendar.words import UNSPACED_TRIGGERS, triggers
+from memtree.memories.extraction.date_forms import (
+    RULES,
+    UNSPACED_TRIGGERS,
+    DateKind,
+    DateMention,
+    triggers,
+)
 
 __all__ = ["DateKind", "DateMention", "dates"]
 

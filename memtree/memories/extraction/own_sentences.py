@@ -6,19 +6,21 @@ r"""The user's own sentences of a message, and those of them that cannot be read
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from memtree.language.borders import sentences, small_stops
 from memtree.memories.extraction import fiction, gate
 from memtree.memories.extraction.candidates import Skip, SkipReason
-from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
-from memtree.memories.extraction.statement_bounds import pieces
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span
 
 MOST = 400  # sentences of a message that are read
+_NEAR = 40  # characters before a sentence
+_CUT = re.compile(r"[^.!?…:\s][\"'”’»`)\]]\s+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,23 @@ def lowered(text: str) -> str:
 def _sentences(text: str, spans: list[Span]) -> Iterator[tuple[int, Span]]:
     """Sentences with the number of their paragraph."""
     for paragraph, span in enumerate(spans):
-        for sentence in sentences(text, span):
-            for piece in pieces(text, sentence):
-                yield paragraph, piece
+        for sentence in sentences(text, *span):
+            for piece in small_stops(text, *sentence):
+                yield paragraph, Span(*piece)
+
+
+def is_torn(text: str, sentence: Span) -> bool:
+    """Return True if it ends where something was cut out of its line: without an end of its own,
+    and with more on its line."""
+    if text[sentence.end - 1 : sentence.end] in ".!?…。！？":
+        return False
+    stop = text.find("\n", sentence.end, sentence.end + 200)
+    rest = text[sentence.end : stop if stop >= 0 else sentence.end + 200]
+    return bool(rest.strip(" \t\"'”’»)]*_"))
+
+
+def begins_torn(text: str, start: int) -> bool:
+    """Return True if code or a quotation was cut out before a sentence, so that it lacks its
+    beginning."""
+    before = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR) : start]
+    return bool(_CUT.search(before))

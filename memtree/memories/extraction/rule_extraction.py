@@ -27,7 +27,7 @@ from memtree.memories.extraction.statement_bounds import (
     without_intro,
     without_lead,
 )
-from memtree.memories.extraction.statements import facts, general, other_languages, preferences
+from memtree.memories.extraction.statements import english_statements, other_languages
 from memtree.memories.extraction.statements.events import is_event
 from memtree.memories.extraction.statements.plain_form import plain
 from memtree.memories.extraction.third_person import told_of_user
@@ -152,7 +152,7 @@ def _standing(text: str, start: int, lower: str) -> Candidate | SkipReason:
 
 def _statement(text: str, start: int, lower: str, said: date | None) -> Candidate | SkipReason:
     """A sentence, or what begins within one and goes to its end."""
-    remembered = general.kept_in_mind(lower)
+    remembered = english_statements.kept_in_mind(lower)
     kept = remembered or other_languages.lead(lower)
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
@@ -160,7 +160,7 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     mine = introduced or gate.is_own(lower)
     if reason := gate.refused(lower):
         return reason if mine or reason not in _LESS else gate.other_reason(lower)
-    if mine and not facts.is_practice(lower) and is_schedule(text[start:end], said):
+    if mine and not english_statements.is_practice(lower) and is_schedule(text[start:end], said):
         return _candidate(text, start, end, "schedule", said)
     lower = gate.lasting(lower)
     end = start + len(lower)
@@ -178,16 +178,22 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
 
 
 def _category(lower: str) -> str:
-    if preferences.is_preference(lower):
+    if english_statements.is_preference(lower):
         return "preference"
-    if _is_fact(lower) or preferences.is_decision(lower) or general.is_event(lower):
+    if (
+        _is_fact(lower)
+        or english_statements.is_decision(lower)
+        or english_statements.is_event(lower)
+    ):
         return "fact"
-    return "general" if general.is_goal(lower) else ""
+    return "general" if english_statements.is_goal(lower) else ""
 
 
 def _is_fact(lower: str) -> bool:
     other = plain(lower)
-    return facts.is_fact(lower) or (other != lower and facts.is_fact(other))
+    return english_statements.is_fact(lower) or (
+        other != lower and english_statements.is_fact(other)
+    )
 
 
 def _candidate(

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memtree.language.word_file import WordFile
-from memtree.text.spans import Span
 
 _DATA = WordFile("all", "memory_clauses")
 
@@ -27,8 +26,6 @@ _COMMA = re.compile(r"[,;:] | [-–—] ")
 _INTRO = _DATA.pattern("intro")
 # Where a statement of the user may begin within a sentence.
 _CLAUSE = _DATA.pattern("clause")
-# People who type in small letters: "... in flutter, my first app. what now"
-_SMALL_STOP = _DATA.pattern("small_stop")
 _SPOKEN_FOR = _DATA.pattern("spoken_for")
 # "I'm Mara, I live in Ghent": two statements in one sentence.
 _SPLICE = _DATA.pattern("splice")
@@ -41,15 +38,6 @@ def without_lead(text: str, start: int, end: int) -> int:
     """Where a sentence begins behind "by the way", "ok" and the like."""
     lead = _LEAD.match(text, start, end)
     return lead.end() if lead else start
-
-
-def pieces(text: str, sentence: Span) -> Iterator[Span]:
-    """A sentence, parted where somebody who types in small letters ends one."""
-    start = sentence.start
-    for stop in _SMALL_STOP.finditer(text, start, sentence.end):
-        yield Span(start, stop.start() + 1)
-        start = stop.end()
-    yield Span(start, sentence.end)
 
 
 def heads(lower: str) -> Iterator[str]:

@@ -9,7 +9,8 @@ from functools import lru_cache
 from memtree.language.everyday.sentences import languages_of
 from memtree.language.word_file import WordFiles, at_first_use
 
-_DATA = WordFiles("memory_wording")
+_OTHERS = ("all", "en")
+_DATA = WordFiles("memory_wording", without=_OTHERS)
 # Telling words: a text with one of them, or with letters beyond ASCII, is not read as English.
 TELLING: frozenset[str]
 FUNCTION: frozenset[str]
@@ -30,7 +31,7 @@ __getattr__ = at_first_use(
         "USER": lambda: frozenset(_DATA.words("user")),
         "NEGATIONS": lambda: frozenset(_DATA.words("negations")),
         "SECOND": lambda: frozenset(_DATA.words("second_negations")),
-        "NUMBERS": lambda: dict(_DATA.table("numbers")),
+        "NUMBERS": lambda: dict(WordFiles("numbers", without=_OTHERS).table("cardinals")),
     },
 )
 _LEAST = 3  # letters that two forms share
@@ -64,7 +65,9 @@ def synonyms(languages: tuple[str, ...]) -> dict[str, str]:
     """Return the words of any of these languages that others stand for, by each of the others."""
     if not languages:
         return {}
-    lines = map(str.split, WordFiles("memory_wording", languages).entries("synonyms"))
+    lines = map(
+        str.split, WordFiles("memory_wording", languages, without=_OTHERS).entries("synonyms")
+    )
     return {word: line[0] for line in lines for word in line[1:]}
 
 

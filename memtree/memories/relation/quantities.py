@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
+from memtree.language.written_days import ordinal, written_day
 from memtree.memories.relation import quantity_words
 
 _HALVES = frozenset(("am", "pm", "a.m", "p.m"))
@@ -19,9 +20,7 @@ _PARTS = {"half": 30, "quarter": 15}  # of an hour
 _DAYTIMES = {"morning": "am", "afternoon": "pm", "evening": "pm"}
 _CLOCK = frozenset(("o'clock", "oclock", "uhr", "heures", "heure"))
 
-_ISO = re.compile(r"([0-9]{4})[-/]([0-9][0-9]?)[-/]([0-9][0-9]?)(?:t[0-9:.z+-]+)?")
-_DOTTED_DATE = re.compile(r"([0-9][0-9]?)\.([0-9][0-9]?)\.([0-9]{4}|[0-9][0-9])")
-_SLASHED = re.compile(r"([0-9][0-9]?)/([0-9][0-9]?)/([0-9]{4}|[0-9][0-9])")
+_MOMENT = re.compile(r"(?:t[0-9:.z+-]+)?")  # behind a day
 _TIME = re.compile(r"([0-9][0-9]?)[:h]([0-9][0-9])(?::([0-9][0-9]))?(am|pm|h)?")
 _HOUR = re.compile(r"([0-9][0-9]?)(am|pm)")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
@@ -142,19 +141,17 @@ def _date_key(year: str, month: int, day: str) -> str:
 
 
 def _date(word: str) -> str:
-    if match := _ISO.fullmatch(word):
-        return _date_key(match[1], int(match[2]), match[3])
-    if match := _DOTTED_DATE.fullmatch(word):
-        if 1 <= int(match[2]) <= 12 and len(match[3]) == 4:
-            return _date_key(match[3], int(match[2]), match[1])
-    elif match := _SLASHED.fullmatch(word):
-        first, second, year = int(match[1]), int(match[2]), match[3]
-        if len(year) == 4 and first > 12 >= second > 0:
-            return _date_key(year, second, match[1])
-        if len(year) == 4 and second > 12 >= first > 0:
-            return _date_key(year, first, match[2])
+    written = None if word.isalnum() else written_day(word)
+    if written is None or not _MOMENT.fullmatch(word, written[1]) or not written[0].year:
+        return ""
+    day = written[0]
+    other_way = ordinal(day.year, day.day, day.month) if day.sign == "/" else 0
+    if day.sign == "/" and (day.short_year or bool(other_way) == bool(day.ordinal)):
         return f"d?:{word}"  # which of the two is the month nobody knows
-    return ""
+    if day.short_year:
+        return ""
+    month, number = (day.day, day.month) if other_way else (day.month, day.day)
+    return _date_key(str(day.year), month, str(number))
 
 
 def _clock(words: Sequence[str], at: int) -> Quantity | None:

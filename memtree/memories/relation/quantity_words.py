@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtree.language.word_file import WordFile, at_first_use
 
 _DATA = WordFile("en", "memory_quantities")
+_NUMBERS = WordFile("en", "numbers")
 
 
 def _units() -> dict[str, tuple[str, str]]:
@@ -17,7 +18,7 @@ def _units() -> dict[str, tuple[str, str]]:
 
 
 def _numbers(section: str) -> dict[str, int]:
-    return {word: int(number) for word, number in _DATA.table(section).items()}
+    return {word: int(number) for word, number in _NUMBERS.table(section).items()}
 
 
 NUMBERS: dict[str, int]
@@ -31,7 +32,7 @@ UNITS: dict[str, tuple[str, str]]  # dimension and factor
 __getattr__ = at_first_use(
     globals(),
     {
-        "NUMBERS": lambda: _numbers("numbers"),
+        "NUMBERS": lambda: _numbers("cardinals"),
         "SCALES": lambda: _numbers("scales"),
         "ORDINALS": lambda: _numbers("ordinals"),
         "MONTHS": lambda: {word: int(at) for word, at in _DATA.by_word("months").items()},

@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from memtree.language.word_file import WordFile
 from memtree.memories.relation import foreign, lexicon, quantities
-from memtree.memories.relation.meanings import key_of, synonyms
+from memtree.memories.relation.lexicon import key_of, synonyms
 from memtree.memories.relation.words import Word, with_phrases, words_of
+
+_DATA = WordFile("en", "memory_wording")
 
 COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE, MODAL, COMMA = 1, 2, 4, 8, 16, 32, 64
 LONGEST_NAME = 6  # words of "the rate limit of the API" before "of"
-_PAST_VERBS = frozenset(
-    """
-    went taught bought left met lent sold wrote ran drove ate drank swam grew made took gave
-    knew wore slept sang flew brought began became got chose spoke told said lost won came
-    written kept sent built paid held chosen given taken known spoken driven eaten worn done
-    """.split()
-)
+_PAST_VERBS = _DATA.words("past_verbs")
 _SUBJECTS = frozenset(("user", "we", "you", "they", "he", "she"))
 _GENDERS = dict.fromkeys(("he", "him", "his"), "he") | dict.fromkeys(("she", "her", "hers"), "she")
 _HOURS = {f"n:{hour}": f"t:{hour:02}:00" for hour in range(1, 25)}

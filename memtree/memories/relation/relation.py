@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from memtree.memories.relation import foreign, order
 from memtree.memories.relation.inflection import base_form
-from memtree.memories.relation.meanings import light
+from memtree.memories.relation.lexicon import light
 from memtree.memories.relation.reading import ARTICLE, TextReading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
 from memtree.text.canonical_form import canonical

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtree.language.word_file import WordFile
 from memtree.memories.relation import foreign, lexicon, quantities
-from memtree.memories.relation.meanings import synonyms
+from memtree.memories.relation.lexicon import synonyms
 from memtree.text.normal_form import nfc
 
 _RAW = re.compile(

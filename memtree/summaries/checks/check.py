@@ -20,11 +20,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memtree.language import languages
+from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import WordFiles
 from memtree.summaries.checks import faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
 from memtree.text.pasted.own_words import others_words
 from memtree.text.spans import blanked
+
+_DATA = WordFiles("claims")
 
 __all__ = ["Draft", "Problem", "SourcePiece", "check", "leaf_task"]
 
@@ -76,11 +80,7 @@ def _empty(draft: Draft) -> Iterator[Problem]:
             yield Problem("empty", name)
 
 
-_DANGLING = re.compile(
-    r"(?:[,:(\[{\\/&+=-]|\b(?:and|or|but|the|an?|to|of|with|because|that|which|for|from|by|into|"
-    r"als|und|oder|aber|der|die|das|ein|eine|weil|dass|mit|von|et|ou|mais|le|les|des|une|que|de|y|"
-    r"el|los|las|con|porque|и|или|но|что|с|в))\s*$"
-)
+_DANGLING = lazily(lambda: rf"(?:[,:(\[{{\\/&+=-]|\b(?:{_DATA.part('dangling')}))\s*$")
 _END = re.compile(r"[.!?…。！？\"'”’»)\]`}」]\s*$")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"), ("「", "」"))
 

@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, words
+from memtree.language.negation import DENIALS, denies
+from memtree.language.word_file import WordFiles
+
+_DATA = WordFiles("claims")
+_any = _DATA.part
 
 USER, ASSISTANT = "user", "assistant"
 
@@ -46,7 +50,6 @@ _BORDER = lazily(
 )
 _STEM = lazily(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
 _DENSE = lazily("[぀-ヿ㐀-鿿가-힯]+")
-_DENIES = lazily(lambda: rf"\b(?:{_any('denies')})\b|{_any('denies_unspaced')}", re.IGNORECASE)
 _HEDGES = lazily(lambda: rf"\b(?:{_any('hedges')})\b|{_any('hedges_unspaced')}", re.IGNORECASE)
 _ROLE = lazily(r"\b(?:user|assistant)\b")
 _LABEL = lazily(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
@@ -58,10 +61,6 @@ _SUBJECT = lazily(
     ),
     re.IGNORECASE,
 )
-
-
-def _any(section: str) -> str:
-    return joined("claims", section)
 
 
 def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
@@ -78,10 +77,10 @@ def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
             subject = _SUBJECT.match(clause)
             who = subject.group(1).lower() if subject else speaker
             stems = frozenset(_stems(clause))
-            denies = bool(_DENIES.search(clause))
-            hedged = denies or bool(_HEDGES.search(clause))
+            denied = denies(clause)
+            hedged = denied or bool(_HEDGES.search(clause))
             clauses.append(
-                Statement(who, clause, stems, frozenset(_denied(clause)), denies, hedged)
+                Statement(who, clause, stems, frozenset(_denied(clause)), denied, hedged)
             )
     return clauses
 
@@ -96,7 +95,7 @@ def _content_words(text: str) -> Iterator[tuple[int, str]]:
         word, start = match.group(), match.start()
         if _DENSE.match(word):
             yield from ((start + at, word[at : at + 2]) for at in range(len(word) - 1))
-        elif word not in words("claims", "stop_words"):
+        elif word not in _DATA.word_set("stop_words"):
             yield start, word[:5]
 
 
@@ -105,7 +104,7 @@ def _denied(clause: str) -> Iterator[str]:
     clause = clause.lower()
     content = list(_content_words(clause))
     starts = [start for start, _ in content]
-    for match in _DENIES.finditer(clause):
+    for match in DENIALS.finditer(clause):
         after = bisect_left(starts, match.end())
         # Nothing after it: the last one that begins before it.
         at = after if after < len(starts) else bisect_left(starts, match.start()) - 1

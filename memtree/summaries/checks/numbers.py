@@ -13,28 +13,22 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 
-from memtree.language.lists import merged
-from memtree.language.lists import words as word_set
+from memtree.language.day_names import ENGLISH_NAMES
+from memtree.language.word_file import WordFiles
 from memtree.text.normal_form import nfkc
 from memtree.text.words.anchors import weigh
+
+_DATA = WordFiles("numbers")
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
 _SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
 
 
-@cache
-def _words() -> dict[str, str]:
-    entries = map(str.split, merged("numbers", "words"))
-    return {entry[0]: entry[1] for entry in entries}
-
-
+# Italian "due", Dutch "tien" and the like are words of other languages.
+_WORDS = WordFiles("numbers", without=("it", "nl", "pt")).table("cardinals", "ordinals", "counts")
 _CJK_DIGITS = {digit: str(at) for at, digit in enumerate("〇一二三四五六七八九十")}
-_MONTHS = {
-    name: str(at)
-    for at, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
-}
+_MONTHS = {name[:3].lower(): str(at) for at, name in enumerate(ENGLISH_NAMES, 1)}
 _LETTERED = re.compile(r"[^\W\d_]+")
 _COUNTED = re.compile(r"(?<![\w.,:/-])(\d+(?:[.,]\d+)*)[ -]([^\W\d_]{4,})")
 
@@ -44,8 +38,7 @@ def invented_numbers(draft: str, text: str) -> Iterator[str]:
     draft, text = plain(draft), plain(text)
     known = set(_values(text))
     words = set(_LETTERED.findall(text.lower()))
-    spelt = _words()
-    known |= {spelt[word] for word in words if word in spelt}
+    known |= {_WORDS[word] for word in words if word in _WORDS}
     known |= {_MONTHS[word[:3]] for word in words if word[:3] in _MONTHS}
     known |= {_CJK_DIGITS[char] for char in text if char in _CJK_DIGITS}
     for match in _NUMBER.finditer(draft):
@@ -146,7 +139,7 @@ def _in_text(name: str, words: set[str]) -> bool:
     for part in name.split():
         part = part.removesuffix("'s")
         stem = part[: max(4, len(part) - 3)]
-        if part in word_set("numbers", "capitals") or part in words or len(part) < 3:
+        if part in _DATA.word_set("capitals") or part in words or len(part) < 3:
             continue
         if not any(
             word.startswith(stem) or (part.startswith(word) and len(word) > 3) for word in words
@@ -158,7 +151,7 @@ def _in_text(name: str, words: set[str]) -> bool:
 def _several(anchor: str, words: set[str]) -> bool:
     """Worded dates and amounts ("8 May 2023") are known when every word of them is."""
     return " " in anchor and all(
-        part in words or part in word_set("numbers", "capitals") or part.isdigit()
+        part in words or part in _DATA.word_set("capitals") or part.isdigit()
         for part in _PARTS.findall(anchor)
     )
 

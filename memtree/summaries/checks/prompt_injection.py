@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined
+from memtree.language.word_file import WordFiles
 from memtree.text.instructions.rule_score import grouped
 from memtree.text.normal_form import nfkc
 
@@ -23,7 +23,7 @@ def _any(*names: str) -> re.Pattern[str]:
     """For text that `_lowered` made: to ignore case takes four times as long."""
 
     def read() -> str:
-        patterns = "|".join(joined("prompt_injection", name) for name in names)
+        patterns = "|".join(WordFiles("prompt_injection").part(name) for name in names)
         return grouped(_CAPITAL.sub(lambda match: match.group().lower(), patterns))
 
     return lazily(read)

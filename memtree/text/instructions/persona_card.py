@@ -16,9 +16,10 @@ from __future__ import annotations
 import re
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, source
+from memtree.language.word_file import WordFiles
 
-_FILE = "persona_cards"  # of data/<language>
+_DATA = WordFiles("persona_cards")
+_any = _DATA.part
 CARD = 4  # the least score of a card
 REACH = 12_000  # characters that are read: a card says early what it is
 LEAST = 25  # characters; a shorter message loses nothing where it is quoted as any other
@@ -35,7 +36,7 @@ _PLIST = lazily(
 )
 _CHARACTER = lazily(r"\{\{char\}\}")
 _HEADING = lazily(lambda: rf"^[ ]{{0,3}}#{{1,3}} ?(?:{_any('headings')})[ \t]*$", re.MULTILINE)
-_STAY = lazily(source(_FILE, "stay"))
+_STAY = _DATA.pattern("stay")
 _YOU_ARE = lazily(
     lambda: (
         rf"(?:\A|[\n.!])[ \t>*#-]{{0,6}}(?:(?:{_any('greetings')})[,.:!]? ?){{0,2}}"
@@ -58,10 +59,6 @@ _WEIGHTS = (
     (_HEADING, 2),
     (_TEMPLATE, 3), (_PLIST, 4), (_STAY, 3), (_YOU_ARE, 2), (_YOU_ARE_UNSPACED, 2), (_MANNER, 1),
 )  # fmt: skip
-
-
-def _any(section: str) -> str:
-    return joined(_FILE, section)
 
 
 def is_card(text: str) -> bool:

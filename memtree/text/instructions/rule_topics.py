@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, merged, source, words
+from memtree.language.word_file import WordFiles
 from memtree.text.words.stop_words import STOP_WORDS
 
-_FILE = "rule_topics"  # of data/<language>
+_DATA = WordFiles("rule_topics")
+_any = _DATA.part
 SENTENCE = 600  # characters
 STEM = 6  # characters of a word that are compared: most endings come later
 
@@ -41,7 +42,7 @@ class Topic:
 
 # One apostrophe; Arabic without vowel signs, its alefs, final ya and ta marbuta alike.
 _ALIKE = str.maketrans("’أإآىة", "'ااايه", "".join(map(chr, range(0x64B, 0x653))) + "ـ")
-_UNSPACED_FILLER = lazily(source(_FILE, "filler_unspaced"))
+_UNSPACED_FILLER = _DATA.pattern("filler_unspaced")
 _PARTICLE = lazily(lambda: rf"(?<=[가-힣])(?:{_any('particles')})(?![가-힣])")
 _KANJI = lazily(r"[\u3400-\u9fff\u30a0-\u30ff]+")
 _RUN = lazily(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\u3040-\u30ff\u3400-\u9fff]+")
@@ -54,7 +55,7 @@ _MEASURES = lazily(
     )
 )
 _CORRECTS = lazily(lambda: rf"\b(?:{_any('corrects')})\b|{_any('corrects_unspaced')}")
-_WITHDRAWS = lazily(source(_FILE, "withdraws"))
+_WITHDRAWS = _DATA.pattern("withdraws")
 _SLOTS = (
     (
         "language",
@@ -66,7 +67,7 @@ _SLOTS = (
         ),
     ),
     ("length", lazily(lambda: rf"(?<!\d)\d++ ?(?:{_any('length_units')})")),
-    ("address", lazily(source(_FILE, "address"))),
+    ("address", _DATA.pattern("address")),
 )
 _WHEN = lazily(lambda: rf"\b(?:{_any('when')}) ([^,.;]{{3,80}})")
 _WHERE = lazily(lambda: rf"\b(?:{_any('where')}) ([^,.;]{{2,80}})")
@@ -74,12 +75,8 @@ _WHERE = lazily(lambda: rf"\b(?:{_any('where')}) ([^,.;]{{2,80}})")
 
 @cache
 def _filler() -> frozenset[str]:
-    fillers = (words(_FILE, "filler"), STOP_WORDS)
+    fillers = (_DATA.word_set("filler"), STOP_WORDS)
     return frozenset(word[:STEM] for each in fillers for word in each)
-
-
-def _any(section: str) -> str:
-    return joined(_FILE, section)
 
 
 def topic(text: str) -> Topic:
@@ -102,7 +99,7 @@ def topic(text: str) -> Topic:
 
 def withdraws(lower: str) -> bool:
     """Return True if a sentence in comparable form takes back a rule, if there is one."""
-    if lower.isascii() and not any(marker in lower for marker in merged(_FILE, "withdrawal_marks")):
+    if lower.isascii() and not any(marker in lower for marker in _DATA.entries("withdrawal_marks")):
         return False
     return _WITHDRAWS.search(lower) is not None
 

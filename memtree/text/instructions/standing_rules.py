@@ -17,14 +17,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
+from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, merged
+from memtree.language.word_file import WordFiles
 from memtree.text.instructions import rule_phrases, rule_topics
 from memtree.text.instructions.rule_score import RULE
 from memtree.text.spans import Span
+
+_DATA = WordFiles("rule_marks")
+_any = _DATA.part
 
 MAX_RULE = 600  # characters; a longer "sentence" is pasted text
 UNDER_HEADING = 2  # added to the score of a list item below "Rules:"
@@ -41,12 +45,6 @@ _LOG = re.compile(
     r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b|at \S+\()"
 )
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|#{1,3})\s+|\s+")
-# Possessive, so that a run of marks is read twice at most, however it goes on.
-_SENTENCE = re.compile(
-    r"[^\n](?:[^\n.!?。！？؟।]++|[.!?؟।]++[\"'”’)*_]*+(?!\s|$))*+"
-    r"(?:[.!?؟।]++[\"'”’)*_]*+|[。！？]+|(?=\n)|$)",
-    re.MULTILINE,
-)
 _LETTER = re.compile(r"[^\W\d_]")
 _QUOTES = '"“”„«»「『‹'
 _QUOTING = re.compile(f"[`{_QUOTES}]")
@@ -76,11 +74,7 @@ _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n
 @cache
 def _ascii_headings() -> tuple[str, ...]:
     """Return the headings in ASCII: for a text in ASCII, a cheap look before the pattern."""
-    return tuple(word for word in merged("rule_marks", "headings") if word.isascii())
-
-
-def _any(section: str) -> str:
-    return joined("rule_marks", section)
+    return tuple(word for word in _DATA.entries("headings") if word.isascii())
 
 
 class ReadSentence(NamedTuple):
@@ -172,8 +166,8 @@ def _bonus(start: int, end: int, listed: Sequence[tuple[int, int]], size: int) -
 
 
 def _sentences(plain: str) -> Iterator[tuple[int, int]]:
-    for match in _SENTENCE.finditer(plain):
-        start, end = match.span()
+    typed = (borders.small_stops(plain, *span) for span in borders.sentences(plain))
+    for start, end in chain.from_iterable(typed):
         item = _ITEM.match(plain, start, end)
         start = item.end() if item else start
         while end > start and plain[end - 1].isspace():

@@ -10,27 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtree.language.word_file import WordFile
 from memtree.text import memory_lines
 from memtree.text.spans import Span, blanked, merged
 
+_DATA = WordFile("all", "client_messages")
+
 # Around the user's own words, in what agents send: the tags go, the words stay.
-WRAPPERS = frozenset(
-    """
-    task feedback user_message user_input user_query user_request user_prompt user_response
-    answer b i em strong u p keep
-    """.split()
-)
+WRAPPERS = _DATA.words("wrappers")
 # To the end of the text, where they are not closed.
-OPEN_ENDED = frozenset(
-    """
-    user_memories context_memory recalled_context documents document retrieved_documents
-    system-reminder environment_details environment_context instructions system system_prompt
-    file_content file_contents final_file_content open_files attached_files additional_data
-    command-message command-name command-args local-command-stdout local-command-caveat
-    chat_history conversation transcript tool_result tool_use function_results explicit_instructions
-    context summary state_snapshot
-    """.split()
-)
+OPEN_ENDED = _DATA.words("open_ended")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})((?:\s[^<>]{0,2000})?)>")
 _FENCE = re.compile(r"^[ \t]{0,8}(?:[-*>][ \t]){0,2}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 _TRIPLE = re.compile(r'"{3}|\'{3}')

@@ -8,14 +8,16 @@ command lines among them.
 from __future__ import annotations
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined
+from memtree.language.word_file import WordFiles
+
+_DATA = WordFiles("client_messages")
 
 READ = 400  # characters of a message or a line
 
 # The whole message is a program's.
-_MESSAGE = lazily(lambda: rf"\s{{0,20}}(?:{joined('client_messages', 'messages')})")
+_MESSAGE = lazily(lambda: rf"\s{{0,20}}(?:{_DATA.part('messages')})")
 # A paragraph within a message is.
-_PARAGRAPH = lazily(lambda: rf"\s{{0,20}}(?:{joined('client_messages', 'paragraphs')})")
+_PARAGRAPH = lazily(lambda: rf"\s{{0,20}}(?:{_DATA.part('paragraphs')})")
 
 
 def is_by_client(text: str) -> bool:

@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, source
+from memtree.language.word_file import WordFiles
 
-_LISTS = "pasted_texts"  # of data/<language>
+_DATA = WordFiles("pasted_texts")
+_any = _DATA.part
 READ = 400  # characters of a line
 LEAST_ABOVE = 200  # characters before "summarise the above" that are a text
 HEADINGS = 4  # of a document that has them
@@ -43,7 +44,7 @@ _TASK = lazily(
 _GIVEN = lazily(lambda: rf"#{{0,4}} ?\**(?:{_any('given')})\**\s?:")
 _ASKED = lazily(lambda: rf"#{{0,4}} ?\**(?:{_any('asked')})\**\s?:")
 # Files, and what agents say about them.
-_FILE = lazily(source(_LISTS, "file"))
+_FILE = _DATA.pattern("file")
 _ABOVE = lazily(
     lambda: (
         rf"\b(?:{_any('verbs')})\b[^.!?\n]{{0,60}}"
@@ -97,10 +98,6 @@ def _handed() -> str:
 
 def _nouns() -> str:
     return f"{_any('texts')}|{_any('nouns')}"
-
-
-def _any(section: str) -> str:
-    return joined(_LISTS, section)
 
 
 def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:

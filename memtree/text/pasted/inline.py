@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtree.language.word_file import WordFile
 from memtree.text.spans import Span
+
+_DATA = WordFile("all", "own_voice")
 
 LONGEST_WORD = 40  # characters of code that may be a name
 QUOTED_WORDS = 5  # a quotation of more is somebody's sentence
@@ -23,14 +26,13 @@ _CLOSES = {
     '"': '"', "“": "”\"“", "„": "“”\"", "«": "»", "»": "«", "‹": "›", "›": "‹",
     "「": "」", "『": "』", "'": "'’", "‘": "’'", "‚": "‘’",
 }  # fmt: skip
-_SPEAKS = re.compile(
-    r"\b(?:i|i'm|i’m|my|me|mine|we|our|ich|mein\w*|mir|mich|wir|unser\w*|je|j'|mon|ma|mes|nous"
-    r"|yo|mi|mis|soy|tengo|eu|meu|minha|sou|tenho|io|mio|mia|sono|ho|ik|mijn|ben|wij)\b"
-    r"|[\u4e00-\u9fff\u3040-\u30ff]{4}",
+_SPEAKS = _DATA.pattern(
+    "speaks",
     re.IGNORECASE,
+    shaped=lambda words: rf"\b(?:{words})\b|[\u4e00-\u9fff\u3040-\u30ff]{{4}}",
 )
 _WORD = re.compile(r"[^\W_][\w'’-]*")
-_SMALL = frozenset("a an and at for from in is of on or the to with de la le der die das".split())
+_SMALL = _DATA.words("small")
 
 
 def inline(text: str) -> list[Span]:

@@ -9,39 +9,12 @@ import enum
 import re
 from collections.abc import Sequence
 
+from memtree.language.word_file import WordFile
+
+_DATA = WordFile("all", "own_voice")
+
 READ = 400  # characters of a line that its form is told by
-_LEVEL = r"(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL|TRACE|CRITICAL|NOTICE|SEVERE)"
-_MADE = re.compile(
-    rf"""
-    \||\+[-+=]+                                                   # tables
-    |at\s\S+\s?\(|at\s\S+:\d+|File\s"[^"]*",\sline|Traceback\s\(|Caused\sby:|\.\.\.\s\d+\smore
-    |[\w.]*(?:Error|Exception|Warning|Panic)(?::|$|\s\[)|(?:fatal|panic|error|warning)(?:\[\w+\])?:
-    |\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d[\]., ]
-    |[A-Z][a-z]{{2}}\s+\d\d?\s\d\d:\d\d:\d\d\s|\[?{_LEVEL}[\]:\s]
-    |\d{{1,3}}(?:\.\d{{1,3}}){{3}}\s-\s                           # logs of web servers
-    |diff\s--git|index\s[0-9a-f]{{7}}|\+\+\+\s|---\s[ab]/|@@\s|\+\S|[+<]\s{{2,}}
-    |[$%]\s[^\s\d]|PS\s[A-Z]:|[A-Z]:\\|[\w.-]+@[\w.-]+[:~]\S*[$#%>]|\(\w+\)\s[$%]\s|\S*[$#]\s?$
-    |>>>\s|\.\.\.\s\s|In\s\[\d+\]:|Out\[\d+\]:|bash-\S*[$#]
-    |\d+[:|]\s?\S?.*[(){{}};=\[\]]|\d+[:|]\s*$|\[File:|\(Open\sfile:|\(Current\sdirectory:
-    |(?:async\s)?def\s\w+\(|class\s\w+\s?[(:{{]|(?:import|using|package|use)\s[\w.:*{{}}]+;?$
-    |from\s[\w.]+\simport\s|import\s.+\sfrom\s["']
-    |(?:export\s)?(?:default\s)?(?:const|let|var|function|async\sfunction|interface|enum|struct)\s\w+
-     \s?[=(:{{<]
-    |(?:public|private|protected|static|final|virtual|override)\s.*[({{;=]|\#\s?include|\#!
-    |(?:if|for|while|switch|catch)\s?\(.*[{{;)]$|(?:if|for|while|elif|except|with)\s.*:$
-    |(?:return|yield|raise|throw|assert|await|print)\b.*[(){{}};=\[\]];?$
-    |(?:else|try|finally|do)\s?[:{{]$|@\w+(?:\(.*)?$|</|<[A-Za-z!?]|//|/\*|\*/|--\s?\w+\s?=
-    |(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|FROM|WHERE|JOIN)\s.*[*=(,;A-Z_]$
-    |[\w.\[\]"'$-]+\s?(?:[-+*/|&:]?=|:=)\s?\S
-    |[\w.$]+\([^()]*\)[;,:]?$
-    |["'][\w .$-]+["']\s?:\s|[{{}}\[\]()]+[,;]?$|[{{\[]\s*["'{{\[\d]
-    |[A-Z][A-Z0-9_]{{2,}}=
-    |(?:sudo|npm|npx|pnpm|yarn|pip3?|uv|git|docker|kubectl|cargo|curl|wget|ssh|scp|cd|ls|cp|mv|rm
-       |cat|grep|find|make|apt|apt-get|brew|python3?|node|go|java|mvn|terraform|helm|systemctl)
-     \s.*(?:\s--?\w|[/=~\\|]|\.\w{{2,4}}\b)[^.?!]*$
-    """,
-    re.VERBOSE,
-)
+_MADE = WordFile("all", "made_lines").pattern("lines")
 _ENDING = re.compile(r"(?:[{};]|\)[,;:]|[\[({,]|=>|\\|->)$")
 _CODE_SIGN = re.compile(r"[=(){}\[\]<>|]|\w\.\w+\(|::|->|&&")
 _PLACE = re.compile(
@@ -58,11 +31,7 @@ _REFERENCE = re.compile(r"(?=\D*\d)[\w#.:/-]{8,}+[),;]?")
 _DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the paragraph is of it
 _QUOTED = re.compile(r"[>＞]|&gt;")
 BULLET = re.compile(r"[ \t]{0,12}(?:(?:[-*•+–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+(?:\[[ xX]?\][ \t]+)?)")
-_SPEECH = re.compile(
-    r"(?:I|I'm|I’m|I've|I’ve|I'll|My|We|Our|Please|Can|Could|What|How|Ich|Mein\w*|Je|J'|Mon|Ma"
-    r"|Yo|Mi"
-    r"|Eu|Meu|Minha|Io|Mio|Mia|Ik|Mijn)\b"
-)
+_SPEECH = _DATA.pattern("speech", shaped=r"(?:{})\b".format)
 
 
 class LineKind(enum.Enum):

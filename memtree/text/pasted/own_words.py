@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from memtree.language.word_file import WordFile
 from memtree.text.instructions.persona_card import is_card
 from memtree.text.pasted.blocks import blocks
 from memtree.text.pasted.client_messages import begins_note, is_by_client
@@ -25,6 +26,8 @@ from memtree.text.pasted.inline import inline
 from memtree.text.pasted.lines import BULLET, LineKind, kinds
 from memtree.text.spans import Span, blanked, merged, outside
 
+_DATA = WordFile("all", "own_voice")
+
 __all__ = ["Span", "others_words", "own_words", "without_own"]
 
 NOTHING = (0, 0)
@@ -32,11 +35,7 @@ LONGEST = 1_000_000  # characters of a message that is read at all
 READ = 100_000  # characters of a message outside blocks; of a longer one its two ends are read
 DOCUMENT = 8_000  # characters of prose that are a document, not speech
 REMARK = 1_000  # characters of a paragraph before or behind a document
-_ADDRESSES = re.compile(
-    r"\?|\b(?:please|can you|could you|help me|i(?:'m| am| want| need| have| would)|bitte|kannst du"
-    r"|ich|s'il|peux-tu|je|por favor|puedes|quiero|você|quero|puoi|vorrei|kun je|ik)\b",
-    re.IGNORECASE,
-)
+_ADDRESSES = _DATA.pattern("addresses", re.IGNORECASE, shaped=r"\?|\b(?:{})\b".format)
 BEGINNING, END = 2_500, 1_500  # characters of a document's ends, where its author may speak
 _BRIEF = 400  # characters of a line that needs one of these signs to hold words of others
 _SIGNS = re.compile(r"[\"“„«»‹「『<>`*:|\n]|(?<!\w)['‘‚]")

@@ -6,77 +6,37 @@ import re
 from itertools import islice
 
 from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import WordFile
+
+_DATA = WordFile("all", "source_code")
 
 _MOST = 3  # definitions in a name
 _READ = 60  # lines that are looked at for signs
 _DEFINING = 40_000  # characters in which definitions are looked for
 
-# Lines that show a language, and where a name is defined.
-_SHAPES = (
-    (
-        "Python",
-        r"(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |import [\w.]+(?: as \w+)?$"
-        r"|if __name__ ==|@\w+(?:\.\w+)*(?:\(|$)|cp?def (?:class )?\w",
-        r"^(?:class|(?:async )?def|cp?def(?: class)?) (\w+)",
-    ),
-    (
-        "TypeScript",
-        r"(?:export )?(?:interface|type|enum) \w+|import .{1,200} from ['\"]"
-        r"|(?:export )?(?:const|let) \w+\s?: |(?:export )?(?:async )?function \w+\([^)]*: ",
-        r"^\s{0,2}(?:export )?(?:default )?(?:abstract )?"
-        r"(?:class|interface|enum|function|const) (\w+)",
-    ),
-    (
-        "JavaScript",
-        r"(?:const|let|var) \w+ ?=|(?:async )?function \w*\(|module\.exports"
-        r"|export (?:default|const|function|class)|import .{1,200} from ['\"]"
-        r"|class \w+ (?:extends|\{)|.{0,300}\bfunction\(|.{0,300}=>\{",
-        r"^(?:export )?(?:default )?(?:class|(?:async )?function|const|let|var) (\w+)",
-    ),
-    (
-        "Rust",
-        r"(?:pub )?(?:fn \w+|use [\w:]+|impl\b|struct \w+|mod \w+;|#\[derive)",
-        r"^\s{0,4}(?:pub(?:\([^)]*\))? )?(?:fn|struct|enum|trait) (\w+)",
-    ),
-    (
-        "Go",
-        r"package \w+$|func (?:\(|\w+\()|import \(|type \w+ (?:struct|interface)|\w+ := ",
-        r"^(?:func (?:\([^)]*\) )?|type )(\w+)",
-    ),
-    (
-        "Java",
-        r"package [\w.]+;|import [\w.]+;|(?:public|private|protected) (?:static |final )*"
-        r"(?:class|interface|enum|void|\w+(?:<[^>]*>)?) \w+",
-        r"\b(?:class|interface|enum|record) (\w+)",
-    ),
-    (
-        "C",
-        r"#(?:include|define|ifdef|ifndef|if|endif)\b|typedef |struct \w+ ?\{|namespace \w+"
-        r"|(?:static |extern )*(?:int|void|char|bool|double|float|size_t)\b[ *]+\w+\s?\([^;]*$",
-        r"^(?:(?:static |extern |inline |const )*[\w:<>]+[ *&]+)?"
-        r"(?!if\b|for\b|while\b|switch\b|return\b|defined\b)(\w{3,40})\([^;\n]*$"
-        r"|^(?:typedef )?(?:struct|class|enum) (\w{3,40})|^#\s?define (\w{3,40})",
-    ),
-    (
-        "SQL",
-        r"CREATE (?:OR REPLACE )?(?:TABLE|INDEX|VIEW|FUNCTION|TYPE|OPERATOR|EXTENSION)|-- "
-        r"|INSERT INTO|SELECT .|ALTER TABLE|DROP TABLE|UPDATE \w+ SET",
-        r"(?:TABLE|INTO|VIEW|FUNCTION|TYPE|FROM)(?: IF NOT EXISTS)? [\"`]?(\w+)",
-    ),
-    (
-        "shell script",
-        r"#!/\S*sh\b|if \[|fi$|done$|export \w+=|echo |set -\w|\w+\(\) \{|for \w+ in ",
-        r"^(?:function )?(\w+)\(\) ?\{",
-    ),
-    (
-        "CSS",
-        r"[\w-]+:\s[^;\n{}]{1,80};$|[.@:*\w][^{};()\n]{0,80}\{$|[.#:@][\w-]+[^{}\n]{0,80}\{[\w-]+:",
-        r"^([.#:@][\w-]+)",
-    ),
-)
+
+def _key(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
+def _sign_lines(name: str) -> re.Pattern[str]:
+    return _DATA.pattern(f"{_key(name)}_signs", re.MULTILINE, shaped=r"^[ \t]*(?:{})".format)
+
+
 _LANGUAGES = tuple(
-    (name, lazily(rf"^[ \t]*(?:{signs})", re.MULTILINE), lazily(defined, re.MULTILINE))
-    for name, signs, defined in _SHAPES
+    (name, _sign_lines(name), _DATA.pattern(f"{_key(name)}_names", re.MULTILINE))
+    for name in (
+        "Python",
+        "TypeScript",
+        "JavaScript",
+        "Rust",
+        "Go",
+        "Java",
+        "C",
+        "SQL",
+        "shell script",
+        "CSS",
+    )
 )
 _SECTION = lazily(r"^\[{1,2}([\w.\" -]{1,60})\]{1,2}\s*$", re.MULTILINE)
 _ASSIGNED = lazily(r"^[\w.\"-]{1,60}\s?=\s?\S", re.MULTILINE)

@@ -16,9 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import joined, words
+from memtree.language.word_file import WordFiles
 from memtree.text.words.common_words import chat_words, common_words
 from memtree.text.words.stop_words import STOP_WORDS
+
+_DATA = WordFiles("anchors")
+_any = _DATA.part
 
 LEAF_ANCHORS = 12
 REACH = 6_000  # characters looked at; a leaf is rarely longer
@@ -89,11 +92,7 @@ _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
 @cache
 def _starters() -> frozenset[str]:
     """Words that begin a sentence, and no name, with a capital."""
-    return STOP_WORDS | chat_words() | words("anchors", "sentence_starts")
-
-
-def _any(section: str) -> str:
-    return joined("anchors", section)
+    return STOP_WORDS | chat_words() | _DATA.word_set("sentence_starts")
 
 
 def anchors(text: str, limit: int = LEAF_ANCHORS) -> tuple[str, ...]:
@@ -126,7 +125,7 @@ def weigh(text: str, prose: bool = True) -> dict[str, float]:
 
 
 def _tokens(counts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    noise = words("anchors", "noise")
+    noise = _DATA.word_set("noise")
     for token in counts:
         if token.isalpha() and (token.islower() or token.istitle()):
             continue  # plain words: most of any prose
@@ -163,7 +162,7 @@ def token_kind(word: str) -> str | None:
 
 
 def _phrases(text: str) -> Iterator[tuple[str, str]]:
-    if not words("anchors", "month_names").isdisjoint(_LETTERS.findall(text)):
+    if not _DATA.word_set("month_names").isdisjoint(_LETTERS.findall(text)):
         for match in _DATE.finditer(text):
             # "May" alone is a verb, "March" a walk.
             if match.group()[-1].isdigit() or match.group()[0].isdigit():

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from memtree.language.lists import words
+from memtree.language.word_file import WordFiles
 from memtree.text.words.stop_words import STOP_WORDS
+
+_DATA = WordFiles("common_words")
 
 
 @cache
 def chat_words() -> frozenset[str]:
-    return words("common_words", "chat")
+    return _DATA.word_set("chat")
 
 
 @cache
 def common_words() -> frozenset[str]:
-    general = (words("common_words", section) for section in ("chat", "general", "small"))
+    general = (_DATA.word_set(section) for section in ("chat", "general", "small"))
     return STOP_WORDS.union(*general)
 
 

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from memtree.language.negation import DENIALS
 from memtree.text.words.stop_words import STOP_WORDS
 
 NEAR = 0.65  # share of three-word runs that is required here; tests of the answer require 0.8
@@ -34,14 +35,6 @@ _TOKEN = re.compile(r"\S+")
 # Line numbers that tools write before the lines of a file are not part of its content.
 _LINE_NUMBER = re.compile(r"^[ \t>]{0,12}[0-9]{1,6}(?:\t|[ \t]?[|│→:])", re.MULTILINE)
 _MARKS = "\"'`.,:;!?()[]{}<>*|“”‘’…—–"
-_NEGATIONS = frozenset(
-    """
-    no not never none nor without cannot can't don't doesn't didn't won't isn't aren't wasn't
-    shouldn't nicht kein keine keinen nie niemals ohne ne pas jamais sans non senza mai sin nunca
-    jamás não sem niet geen nooit nie bez не нет никогда без değil asla لا لن ليس
-    """.split()
-)
-_NEGATING = re.compile(r"[不没沒無无非未別别]|ない|ません|않|안 |못")
 
 
 def words(text: str) -> list[str]:
@@ -75,27 +68,19 @@ def of_a_size(first: str, second: str) -> bool:
 
 
 def _telling(text: str) -> set[str]:
-    telling: set[str] = set(_NEGATING.findall(text)) if not text.isascii() else set()
+    telling = set(DENIALS.findall(text.lower()))
     for token in _TOKEN.findall(_LINE_NUMBER.sub("", text)):
         word = token.strip(_MARKS)
         if not word:
             continue
         lower = word.lower()
         if (
-            lower in _NEGATIONS
-            or (word != lower and lower not in STOP_WORDS)
+            (word != lower and lower not in STOP_WORDS)
             or any(char.isdigit() for char in word)
             or not word.replace("-", "").replace("'", "").replace("’", "").isalpha()
         ):
             telling.add(lower)
     return telling
-
-
-def negates(text: str) -> bool:
-    """Return True if a text denies something."""
-    said = {token.strip(_MARKS).lower().replace("’", "'") for token in _TOKEN.findall(text)}
-    negated = bool(said & _NEGATIONS) or any(word.endswith("n't") for word in said)
-    return negated or (not text.isascii() and bool(_NEGATING.search(text)))
 
 
 class ShownTexts:

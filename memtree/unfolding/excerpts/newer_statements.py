@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from heapq import nlargest
 from math import log1p
 
+from memtree.language import borders
+from memtree.language.negation import denies
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text.words import terms
-from memtree.unfolding.excerpts.duplicates import negates
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice
 
 SHARE = 0.4  # of the weight of all quoted terms of the question, the share that both must contain
@@ -24,8 +25,6 @@ BEST = 100  # ranks within which statements are compared
 MOST = 2  # marks in an answer; a general topic would give many
 CLAUSES = 4  # of a message, that are compared
 REACH = 4_000  # characters of an excerpt that are read
-_SENTENCE = re.compile(r"[.!?;](?=\s)|[\n。！？；]")
-_CLAUSE = re.compile(r"[,:](?=\s)|，")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"\d(?:[\d.,:]*\d)?")
 
@@ -87,12 +86,12 @@ def _weights(said: Mapping[int, Sequence[_Statement]]) -> dict[int, float]:
 
 def statements(message: int, text: str, query: frozenset[int]) -> Iterator[_Statement]:
     """Yield the clauses of a text that contain terms of the question; code is left out."""
-    for sentence in _SENTENCE.split(_FENCE.sub("\n", text)):
-        clauses = _CLAUSE.split(sentence)
+    for sentence in borders.split(_FENCE.sub("\n", text)):
+        clauses = list(borders.clauses(" ".join(sentence.split())))
         own = [query.intersection(terms.terms(clause)) for clause in clauses]
         for at, clause in enumerate(clauses):
             wanted = frozenset().union(*own[max(0, at - 1) : at + 2])
             if wanted:
                 following = clauses[at + 1] if at + 1 < len(clauses) else ""
                 numbers = frozenset(_NUMBER.findall(clause) or _NUMBER.findall(following))
-                yield _Statement(message, wanted, numbers, bool(own[at]) and negates(clause))
+                yield _Statement(message, wanted, numbers, bool(own[at]) and denies(clause))

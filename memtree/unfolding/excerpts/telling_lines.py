@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from memtree.conversation.history import History
 from memtree.digests.clauses.quotations import promotes
+from memtree.language.word_file import WordFile
 from memtree.ranking.corpus import Corpus
 from memtree.text import tokens
 from memtree.text.words import terms
 from memtree.tree.node import USER
 from memtree.unfolding.plan import TextSpan
+
+_DATA = WordFile("en", "telling_lines")
 
 LEAST, MOST = 15, 26  # tokens shown of an answer
 ASKED = 0.5  # of the score of the request before an answer, added to the answer's own
@@ -35,16 +38,8 @@ _ENTRY = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)]|\|)\s")
 _STRONG = re.compile(r"\*\*[^*\n]{2,80}\*\*|`[^`\n]{2,80}`")
 _DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"(?<=[^.!?:\s] )[A-Z][a-z]+")
-_DECISION = re.compile(
-    r"\b(?:recommend|suggest|should|use|choose|start with|instead|best|because|means|must|avoid|"
-    r"decided|total|result)\b",
-    re.IGNORECASE,
-)
-_FILLER = re.compile(
-    r"\W*(?:great|sure|certainly|of course|absolutely|that sounds|here(?:'s| is| are)|good luck|"
-    r"would you like|if you (?:have|need)|i hope|let me know|feel free|happy to)\b",
-    re.IGNORECASE,
-)
+_DECISION = _DATA.pattern("decisions", re.IGNORECASE, shaped=r"\b(?:{})\b".format)
+_FILLER = _DATA.pattern("fillers", re.IGNORECASE, shaped=r"\W*(?:{})\b".format)
 
 
 @dataclass(frozen=True, slots=True)

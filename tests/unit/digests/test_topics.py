@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.digests.clauses.borders import units
 from memtree.digests.summarize import Extract
 from memtree.digests.topics import ROOT, TOPIC, root_summary, topic
+from memtree.language.borders import units
 from memtree.text import tokens
 
 

@@ -17,7 +17,6 @@ from memtree.dialects.placed_memories import PlacedMemories
 from memtree.digests import summarize, topics
 from memtree.digests.clauses import (
     boilerplate,
-    borders,
     clauses,
     outcomes,
     particular,
@@ -27,12 +26,12 @@ from memtree.digests.clauses import (
 )
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.clauses.quotations import quote, untorn
-from memtree.language import languages
+from memtree.language import borders, languages
 from memtree.memories.agents import structured_memory, structured_text
 from memtree.memories.agents.schemas import nearest_kind, unique_on
 from memtree.memories.agents.schemas.document import limits
 from memtree.memories.documents.document import checked
-from memtree.memories.extraction import dates, schedule, sentences
+from memtree.memories.extraction import dates, schedule
 from memtree.memories.extraction import rule_extraction as extraction_rules
 from memtree.memories.extraction.model import grounding
 from memtree.memories.extraction.model import prompt as memory_prompt
@@ -283,9 +282,7 @@ TEXTS = {
     "whether it is grounded": Subject(
         lambda text: grounding.grounded("User has 2 cats.", text, text, text), hostile.as_it_is
     ),
-    "sentences": Subject(
-        lambda text: list(sentences.sentences(text, Span(0, len(text)))), hostile.as_it_is
-    ),
+    "sentences": Subject(lambda text: list(borders.sentences(text)), hostile.as_it_is),
     "a category": Subject(categories.category_of, hostile.as_it_is),
     "a category of a user's": Subject(user_categories.user_category, hostile.as_it_is),
     "a category that is given": Subject(

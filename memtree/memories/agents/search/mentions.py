@@ -48,7 +48,7 @@ _CODE = re.compile(
 _EXTENSIONS = _DATA.words("extensions")
 _SHORT = re.compile(r"[A-ZÀ-Þ][A-Z0-9À-Þ&-]+")  # an abbreviation, wherever it stands
 _KIN = _DATA.pattern("kin")
-_KIN_ELSEWHERE = WordFiles("memory_people").words("relations")
+_KIN_ELSEWHERE = WordFiles("memory_people", without=("all", "en")).words("relations")
 _TITLES = _DATA.words("titles")
 _CALLED = frozenset(["named", "called"])
 _INSIDE = _DATA.words("inside")

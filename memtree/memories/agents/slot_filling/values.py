@@ -10,6 +10,7 @@ import re
 from datetime import date, timedelta
 from typing import Any
 
+from memtree.language.negation import denies
 from memtree.language.word_file import WordFile
 from memtree.memories.agents.slot_filling.field_names import singular, words
 from memtree.memories.agents.slot_filling.schema_fields import FieldType, SchemaField
@@ -37,7 +38,7 @@ _UNIT_OF = _DATA.by_word("units")
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp"}
 _TRUE = _DATA.words("true")
 _FALSE = _DATA.words("false")
-_DENIED = re.compile(r"\b(?:not|no|never|or|neither|nicht|pas)\b|n't\b")
+_OR = re.compile(r"\bor\b")
 _SIGNS = re.compile(r"(?<=[^\W_])[+#-]++(?!\w)")  # at the end of a word: "C++", "O-"
 _AS_LETTERS = str.maketrans("+#-", "ᐩⵌー")  # so that they are of the word
 _JOIN = _DATA.pattern("join")
@@ -104,7 +105,7 @@ def choice(choices: tuple[str, ...], lower: str) -> str | None:
     exact = [one for one in choices if one.lower() == lower.strip()]
     if len(exact) == 1:
         return exact[0]
-    if _DENIED.search(lower):
+    if denies(lower) or _OR.search(lower):
         return None
     said = signed_words(lower)
     held = [

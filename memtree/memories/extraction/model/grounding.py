@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtree.language import languages
+from memtree.language.negation import denies
 from memtree.language.word_file import WordFile
 from memtree.summaries.checks import faithfulness, numbers, prompt_injection
 from memtree.text.spans import Span
@@ -70,10 +71,10 @@ def grounds(text: str, spans: Sequence[Span], quote: str) -> Grounds | None:
     (begin, opening), (end_begin, other) = held[0], held[-1]
     place = Span(opening.start + max(0, first - begin), other.start + last - end_begin + 1)
     sentence = Span(opening.start, other.end)
-    return Grounds(place, _clause(text, place, sentence), sentence)
+    return Grounds(place, clause_of(text, place, sentence), sentence)
 
 
-def _clause(text: str, quote: Span, sentence: Span) -> Span:
+def clause_of(text: str, quote: Span, sentence: Span) -> Span:
     """The quotation with all that belongs to it: a "not" before it is said of it."""
     start = sentence.start
     for match in _BORDER.finditer(text, sentence.start, quote.start):
@@ -112,14 +113,6 @@ def _turned(memory: str, clause: str) -> bool:
         return not denies(clause)
     disliked = _DISLIKES.search(memory) or _DISLIKES.search(clause)
     return denies(clause) != denies(memory) and not disliked
-
-
-_DENIES = _DATA.pattern("denies", re.IGNORECASE)
-
-
-def denies(text: str) -> bool:
-    """Return True if a text says "not", in one of some languages."""
-    return bool(_DENIES.search(text.translate(_QUOTES)))
 
 
 def _shared(memory: str, said: str) -> float:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import starmap
 from typing import Any
 
+from memtree.language.borders import sentences
 from memtree.memories.extraction import gate
-from memtree.memories.extraction.sentences import sentences
 from memtree.summaries.prompts import mark_for
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
@@ -77,7 +78,7 @@ def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     hidden = iter(secrets.find(text))
     next_secret = next(hidden, None)
     for span in own_words(text):
-        for sentence in sentences(text, span):
+        for sentence in starmap(Span, sentences(text, *span)):
             while next_secret and next_secret.end <= sentence.start:
                 next_secret = next(hidden, None)
             said = text[sentence.start : sentence.end]

@@ -62,5 +62,5 @@ def _patterns(unspaced: bool) -> dict[str, re.Pattern[str]]:
     """One pattern for each name, for all languages of these scripts."""
     known = languages_with("memory_statements")
     kept = tuple(each for each in known if (each in UNSPACED) == unspaced)
-    grammars = WordFiles("memory_statements", kept)
+    grammars = WordFiles("memory_statements", kept, without=("all", "en"))
     return {name: grammars.pattern(name) for name in (*CATEGORIES, *REASONS)}

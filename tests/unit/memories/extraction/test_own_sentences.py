@@ -1,5 +1,8 @@
+import pytest
+
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.own_sentences import MOST, own_sentences
+from memtree.memories.extraction.own_sentences import MOST, is_torn, own_sentences
+from memtree.text.spans import Span
 
 
 def readable(text, **options):
@@ -31,3 +34,20 @@ def test_what_is_over_the_limit_of_sentences_is_told_as_one():
     text = "I live in Graz. " * (MOST + 9)
     assert len(readable(text)) == MOST
     assert reasons(text) == [SkipReason.CAP]
+
+
+@pytest.mark.parametrize(
+    ("text", "torn"),
+    [
+        ("I run |`a b` daily", True),
+        ("I run.| `a b` daily", False),
+        ("I run|\n`a b`", False),
+        ("I run|", False),
+        ('I said|".', True),
+        ("I run|**", False),
+    ],
+)
+def test_what_was_cut_in_its_middle_is_torn(text, torn):
+    end = text.index("|")
+    text = text.replace("|", "")
+    assert is_torn(text, Span(0, end)) is torn

@@ -1,19 +1,12 @@
 import pytest
 
 from memtree.memories.extraction import statement_bounds
-from memtree.text.spans import Span
 
 
 def test_small_talk_before_a_sentence_is_left():
     text = "ok, by the way my cat is grey"
     assert text[statement_bounds.without_lead(text, 0, len(text)) :] == "my cat is grey"
     assert statement_bounds.without_lead("my cat is grey", 0, 14) == 0
-
-
-def test_who_types_small_ends_sentences_too():
-    text = "we moved to leeds. any tips, e.g. for kids"
-    parts = [text[start:end] for start, end in statement_bounds.pieces(text, Span(0, len(text)))]
-    assert parts == ["we moved to leeds.", "any tips, e.g. for kids"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memtree.memories.agents.slot_filling.forms.lexicon import COUNTRIES
 from memtree.memories.agents.slot_filling.user_statements import Statement
 from memtree.memories.agents.slot_filling.values import value_end
 
-_DATA = WordFiles("memory_self_statements")
+_DATA = WordFiles("memory_self_statements", without=("all", "en"))
 
 
 def _before(behind: str) -> Callable[[str], str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from memtree.language.negation import denies
 from memtree.language.word_file import WordFile
 from memtree.memories.agents.slot_filling.field_names import spoken
 from memtree.memories.agents.slot_filling.forms.records import RECORDS
@@ -33,7 +34,7 @@ from memtree.memories.agents.slot_filling.values import (
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.dates import dates
-from memtree.memories.extraction.model.grounding import denies, grounds
+from memtree.memories.extraction.model.grounding import clause_of, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.own_sentences import lowered
 from memtree.summaries.checks import prompt_injection
@@ -153,18 +154,7 @@ def _single(text: str, span: Span, value: str) -> _Grounds | None:
     before, after = text[max(span.start, start - 1) : start], text[end : end + 1]
     if before.isalnum() or after.isalnum():
         return None
-    return _Grounds(Span(start, end), _clause(text, start, end, span), span)
-
-
-_BORDER = _DATA.pattern("border")
-
-
-def _clause(text: str, start: int, end: int, span: Span) -> Span:
-    begin = span.start
-    for border in _BORDER.finditer(text, span.start, start):
-        begin = border.end()
-    after = _BORDER.search(text, end, span.end)
-    return Span(begin, after.start() if after else span.end)
+    return _Grounds(Span(start, end), clause_of(text, Span(start, end), span), span)
 
 
 def _is_true_or_not(field: SchemaField, value: bool, said: str) -> bool:

@@ -1,6 +1,10 @@
 import pytest
 
-from memtree.memories.extraction.statements.general import is_event, is_goal, kept_in_mind
+from memtree.memories.extraction.statements.english_statements import (
+    is_event,
+    is_goal,
+    kept_in_mind,
+)
 
 
 @pytest.mark.parametrize(

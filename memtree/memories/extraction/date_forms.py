@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 
 from memtree.language import day_names
 from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
-from memtree.memories.extraction.calendar import words
-from memtree.memories.extraction.calendar.date_mention import DateKind, DateMention
+from memtree.language.lists import alternation
+from memtree.language.word_file import WordFile, WordFiles
 
 _DATA = WordFile("all", "memory_dates")
 _DAYS = _DATA.pattern("days", re.IGNORECASE)
+_DIGITS = WordFiles("numbers").table("cardinals", "counts")
+UNSPACED_TRIGGERS = "每周|每星期|每个星期|毎週"
+
+
+class DateKind(enum.Enum):
+    DAY = "day"  # with its year
+    MONTH_DAY = "month and day"
+    MONTH = "month"
+    WEEKDAY = "weekday"
+    RELATIVE = "relative"  # counted from the day it was said
+    RECURRING = "recurring"
+    TIME = "time"  # of a day
+
+
+@dataclass(frozen=True, slots=True)
+class DateMention:
+    """`day`: the one day that is meant, where that is certain."""
+
+    start: int
+    end: int
+    kind: DateKind
+    day: date | None = None
+
+
+@cache
+def triggers() -> frozenset[str]:
+    """Return words of which a text with a date holds one, where it holds no digit: a hundred times
+    as fast to see."""
+    return frozenset(day_names.ALL_MONTHS) | _DATA.words("triggers")
+
+
+def _with_names(pattern: str) -> str:
+    """Fill the names of months and weekdays into a pattern of the data file."""
+    for name, names in _names().items():
+        pattern = pattern.replace(f"{{{name}}}", names)
+    return pattern
+
+
+@cache
+def _names() -> dict[str, str]:
+    whole = _one_of(day_names.MONTHS | day_names.AMBIGUOUS_MONTHS)
+    return {
+        "month": rf"(?:{whole}|(?:{_one_of(day_names.SHORT_MONTHS)})\b\.?)",
+        "any_month": f"(?:{whole})",
+        "short_months": "|".join(day_names.SHORT_MONTHS),
+        "weekdays": day_names.WEEKDAYS,
+    }
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return alternation(map(re.escape, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +78,7 @@ class DateRule:
 def _rule(
     section: str, read: Callable[[re.Match[str], date | None], DateMention | None]
 ) -> DateRule:
-    return DateRule(_DATA.pattern(section, re.IGNORECASE, shaped=words.with_names), read)
+    return DateRule(_DATA.pattern(section, re.IGNORECASE, shaped=_with_names), read)
 
 
 def _mention(match: re.Match[str], kind: DateKind, day: date | None = None) -> DateMention:
@@ -171,7 +223,7 @@ def _counted(match: re.Match[str], said: date | None) -> DateMention | None:
     if _TOOK.search(before) and not _AHEAD.search(before):
         return None
     number = match["number"].lower()
-    days = int(number) if number.isdigit() else int(words.DIGITS.get(number, 0))
+    days = int(number) if number.isdigit() else int(_DIGITS.get(number, 0))
     exact = days and _DAYS.fullmatch(match["unit"])
     return _mention(match, DateKind.RELATIVE, _shifted(said, days) if exact else None)
 

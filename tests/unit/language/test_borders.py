@@ -6,7 +6,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtree.digests.clauses.borders import clause_ends, clauses, ends, units
+from memtree.language.borders import (
+    clause_ends,
+    clauses,
+    ends,
+    sentences,
+    small_stops,
+    split,
+    units,
+)
 
 
 def test_spaced_text_is_cut_between_words():
@@ -66,3 +74,50 @@ def test_a_german_ordinal_ends_no_clause(text: str) -> None:
 
 def test_nobody_but_somebody_is_one_clause():
     assert list(clauses("Nobody but me knows it")) == ["Nobody but me knows it"]
+
+
+SENTENCES = [
+    ["I live in Graz.", "I like tea!", "Do you?"],
+    ["Dr. Ito moved to Kobe.", "I stayed."],
+    ["I use e.g. Python 3.11 and vim.", "It is fine."],
+    ["It costs 3.5 million, i.e. too much.", "I left."],
+    ["See https://example.org/a.b?c=d. for it.", "I read it."],
+    ["J. R. Ewing called at 5 p.m. yesterday.", "I was out."],
+    ["It was me, not I.", "I know."],
+    ["Well... maybe.", "I see…", "Then go."],
+    ['He said "no."', "I left."],
+    ["Am 3. Mai ziehe ich um.", "Es ist z.B. nah.", "Ich freue mich."],
+    ["Vivo en Madrid.", "¿Y tú?", "¡Bien!"],
+    ["我住在上海。", "我喜欢茶！", "你呢？"],
+    ["I have version 2.", "It works."],
+    ["I wrapped this line where it was rather long already,\nbut it goes on.", "Yes."],
+]
+
+
+@pytest.mark.parametrize("parts", SENTENCES, ids=lambda parts: parts[0][:20])
+@pytest.mark.parametrize("between", [" ", "\n"])
+def test_sentences_end_where_they_end(parts, between):
+    text = between.join(parts)
+    assert [text[a:b] for a, b in sentences(text)] == parts
+
+
+def test_a_line_is_a_statement_of_its_own():
+    text = "Name is Bob\nI live in Graz\nand like tea"
+    found = [text[a:b] for a, b in sentences(text)]
+    assert found == ["Name is Bob", "I live in Graz", "and like tea"]
+
+
+def test_only_the_span_is_read():
+    text = "I was. I am. I will be."
+    assert [text[a:b] for a, b in sentences(text, 7, 12)] == ["I am."]
+
+
+def test_marks_of_emphasis_and_foreign_full_stops_end_a_sentence():
+    text = "**Use tabs.** Always. هل هذا جيد؟ نعم. यह ठीक है। हाँ"
+    assert split(text) == ["**Use tabs.**", "Always.", "هل هذا جيد؟", "نعم.", "यह ठीक है।", "हाँ"]
+
+
+def test_who_types_small_ends_sentences_too():
+    text = "we moved to leeds. any tips, e.g. for kids"
+    parts = [text[start:end] for start, end in small_stops(text, 0, len(text))]
+    assert parts == ["we moved to leeds.", "any tips, e.g. for kids"]
