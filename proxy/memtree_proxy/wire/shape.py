@@ -32,7 +32,6 @@ class FromSetting(str):
     """Name of a setting. In a schema its value stands in this place."""
 
 
-
 @dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
 class Type:
     """A kind of value. `read` takes the value and the field's name; it raises `BadRequest` naming

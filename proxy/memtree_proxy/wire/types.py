@@ -53,6 +53,7 @@ STANDING = described(
     "It stands in every prompt that memories of its scope stand in: a wish for every answer, or "
     "what the user is. Rules decide, unless it is given.",
 )
+TAGS_SAY = "Kept in lower case, with hyphens for white space."
 
 # -- types -----------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 
 from memtree.config import Settings
 from memtree_proxy.access.event_streams import LAST_EVENT_HEADER
@@ -13,68 +12,13 @@ from memtree_proxy.openapi.operations import operation
 from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
-    array,
     content,
-    described,
     either,
-    object_of,
     ref,
     schema,
 )
 from memtree_proxy.wire.operation import Operation, operations
 from memtree_proxy.wire.parameter import OFF, header, purge, query
-from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, STANDING
-
-
-def told_row(text: str) -> dict[str, Json]:
-    """Schemas of the fields by which a row names other rows. `text`: the name of the field that
-    holds a text."""
-    update = object_of(
-        {
-            "id": MEMORY_ID,
-            text: STRING,
-            "differs": described(
-                array(STRING),
-                "One changed value or negation, as in `8090 -> 8091`; `wording` where none can be "
-                "named.",
-            ),
-        }
-    )
-    return {
-        "standing": STANDING,
-        "possible_update_of": described(
-            array(update), "Memories that this one may replace, until that is settled."
-        ),
-        "twins": described(array(MEMORY_ID), "Others that say the same, and count as this one."),
-    }
-
-
-def saved_row(row: Mapping[str, Json], text: str) -> Json:
-    """Describe the answer to a save: a row and what came of the look for duplicates. `text`: the
-    field of a row that holds its text."""
-    update = object_of(
-        {
-            "id": MEMORY_ID,
-            text: STRING,
-            "relevance": RELEVANCE,
-            "differs": described(
-                array(STRING), "What differs, as in `8090 -> 8091`; or `wording`."
-            ),
-        }
-    )
-    more = {
-        "possible_update_of": described(
-            array(update), "Memories that this one may replace; they stay as they are."
-        ),
-        "dedup": described(
-            {"const": "deferred"},
-            "There only where the look for duplicates had to wait for the embedder.",
-        ),
-        "degraded": described(
-            array({"const": "embedder"}), "There only where the embedder failed or was slow."
-        ),
-    }
-    return object_of({**row, **more}, tuple(dict.fromkeys((*row, "possible_update_of"))))
 
 
 def parameters() -> dict[str, Json]:
