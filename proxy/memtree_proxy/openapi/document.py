@@ -41,12 +41,11 @@ from memtree_proxy.openapi import (
     failures,
     headers,
     messages,
+    operations,
     server_paths,
 )
 from memtree_proxy.openapi.context import answers, context_shapes, request_shapes
-from memtree_proxy.openapi.memories import parts
-from memtree_proxy.openapi.memories.parts import described_routes
-from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
+from memtree_proxy.openapi.operations import UPSTREAM, described_routes, ok, operation
 from memtree_proxy.wire import (
     agent_answers,
     agent_memories,
@@ -177,7 +176,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
 
 
 def _parameters() -> dict[str, Json]:
-    families = (parts, agent_parameters, chat_memories, documents, grants,
+    families = (operations, agent_parameters, chat_memories, documents, grants,
                 schemas, user_memories)  # fmt: skip
     return headers.REQUEST_HEADERS | {
         name: row for family in families for name, row in family.parameters().items()
