@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from memtree.memories.book import SaveResult
 from memtree.memories.memory import Memory
-from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import NearMemory
+from memtree_proxy.wire.answer import Answer, shown
 
 Json = dict[str, Any]
 
@@ -30,31 +29,7 @@ def counted(count: int) -> Response:
     return answer({"dry_run": True, "count": count})
 
 
-def updates_json(memory: Memory, text: str) -> list[Json]:
-    """The memories that one may replace, until that is settled. `text`: the field of a text."""
-    return [{"id": old.id, text: old.text, "differs": old.differs} for old in memory.updates]
-
-
-def saved(made: Json, result: SaveResult, text: str) -> Response:
-    """201 with the memory, or 200 with the one that says the same. `text`: the field of a text."""
-    updates = [] if result.existing else _updates(result.near, text)
-    more: Json = {"possible_update_of": updates}
-    if result.deferred:  # the look for duplicates is still to come
-        more["dedup"] = "deferred"
-    if result.degraded:
-        more["degraded"] = result.degraded
-    return answer({**made, **more}, 200 if result.existing else 201, result.memory)
-
-
-def _updates(near: Sequence[NearMemory], text: str) -> list[Json]:
-    """The memories that a new one may replace, the nearest first."""
-    return [
-        {
-            "id": candidate.memory.id,
-            text: candidate.memory.text,
-            "relevance": round(candidate.relevance, 2),
-            "differs": candidate.differs,
-        }
-        for candidate in near
-        if candidate.relation is Relation.POSSIBLE_UPDATE
-    ]
+def saved(row: Json, as_: Answer[SaveResult], result: SaveResult) -> Response:
+    """201 with the memory, or 200 with the one that says the same. `row`: of that memory."""
+    made = row | shown(as_, result)
+    return answer(made, 200 if result.existing else 201, result.memory)

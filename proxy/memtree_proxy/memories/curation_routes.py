@@ -9,7 +9,6 @@ tenant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -39,15 +38,16 @@ from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted
 from memtree_proxy.memories.events import MemoryFeed, event_stream
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit, memory_text
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.memories.user.rows import row, rows
+from memtree_proxy.memories.user.rows import rows, shown_one
 from memtree_proxy.wire import curation, parameter
 from memtree_proxy.wire.agent_answers import MEMORY_ANSWER, ShownMemory, memory_json
 from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
-from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.answer import shown, shown_each
 from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.shape import read
+from memtree_proxy.wire.user_answers import ROW
 
 MAX_TOMBSTONES = 1_000
 TAG = "Looking after memories"
@@ -208,9 +208,9 @@ class CurationRoutes:
     )
     async def merge(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
-        version, most = if_version(request.headers), self._requests.max_text_chars
-        merge = await self._requests.read(request, partial(read, curation.MemoryMerge))
-        text = UNSET if merge.text is None else memory_text(merge.text, most, "text")
+        version = if_version(request.headers)
+        merge = await self._requests.posted(request, curation.MemoryMerge)
+        text = UNSET if merge.text is None else merge.text
         with naming(MEMORY):
             memory = await self._curation.merge(
                 scope, id_, merge.replaces, text=text, if_version=version
@@ -231,7 +231,7 @@ class CurationRoutes:
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope, id_ = await self._one(request)
-        posted = await self._requests.read(request, partial(read, curation.MemorySettlement))
+        posted = await self._requests.posted(request, curation.MemorySettlement)
         with naming(MEMORY):
             memory = await self._book.settle(scope, id_, posted.other, replaces=posted.replaces)
         return await self._shown(scope, memory)
@@ -258,13 +258,13 @@ class CurationRoutes:
         if scope.kind is ScopeKind.AGENT:
             now = self._book.clock.now()
             return [memory_json(LocatedMemory(scope, memory), now) for memory in memories]
-        return await rows(self._users, scope, memories)
+        return shown_each(ROW, await rows(self._users, scope, memories))
 
     async def _shown(self, scope: Scope, memory: Memory) -> Response:
         if scope.kind is ScopeKind.AGENT:
             of = ShownMemory(LocatedMemory(scope, memory), self._book.clock.now())
             return answer(shown(MEMORY_ANSWER, of), of=memory)
-        return answer(await row(self._users, scope, memory), of=memory)
+        return await shown_one(self._users, scope, memory)
 
 
 async def deleted(

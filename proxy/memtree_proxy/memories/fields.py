@@ -8,11 +8,8 @@ from collections.abc import Mapping
 
 from starlette.datastructures import QueryParams
 
-from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.draft import checked_text
-from memtree.wire.json_body import Body
+from memtree.errors import BadRequest
 from memtree_proxy.request import fields
-from memtree_proxy.wire.curation import MAX_IDS
 from memtree_proxy.wire.types import checked_query
 
 MAX_ROWS = 1_000  # of one list
@@ -20,31 +17,6 @@ MAX_HITS, HITS = 100, 5  # of one search, and by default
 IF_MATCH_HEADER = "if-match"
 
 _ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"|([0-9]{1,18})')
-
-
-def required_text(body: Body, name: str) -> str:
-    value = fields.text(body.value(name), name)
-    if value is None:
-        raise BadRequest(f"{name} is required", param=name)
-    return value
-
-
-def memory_text(text: str, most: int, name: str) -> str:
-    """The text of a memory. Raises `BadRequest`, and `SecretRejected`, naming the field."""
-    try:
-        return checked_text(text, most, name)
-    except SecretRejected as error:
-        raise SecretRejected(f"{name}: {error.message}", param=name) from None
-
-
-def ids(body: Body, name: str = "ids", most: int = MAX_IDS) -> list[str]:
-    """Without repetitions; they are counted with them."""
-    value = body.value(name)
-    if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
-        raise BadRequest(f"{name} must be a non-empty array of strings", param=name)
-    if len(value) > most:
-        raise BadRequest(f"{name} must be at most {most}", param=name)
-    return list(dict.fromkeys(value))
 
 
 def searched(query: Mapping[str, str]) -> str:

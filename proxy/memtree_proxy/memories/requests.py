@@ -26,6 +26,7 @@ from memtree_proxy.wire.agent_memories import RequestContext
 from memtree_proxy.wire.shape import Shape, read
 
 Value = TypeVar("Value")
+PostedShape = TypeVar("PostedShape", bound=Shape)
 
 MEMORY, GROUP, CHAT_MEMORY = "memory_id", "group_id", "memoryId"  # in paths
 _UNKNOWN = {
@@ -42,10 +43,6 @@ class MemoryRequests:
         self._gate = gate
         self._settings = settings
         self._work = work or CostlyWork(0, 0)
-
-    @property
-    def max_text_chars(self) -> int:
-        return self._settings.max_text_chars
 
     async def tenant(self, request: Request) -> Tenant:
         """Let in and counted once, however many handlers a request passes."""
@@ -115,6 +112,20 @@ class MemoryRequests:
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
 
+    async def posted(
+        self, request: Request, shape: type[PostedShape], now: float = 0.0
+    ) -> PostedShape:
+        """Read the body as a shape. `now`: unix seconds, for shapes with times to come."""
+        tenant, settings = await self.tenant(request), self._settings
+        by = RequestContext(
+            tenant.id,
+            now,
+            settings.max_messages,
+            settings.max_text_chars,
+            settings.agent_secrets == "allow",
+        )
+        return await self.read(request, lambda body: read(shape, body, by))
+
 
 def path_id(request: Request, name: str) -> str:
     """Return an id of the path. Raises `NotFound`, also for what cannot be an id."""
@@ -137,9 +148,6 @@ def unknown(name: str) -> NotFound:
     return NotFound(_UNKNOWN[name].format(name), param=name)
 
 
-PostedShape = TypeVar("PostedShape", bound=Shape)
-
-
 class AgentRequests(MemoryRequests):
     def __init__(
         self, gate: Gate, settings: Settings, clock: Clock, work: CostlyWork | None = None
@@ -147,16 +155,10 @@ class AgentRequests(MemoryRequests):
         super().__init__(gate, settings, work)
         self._clock = clock
 
-    async def posted(self, request: Request, shape: type[PostedShape]) -> PostedShape:
-        """Read the body as a shape."""
-        tenant = await self.tenant(request)
-        by = RequestContext(
-            tenant.id,
-            self._clock.now(),
-            self._settings.max_messages,
-            self._settings.agent_secrets == "allow",
-        )
-        return await self.read(request, lambda body: read(shape, body, by))
+    async def posted(
+        self, request: Request, shape: type[PostedShape], now: float | None = None
+    ) -> PostedShape:
+        return await super().posted(request, shape, self._clock.now() if now is None else now)
 
 
 class UserRequests(MemoryRequests):

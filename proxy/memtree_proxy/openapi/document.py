@@ -41,26 +41,24 @@ from memtree_proxy.openapi import (
     failures,
     headers,
     messages,
+    operations,
     server_paths,
 )
 from memtree_proxy.openapi.context import answers, context_shapes, request_shapes
-from memtree_proxy.openapi.memories import (
-    chat_shapes,
-    extraction_shapes,
-    parts,
-    user_shapes,
-)
-from memtree_proxy.openapi.memories.parts import described_routes
-from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
+from memtree_proxy.openapi.operations import UPSTREAM, described_routes, ok, operation
 from memtree_proxy.wire import (
     agent_answers,
     agent_memories,
     agent_parameters,
     agent_search,
+    chat_memories,
+    curation,
     documents,
     grants,
     schemas,
     transfer,
+    user_answers,
+    user_memories,
 )
 from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
 from memtree_proxy.wire.operation import KNOWN, READING
@@ -162,26 +160,24 @@ def _schemas(settings: Settings) -> dict[str, Json]:
         **agent_memories.schemas(settings),
         **agent_answers.schemas(),
         **agent_search.schemas(),
-        **chat_shapes.bodies(settings),
-        **chat_shapes.SCHEMAS,
+        **chat_memories.schemas(settings),
+        **curation.schemas(settings),
         **documents.schemas(),
-        **extraction_shapes.bodies(settings),
-        **extraction_shapes.SCHEMAS,
         **grants.schemas(),
         **schemas.schemas(),
         **transfer.schemas(),
         **context_shapes.PARSED,
         **context_shapes.USAGE,
         **request_shapes.SCHEMAS,
-        **user_shapes.bodies(settings),
-        **user_shapes.SCHEMAS,
+        **user_answers.schemas(),
+        **user_memories.schemas(settings),
         **failures.schemas(),
     }
 
 
 def _parameters() -> dict[str, Json]:
-    families = (parts, agent_parameters, chat_shapes, documents, grants, schemas,
-                user_shapes)  # fmt: skip
+    families = (operations, agent_parameters, chat_memories, documents, grants,
+                schemas, user_memories)  # fmt: skip
     return headers.REQUEST_HEADERS | {
         name: row for family in families for name, row in family.parameters().items()
     }
@@ -212,15 +208,15 @@ def _request_bodies() -> dict[str, Json]:
     return {
         **made,
         **dialect_paths.request_bodies(),
-        **chat_shapes.request_bodies(),
+        **chat_memories.REQUEST_BODIES,
+        **curation.REQUEST_BODIES,
         **examples.agent_bodies(),
         **documents.REQUEST_BODIES,
-        **extraction_shapes.request_bodies(),
         **grants.REQUEST_BODIES,
         **schemas.REQUEST_BODIES,
         **transfer.REQUEST_BODIES,
         **context_shapes.parse_bodies(),
-        **user_shapes.request_bodies(),
+        **user_memories.REQUEST_BODIES,
     }
 
 

@@ -70,6 +70,7 @@ class RequestContext(NamedTuple):
     tenant: str
     now: float
     max_messages: int
+    max_text_chars: int
     secrets: bool
 
 

@@ -13,7 +13,6 @@ from memtree.errors import BadRequest
 from memtree.memories.curation import DeletionReceipt, MemoryPast, ReplacedMemory
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import checked_name
-from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import (
     CATEGORIES,
@@ -40,17 +39,20 @@ from memtree_proxy.wire.json_schema import (
     described,
     either,
     object_of,
+    posted,
     schema,
     when_given,
 )
+from memtree_proxy.wire.memory_rows import MAYBE_ID, MAYBE_STRING, maybe_time, time
 from memtree_proxy.wire.shape import Shape, Type, TypeNow, names, object_at, read, schema_of
 from memtree_proxy.wire.types import (
+    A_TEXT,
     AN_ID,
     MEMORY_ID,
+    MEMORY_TEXT,
     NO_NUL,
-    SAYS_SOMETHING,
     TAGS,
-    TIME,
+    TAGS_SAY,
     VERSION,
     YES_OR_NO,
     ids,
@@ -60,7 +62,6 @@ from memtree_proxy.wire.types import (
 MAX_IDS = 1_000  # of one request
 SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 BULK_FIELDS = ("filter", "ids", "all")  # of a request that deletes many
-_MAYBE_STRING, _MAYBE_ID = either(STRING, NULL), either(MEMORY_ID, NULL)
 
 # -- posted ----------------------------------------------------------------------------------
 
@@ -74,21 +75,20 @@ CATEGORY_NAME = Type({**NO_NUL, "type": "string", "minLength": 1, "maxLength": 2
 # What is no time, or none in the future, is told by the 400 that refuses it.
 A_TIME = Type({"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}, timestamp)
 SOURCE_TYPE = one_of(*SOURCE_TYPES)
-_TEXT = Type(STRING, fields.text)
 
 
 class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "threadId"}):
     """Attributes are those of `MemoryFilter`."""
 
-    category: Annotated[str | None, CATEGORY_NAME] = None
-    tags: Annotated[tuple[str, ...], TAGS, "Kept in lower case, with hyphens for white space."] = ()
-    source_type: Annotated[str | None, SOURCE_TYPE] = None
-    group: Annotated[str | None, AN_ID] = None
-    tainted: Annotated[bool | None, YES_OR_NO] = None
-    standing: Annotated[bool | None, YES_OR_NO] = None
-    conflicts: Annotated[bool | None, YES_OR_NO] = None
-    created_from: Annotated[float | None, A_TIME] = None
-    created_before: Annotated[float | None, A_TIME] = None
+    category: Annotated[str | None, CATEGORY_NAME, "Of this category alone."] = None
+    tags: Annotated[tuple[str, ...], TAGS, TAGS_SAY] = ()
+    source_type: Annotated[str | None, SOURCE_TYPE, "That came this way alone."] = None
+    group: Annotated[str | None, AN_ID, "Members of this group alone."] = None
+    tainted: Annotated[bool | None, YES_OR_NO, "That wait for a person's word, or do not."] = None
+    standing: Annotated[bool | None, YES_OR_NO, "That stand in every prompt, or do not."] = None
+    conflicts: Annotated[bool | None, YES_OR_NO, "That may replace another one, or may not."] = None
+    created_from: Annotated[float | None, A_TIME, "Made at this time or later."] = None
+    created_before: Annotated[float | None, A_TIME, "Made before this time."] = None
     kind: Annotated[str | None, CATEGORY_NAME, "Of agents; and no `group_id`."] = None
     thread_id: Annotated[str | None, AN_ID] = None
 
@@ -166,7 +166,7 @@ class MemoryIds(Shape, frozen=True):
 
 
 class MemorySettlement(Shape, frozen=True, rename={"other": "with"}):
-    other: Annotated[str, _TEXT, "The id of the other memory."]
+    other: Annotated[str, A_TEXT, "The id of the other memory."]
     action: Annotated[
         str,
         one_of("replace", "keep_both"),
@@ -187,25 +187,13 @@ class MemorySettlement(Shape, frozen=True, rename={"other": "with"}):
 
 
 class MemoryMerge(Shape, frozen=True):
-    replaces: Annotated[str, _TEXT, "The id of the older memory."]
-    text: Annotated[str | None, _TEXT] = None
+    replaces: Annotated[str, A_TEXT, "The id of the older memory."]
+    text: Annotated[str | None, MEMORY_TEXT] = None
 
 
 class ChatMemoryMerge(Shape, frozen=True):
-    replaces: Annotated[str, _TEXT, "The id of the older memory."]
-    content: Annotated[str | None, _TEXT] = None
-
-
-def text_of(settings: Settings) -> Json:
-    shape = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING,
-             "maxLength": settings.max_text_chars}  # fmt: skip
-    return described(shape, "The text to remember. Secrets are refused.")
-
-
-def merge_schema(merge: type[Shape], text: str, settings: Settings) -> Json:
-    made = schema_of(merge)
-    made["properties"][text] = either(text_of(settings), NULL)
-    return made
+    replaces: Annotated[str, A_TEXT, "The id of the older memory."]
+    content: Annotated[str | None, MEMORY_TEXT] = None
 
 
 # -- answered --------------------------------------------------------------------------------
@@ -215,17 +203,13 @@ CATEGORY = described({"type": "string", "maxLength": 200}, OWN)
 CHAT_CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
 
 
-def _time(seconds: float | None) -> str | None:
-    return None if seconds is None else shown_time(seconds)
-
-
 def _said(text: str, category: Json, tainted: str) -> Answer[Memory]:
     """Return the fields of a memory at one time. `text`: the name of the field of its text."""
     return {
         text: Shown(STRING, "text", "What is remembered."),
         "category": Shown(either(category, NULL)),
         "tags": Shown(array(STRING)),
-        "expires_at": Shown(either(TIME, NULL), lambda memory: _time(memory.expires)),
+        "expires_at": maybe_time("expires"),
         "tainted": Shown(BOOLEAN, says=tainted),
         "version": Shown(VERSION),
     }
@@ -257,14 +241,13 @@ _SAID_OF_AGENT: Answer[Memory] = {
 
 def _history(said: Answer[Memory]) -> Answer[MemoryPast]:
     """Show the versions of a memory, and of those that it took the place of."""
-    at = Shown[Memory](TIME, lambda memory: shown_time(memory.updated))
-    version = {"version": said["version"], "at": at, **said}
+    version = {"version": said["version"], "at": time("updated"), **said}
     versions = array(schema_of_answer(version))
     replaced: Answer[ReplacedMemory] = {
         "id": Shown(MEMORY_ID, "tombstone.id"),
-        "replaced_at": Shown(TIME, lambda memory: shown_time(memory.tombstone.at)),
-        "replaced_by": Shown(_MAYBE_ID, "tombstone.replaced_by"),
-        "reason": Shown(_MAYBE_STRING, lambda memory: memory.tombstone.reason or None),
+        "replaced_at": time("tombstone.at"),
+        "replaced_by": Shown(MAYBE_ID, "tombstone.replaced_by"),
+        "reason": Shown(MAYBE_STRING, lambda memory: memory.tombstone.reason or None),
         "versions": Shown(versions, lambda memory: shown_each(version, memory.versions)),
     }
     return {
@@ -290,10 +273,10 @@ def _tombstones(text: str) -> Answer[list[Tombstone]]:
     stone: Answer[Tombstone] = {
         "id": Shown(MEMORY_ID),
         "number": Shown(COUNT),
-        "at": Shown(TIME, lambda stone: shown_time(stone.at)),
-        "reason": Shown(_MAYBE_STRING, lambda stone: stone.reason or None),
-        text: Shown(_MAYBE_STRING, lambda stone: stone.text or None, "Null of what was forgotten."),
-        "replaced_by": Shown(_MAYBE_ID),
+        "at": time("at"),
+        "reason": Shown(MAYBE_STRING, lambda stone: stone.reason or None),
+        text: Shown(MAYBE_STRING, lambda stone: stone.text or None, "Null of what was forgotten."),
+        "replaced_by": Shown(MAYBE_ID),
     }
     listed = array(schema_of_answer(stone))
     return {"tombstones": Shown(listed, lambda stones: shown_each(stone, stones))}
@@ -302,11 +285,7 @@ def _tombstones(text: str) -> Answer[list[Tombstone]]:
 TOMBSTONES, CHAT_TOMBSTONES = _tombstones("text"), _tombstones("content")
 
 _APART: Answer[DeletionReceipt] = {
-    "undelete_until": Shown(
-        either(TIME, NULL),
-        lambda receipt: _time(receipt.undelete_until),
-        "Until then `undelete` brings them back.",
-    ),
+    "undelete_until": maybe_time("undelete_until", "Until then `undelete` brings them back."),
     "tombstones": Shown(COUNT, says="Ids and dates of those that were forgotten."),
     "snapshots": Shown(array(MEMORY_ID), says="Snapshots of conversations that quote one of them."),
     "other_scopes": Shown({"const": "kept"}, lambda receipt: "kept"),
@@ -329,3 +308,35 @@ DRY_RUN = object_of(
     {"dry_run": {"const": True}, "count": described(COUNT, "How much would go.")},
     description="Nothing is deleted.",
 )
+
+# -- the document ----------------------------------------------------------------------------
+
+_MEMORY = "mem_0b1c2d3e4f5a6b7c8d9e"
+_EXAMPLES: dict[str, Json] = {
+    "MemoryIds": {"ids": [_MEMORY]},
+    "ChatMemoryMerge": {"replaces": _MEMORY},
+    "ChatBulkDeletion": {"filter": {"source_type": "model", "tainted": True}, "dry_run": True},
+    "MemoryMerge": {"replaces": _MEMORY},
+    "MemorySettlement": {"with": _MEMORY, "action": "replace"},
+    "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
+}
+REQUEST_BODIES = {name: posted([name], {"one": value}) for name, value in _EXAMPLES.items()}
+
+
+def schemas(settings: Settings) -> dict[str, Json]:
+    """The shapes by their names in the document."""
+    shapes = (MemoryIds, ChatMemoryMerge, MemoryMerge, MemorySettlement)
+    return {
+        **{shape.__name__: schema_of(shape, settings) for shape in shapes},
+        "ChatBulkDeletion": deletion_schema(agents=False),
+        "BulkDeletion": deletion_schema(agents=True),
+        "ChatMemoryHistory": schema_of_answer(CHAT_HISTORY),
+        "MemoryHistory": schema_of_answer(AGENT_HISTORY),
+        "ChatTombstones": schema_of_answer(CHAT_TOMBSTONES),
+        "Tombstones": schema_of_answer(TOMBSTONES),
+        "Memories": object_of(
+            {"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}
+        ),
+        "BulkReceipt": BULK_RECEIPT,
+        "DryRun": DRY_RUN,
+    }

@@ -28,6 +28,10 @@ NOT_NULL: Final = object()  # beside a type: null is refused though the field ma
 Value = TypeVar("Value", bound="Shape")
 
 
+class FromSetting(str):
+    """Name of a setting. In a schema its value stands in this place."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
 class Type:
     """A kind of value. `read` takes the value and the field's name; it raises `BadRequest` naming
@@ -227,7 +231,10 @@ def _schema(field: _Field, settings: Any) -> Json:
     if isinstance(field.kind, Many):
         made = array(inner, minItems=1, maxItems=_most(field.kind, settings))
     else:
-        made = field.kind.schema or inner
+        made = {
+            key: getattr(settings, value) if isinstance(value, FromSetting) else value
+            for key, value in (field.kind.schema or inner).items()
+        }
     if field.nullable:
         made = either(made, NULL)
     return described(made, field.says) if field.says else made

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from memtree.conversation.addresses.address_chain import DIGEST_BYTES
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.schemas.memory_schema import KIND_PATTERN, checked_kind
+from memtree.memories.draft import checked_text
 from memtree.memories.fields.tags import MAX_GIVEN, canonical_tags
 from memtree.memories.memory import MAX_TAGS, MemoryState
 from memtree.memories.scope import checked_id
 from memtree_proxy.request import fields
 from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array, described
-from memtree_proxy.wire.shape import Type
+from memtree_proxy.wire.shape import FromSetting, Type, TypeNow
 
 MAX_QUERY = 8_000  # characters of what a search looks for: all of them are read at once
 
@@ -50,6 +53,7 @@ STANDING = described(
     "It stands in every prompt that memories of its scope stand in: a wish for every answer, or "
     "what the user is. Rules decide, unless it is given.",
 )
+TAGS_SAY = "Kept in lower case, with hyphens for white space."
 
 # -- types -----------------------------------------------------------------------------------
 
@@ -62,6 +66,15 @@ def checked_query(value: object, name: str) -> str:
     if len(query) > MAX_QUERY:
         raise BadRequest(f"{name} must be at most {MAX_QUERY} characters", param=name)
     return query
+
+
+def memory_text(value: object, name: str, by: Any) -> str:
+    """The text of a memory. `by`: has `max_text_chars`. Raises `BadRequest` and `SecretRejected`,
+    naming the field."""
+    try:
+        return checked_text(fields.text(value, name) or "", by.max_text_chars, name)
+    except SecretRejected as error:
+        raise SecretRejected(f"{name}: {error.message}", param=name) from None
 
 
 def clamped(low: int, most: int) -> Type:
@@ -97,3 +110,16 @@ A_KIND = Type(KIND, checked_kind)
 TAGS = Type(GIVEN_TAGS, canonical_tags)
 QUERY = Type(SEARCHED, checked_query, reads_null=True)
 YES_OR_NO = Type(BOOLEAN, fields.boolean)
+IS_STANDING = Type(STANDING, fields.boolean)
+A_SWITCH = Type(BOOLEAN, lambda value, name: fields.switch({name: value}, name))  # of a query
+A_TEXT = Type(STRING, fields.text)
+MEMORY_TEXT = TypeNow(
+    {
+        **NO_NUL,
+        "type": "string",
+        "pattern": SAYS_SOMETHING,
+        "maxLength": FromSetting("max_text_chars"),
+        "description": "The text to remember. Secrets are refused.",
+    },
+    memory_text,
+)

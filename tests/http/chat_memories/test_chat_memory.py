@@ -9,7 +9,7 @@ import pytest
 
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import MemoryDraft
-from memtree_proxy.memories.chat.fields import MAX_MESSAGE_ID
+from memtree_proxy.wire.chat_memories import MAX_MESSAGE_ID
 from tests.fakes import HashingEmbedder
 from tests.http.owned.remembering import DEADLINE, FIELDS, KEY, error, remembering
 from tests.unit.memories.books import MoodyEmbedder

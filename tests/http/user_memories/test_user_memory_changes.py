@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.draft import MemoryDraft
-from memtree_proxy.memories.fields import MAX_IDS
+from memtree_proxy.wire.curation import MAX_IDS
 from tests.fakes import HashingEmbedder
 from tests.http.owned.remembering import error
 from tests.http.owned.user_memories import FIELDS, TYPESCRIPT, users

@@ -28,10 +28,9 @@ from memtree_proxy.openapi import bodies, failures
 from memtree_proxy.openapi import messages as shapes
 from memtree_proxy.openapi.context import answers
 from memtree_proxy.openapi.document import build
-from memtree_proxy.openapi.memories import chat_shapes, user_shapes
 from memtree_proxy.request import fields
 from memtree_proxy.server.app import create_app
-from memtree_proxy.wire import schemas
+from memtree_proxy.wire import chat_memories, curation, schemas, user_answers, user_memories
 from tests.http.served.fakes import edge, real_memory, services, turn
 from tests.http.wire.documented import (
     DOCUMENT,
@@ -74,8 +73,8 @@ def test_every_schema_in_it_is_a_json_schema():
 
 def test_no_schema_has_the_name_of_another():
     parts_ = [bodies.schemas(SETTINGS), answers.SCHEMAS, shapes.SCHEMAS]
-    parts_ += [chat_shapes.bodies(SETTINGS), chat_shapes.SCHEMAS]
-    parts_ += [user_shapes.bodies(SETTINGS), user_shapes.SCHEMAS]
+    parts_ += [chat_memories.schemas(SETTINGS), curation.schemas(SETTINGS)]
+    parts_ += [user_memories.schemas(SETTINGS), user_answers.schemas()]
     parts_ += [schemas.schemas()]
     names = [name for part in parts_ for name in part]
     assert len(set(names)) == len(names)

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
-from memtree_proxy.openapi.memories.parts import described_routes
+from memtree_proxy.openapi.operations import described_routes
 from memtree_proxy.server.routing import described, family
 from memtree_proxy.wire.operation import (
     KNOWN,

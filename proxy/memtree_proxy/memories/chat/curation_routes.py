@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.curation import MemoryCuration
-from memtree.memories.memory import UNSET, Memory
-from memtree.memories.scope import Scope
+from memtree.memories.memory import UNSET
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.memories.answers import answer
-from memtree_proxy.memories.chat import rendering
-from memtree_proxy.memories.chat.routes import TAG, ChatRequests
+from memtree_proxy.memories.chat.routes import TAG, ChatRequests, shown_one
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, deleted
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit, memory_text
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
 from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
 from memtree_proxy.wire import curation, parameter
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.operation import memory_operation
-from memtree_proxy.wire.shape import read
 
 route = memory_operation(TAG)
 
@@ -93,18 +88,17 @@ class ChatCurationRoutes:
     async def merge(self, request: Request) -> Response:
         """A memory takes the place of an older one, which stays in its history."""
         scope = await self._requests.scope(request)
-        version, most = if_version(request.headers), self._requests.max_text_chars
-        merge = await self._requests.read(request, partial(read, curation.ChatMemoryMerge))
-        text = UNSET if merge.content is None else memory_text(merge.content, most, "content")
+        version = if_version(request.headers)
+        merge = await self._requests.posted(request, curation.ChatMemoryMerge)
         with naming(CHAT_MEMORY):
             memory = await self._curation.merge(
                 scope,
                 path_id(request, CHAT_MEMORY),
                 merge.replaces,
-                text=text,
+                text=UNSET if merge.content is None else merge.content,
                 if_version=version,
             )
-        return await self._shown(scope, memory)
+        return await shown_one(self._curation.book, scope, memory)
 
     @route(
         "POST /chat/api/{chatId}/memories/{memoryId}/settle",
@@ -119,14 +113,9 @@ class ChatCurationRoutes:
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope = await self._requests.scope(request)
-        posted = await self._requests.read(request, partial(read, curation.MemorySettlement))
+        posted = await self._requests.posted(request, curation.MemorySettlement)
         with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
                 scope, path_id(request, CHAT_MEMORY), posted.other, replaces=posted.replaces
             )
-        return await self._shown(scope, memory)
-
-    async def _shown(self, scope: Scope, memory: Memory) -> Response:
-        book = self._curation.book
-        twins = (await book.twins(scope, [memory])).get(memory.id, ())
-        return answer(rendering.memory_json(memory, book.clock.now(), twins), of=memory)
+        return await shown_one(self._curation.book, scope, memory)

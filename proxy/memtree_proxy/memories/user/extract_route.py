@@ -7,7 +7,6 @@ who switched that on. Here a person or a program asks for it, so the switches ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,20 +14,18 @@ from starlette.responses import Response
 from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
-from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
-from memtree_proxy.memories.user.rendering import Json
 from memtree_proxy.memories.user.rows import rows
-from memtree_proxy.wire.operation import READING, operation
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.shape import read
+from memtree_proxy.wire.user_answers import EXTRACTED, Extracted
+from memtree_proxy.wire.user_memories import ConversationToExtract
 
-
-class ExtractionAsked(NamedTuple):
-    messages: Sequence[Message]
-    dry_run: bool
+route = memory_operation("User memories")
 
 
 class ExtractionRoute:
@@ -40,51 +37,36 @@ class ExtractionRoute:
         self._requests = requests
         self._max_messages, self._room = settings.max_messages, settings.extraction_chars
 
-    @operation(
+    @route(
         "POST /memories/extract",
         "extractMemories",
-        "User memories",
         "Read a conversation for memories",
         "At once, and whatever the settings of the user say. Only what the user wrote is "
         "read, outside of code, quotations and pasted text. Each message is read once: "
         "what was read before, in this or another conversation, is not read again. With "
         "`dry_run` nothing is stored, and the messages count as not read.",
         answers={200: ("What came of it.", "Extracted")},
-        errors=READING,
-        parameters=(USER_HEADER, content_encoding.HEADER),
+        parameters=(USER_HEADER,),
         body="ConversationToExtract",
     )
     async def extract(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with self._requests.costly(scope.tenant):
-            extraction = await self._requests.read(request, self._asked)
+            messages, dry_run = await self._requests.read(request, self._posted)
             report, snapshots = await self._conversations.extract(
-                scope, extraction.messages, dry_run=extraction.dry_run, room=self._room
+                scope, messages, dry_run=dry_run, room=self._room
             )
-        stored = await rows(self._users, scope, report.stored)
-        return answer(
-            {
-                "dry_run": extraction.dry_run,
-                "messages": report.messages,
-                "stored": [_planned(row) for row in stored] if extraction.dry_run else stored,
-                "skipped": [
-                    {"text": skip.text, "reason": str(skip.reason)} for skip in report.skipped
-                ],
-                "snapshots": await rows(self._users, scope, snapshots),
-            }
+        extracted = Extracted(
+            dry_run,
+            report,
+            stored=await rows(self._users, scope, report.stored),
+            snapshots=await rows(self._users, scope, snapshots),
         )
+        return answer(shown(EXTRACTED, extracted))
 
-    def _asked(self, body: Body) -> ExtractionAsked:
+    def _posted(self, body: Body) -> tuple[Sequence[Message], bool]:
         """Raises `BadRequest` naming the place in the messages, or the field."""
         messages = body.messages(self._max_messages)
         for index, message in enumerate(messages):
             check_message(message, f"messages[{index}]")
-        dry_run = body.value("dry_run")
-        if not isinstance(dry_run, bool | None):
-            raise BadRequest("dry_run must be true or false", param="dry_run")
-        return ExtractionAsked(messages, bool(dry_run))
-
-
-def _planned(row: Json) -> Json:
-    """Render a memory that is not stored: it has no id yet."""
-    return {**row, "id": None, "number": None}
+        return messages, read(ConversationToExtract, body).dry_run

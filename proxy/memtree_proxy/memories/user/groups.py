@@ -5,23 +5,21 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.errors import BadRequest
-from memtree.memories.users.user_book import GroupDraft, UserBook
-from memtree.memories.users.user_memories import GroupChange
-from memtree.wire.json_body import Body
-from memtree_proxy.http import content_encoding
+from memtree.memories.users.user_book import UserBook
+from memtree.memories.users.user_memories import MemoryGroup
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted
-from memtree_proxy.memories.fields import ids, required_text
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
-from memtree_proxy.memories.user.rendering import group_json
-from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.answer import shown, shown_each
+from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.user_answers import GROUP as SHOWN_GROUP
+from memtree_proxy.wire.user_answers import MEMBERS_ADDED
+from memtree_proxy.wire.user_memories import GroupMembers, MemoryGroupEdit, NewMemoryGroup
 
 TAG = "User memories"
 _ONE = (USER_HEADER, "group_id")
-_POSTED = (*_ONE, content_encoding.HEADER)
+route = memory_operation(TAG)
 
 
 class GroupRoutes:
@@ -29,77 +27,71 @@ class GroupRoutes:
         self._users = users
         self._requests = requests
 
-    @operation(
+    @route(
         "POST /memories/groups",
         "createMemoryGroup",
-        TAG,
         "Create a group",
         "A group to organize memories.",
         answers={201: ("It is made.", "MemoryGroup")},
-        errors=(409, 422, *READING),
-        parameters=(USER_HEADER, content_encoding.HEADER),
+        errors=(409, 422),
+        parameters=(USER_HEADER,),
         body="NewMemoryGroup",
     )
     async def _create(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        draft = await self._requests.read(request, _new_group)
-        return answer(group_json(await self._users.add_group(scope, draft)), 201)
+        posted = await self._requests.posted(request, NewMemoryGroup)
+        return _shown(await self._users.add_group(scope, posted.draft()), 201)
 
-    @operation(
+    @route(
         "GET /memories/groups",
         "listMemoryGroups",
-        TAG,
         "List groups",
         "The oldest first.",
         answers={200: ("The groups.", "MemoryGroups")},
-        errors=(400, *KNOWN),
         parameters=(USER_HEADER,),
     )
     async def _list(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         groups = await self._users.groups(scope)
-        return answer({"groups": [group_json(group) for group in groups]})
+        return answer({"groups": shown_each(SHOWN_GROUP, groups)})
 
-    @operation(
+    @route(
         "GET /memories/groups/{group_id}",
         "showMemoryGroup",
-        TAG,
         "Show a group",
         "One group.",
         answers={200: ("The group.", "MemoryGroup")},
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=_ONE,
     )
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
         with naming(GROUP):
-            return answer(group_json(await self._users.group(scope, id_)))
+            return _shown(await self._users.group(scope, id_))
 
-    @operation(
+    @route(
         "PATCH /memories/groups/{group_id}",
         "updateMemoryGroup",
-        TAG,
         "Change a group",
         "Null takes what it is away.",
         answers={200: ("The group as it is now.", "MemoryGroup")},
-        errors=(404, 422, *READING),
-        parameters=_POSTED,
+        errors=(404, 422),
+        parameters=_ONE,
         body="MemoryGroupEdit",
     )
     async def _change(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
-        change = await self._requests.read(request, _change)
+        posted = await self._requests.posted(request, MemoryGroupEdit)
         with naming(GROUP):
-            return answer(group_json(await self._users.change_group(scope, id_, change)))
+            return _shown(await self._users.change_group(scope, id_, posted.change()))
 
-    @operation(
+    @route(
         "DELETE /memories/groups/{group_id}",
         "deleteMemoryGroup",
-        TAG,
         "Delete a group",
         "Its memories stay.",
         answers={200: ("It is gone.", "Done")},
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=_ONE,
         deletes=(DRY_RUN,),
     )
@@ -113,33 +105,31 @@ class GroupRoutes:
             raise unknown(GROUP)
         return answer({"success": True})
 
-    @operation(
+    @route(
         "POST /memories/groups/{group_id}/memories",
         "addMemoriesToGroup",
-        TAG,
         "Add memories to a group",
         "Existing memories; one may be in several groups.",
         answers={200: ("They are in it.", "GroupMembersAdded")},
-        errors=(404, *READING),
-        parameters=_POSTED,
+        errors=(404,),
+        parameters=_ONE,
         body="GroupMembers",
     )
     async def add(self, request: Request) -> Response:
         """Put memories into a group. Those that are not there are named."""
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
-        memory_ids = await self._requests.read(request, lambda body: ids(body, "memory_ids"))
+        posted = await self._requests.posted(request, GroupMembers)
         with naming(GROUP):
-            added = await self._users.add_members(scope, id_, memory_ids)
-        return answer({"success": True, "added_count": added.added, "unknown": added.unknown})
+            added = await self._users.add_members(scope, id_, posted.memory_ids)
+        return answer(shown(MEMBERS_ADDED, added))
 
-    @operation(
+    @route(
         "DELETE /memories/groups/{group_id}/memories/{memory_id}",
         "removeMemoryFromGroup",
-        TAG,
         "Take a memory out of a group",
         "The memory stays.",
         answers={200: ("It is out of it.", "Done")},
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=(*_ONE, "memory_id"),
         deletes=(DRY_RUN,),
     )
@@ -160,23 +150,5 @@ class GroupRoutes:
         return counted(removed) if dry_run else answer({"success": True})
 
 
-def _new_group(body: Body) -> GroupDraft:
-    return GroupDraft(
-        required_text(body, "title"),
-        fields.text(body.value("description"), "description") or "",
-        fields.text(body.value("category"), "category"),
-    )
-
-
-def _change(body: Body) -> GroupChange:
-    """Null takes description and category away."""
-    given = {name: body.fragment(name) for name in ("title", "description", "category")}
-    if given["title"] in (None, b"null") and not (given["description"] or given["category"]):
-        raise BadRequest("title, description or category is required", param="title")
-
-    def optional(name: str) -> str | None:
-        return "" if given[name] == b"null" else fields.text(body.value(name), name)
-
-    return GroupChange(
-        fields.text(body.value("title"), "title"), optional("description"), optional("category")
-    )
+def _shown(group: MemoryGroup, status: int = 200) -> Response:
+    return answer(shown(SHOWN_GROUP, group), status)

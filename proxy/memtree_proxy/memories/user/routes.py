@@ -7,7 +7,6 @@ from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
 from memtree.memories.grants.grant_json import HEADER
-from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import MemoryGroup
 from memtree_proxy.http import content_encoding
@@ -15,16 +14,22 @@ from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.fields import HITS, IF_MATCH_HEADER, MAX_HITS, MAX_ROWS, if_version
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
-from memtree_proxy.memories.user import fields, rendering
-from memtree_proxy.memories.user.rows import row, rows
+from memtree_proxy.memories.user import queries
+from memtree_proxy.memories.user.rows import rows, shown_one
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE
 from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
 from memtree_proxy.wire import agent_parameters, parameter
 from memtree_proxy.wire.agent_parameters import EITHER, whose
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.memory_rows import ShownHits, ShownPage
+from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.parameter import query
+from memtree_proxy.wire.user_answers import HITS as FOUND
+from memtree_proxy.wire.user_answers import PAGE, ROW, SAVED
+from memtree_proxy.wire.user_memories import MemoryEdit, NewMemory
 
 TAG = "User memories"
+route = memory_operation(TAG)
 _SAVED = ("SavedMemory", "StoredMemories")
 
 
@@ -40,18 +45,17 @@ class UserMemoryRoutes:
         """All of them or a new one, by the method."""
         return await (self._create if request.method == "POST" else self._page)(request)
 
-    @operation(
+    @route(
         "GET /memories",
         "listMemories",
-        TAG,
         "List memories and groups",
         "The memories that are not deleted, the newest first, and all groups. Without "
         f"`limit` all of them, up to {MAX_ROWS:,}.",
         answers={200: ("A page of them.", "MemoryPage", "AgentMemoryPage")},
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=(
             USER_HEADER,
-            *fields.filters(),
+            *queries.filters(),
             *agent_parameters.filters(),
             parameter.limit(MAX_ROWS, MAX_ROWS),
             "cursor",
@@ -59,7 +63,7 @@ class UserMemoryRoutes:
     )
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        view = fields.page(request.query_params)
+        view = queries.page(request.query_params)
         groups = await self._groups(scope, view.wanted.group)
         if view.at is None:
             page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
@@ -67,21 +71,12 @@ class UserMemoryRoutes:
             page = await self._curation.as_of(
                 scope, view.at, view.wanted, cursor=view.cursor, limit=view.limit
             )
-        return answer(
-            {
-                "memories": await rows(
-                    self._users, scope, page.memories, groups, view.wanted.group
-                ),
-                "groups": [rendering.group_json(group) for group in groups],
-                "next_cursor": page.next_cursor,
-                "total": page.total,
-            }
-        )
+        shown_rows = await rows(self._users, scope, page.memories, groups, view.wanted.group)
+        return answer(shown(PAGE, ShownPage(shown_rows, page.next_cursor, page.total, groups)))
 
-    @operation(
+    @route(
         "POST /memories",
         "createMemory",
-        TAG,
         "Remember something",
         "What says the same as a stored memory is not stored twice: the answer is that "
         "one, with status 200. What may replace one is stored beside it, and the answer "
@@ -92,33 +87,33 @@ class UserMemoryRoutes:
             200: ("It was there already, in these or other words.", *_SAVED),
         },
         etag=None,
-        errors=(404, 409, 422, *READING),
+        errors=(404, 409, 422),
         parameters=(USER_HEADER, content_encoding.HEADER, IDEMPOTENCY_HEADER),
         body="AnyNewMemory",
     )
     async def _create(self, request: Request) -> Response:
         """201 with the memory, or 200 with the one that says the same."""
         scope = await self._requests.scope(request)
-        most, now = self._requests.max_text_chars, self._book.clock.now()
-        draft = await self._requests.read(request, lambda body: fields.new_memory(body, most, now))
-        result = await self._book.save(scope, draft)
-        return saved(await row(self._users, scope, result.memory), result, "text")
+        now = self._book.clock.now()
+        posted = await self._requests.posted(request, NewMemory, now)
+        result = await self._book.save(scope, posted.draft(now))
+        (row,) = await rows(self._users, scope, [result.memory])
+        return saved(shown(ROW, row), SAVED, result)
 
-    @operation(
+    @route(
         "GET /memories/search",
         "searchMemories",
-        TAG,
         "Search memories",
         "By meaning and by words. With `agentId`, `mode`, `scope` or grants: in the form "
         "of agents' memories, with their filters alone, ten rows by default; without "
         "`agentId` of the user's memories in that form.",
         answers={200: ("The best of them.", "MemoryHits", *agent_parameters.FORMS)},
-        errors=(400, 404, 504, *KNOWN),
+        errors=(404, 504),
         parameters=(
             USER_HEADER,
             HEADER,
             parameter.search_text(),
-            *fields.filters(),
+            *queries.filters(),
             *whose(),
             *agent_parameters.search_filters(),
             parameter.limit(MAX_HITS, HITS),
@@ -131,11 +126,11 @@ class UserMemoryRoutes:
     )
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        ask = fields.search(request.query_params)
+        ask = queries.search(request.query_params)
         groups = await self._groups(scope, ask.wanted.group)
         result = await self._book.search(
             scope,
-            ask.query,
+            ask.text,
             wanted=ask.wanted,
             limit=ask.limit,
             least=ask.least,
@@ -143,11 +138,7 @@ class UserMemoryRoutes:
         )
         memories = [hit.memory for hit in result.hits]
         hits = await rows(self._users, scope, memories, groups, ask.wanted.group)
-        ranked = [
-            {**hit_row, "relevance": round(hit.relevance, 2)}
-            for hit_row, hit in zip(hits, result.hits, strict=True)
-        ]
-        return answer({"memories": ranked, "degraded": result.degraded})
+        return answer(shown(FOUND, ShownHits.of(hits, result)))
 
     # -- one of them ---------------------------------------------------------------------------
 
@@ -156,53 +147,49 @@ class UserMemoryRoutes:
         methods = {"PATCH": self._update, "DELETE": self._delete}
         return await methods.get(request.method, self._show)(request)
 
-    @operation(
+    @route(
         "GET /memories/{memory_id}",
         "showMemory",
-        TAG,
         "Show a memory",
         "One memory.",
         answers={200: ("The memory.", *EITHER)},
         etag=True,
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=(USER_HEADER, "memory_id", *whose()),
     )
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         with naming(MEMORY):
             memory = await self._book.get(scope, id_)
-        return await self._shown(scope, memory)
+        return await shown_one(self._users, scope, memory)
 
-    @operation(
+    @route(
         "PATCH /memories/{memory_id}",
         "updateMemory",
-        TAG,
         "Change a memory",
         "What it said before stays in its history.",
         answers={200: ("The memory as it is now.", *EITHER)},
         etag=True,
-        errors=(404, 409, 422, *READING),
-        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER, content_encoding.HEADER),
+        errors=(404, 409, 422),
+        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER),
         body="AnyMemoryEdit",
     )
     async def _update(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         version = if_version(request.headers)
-        most, now = self._requests.max_text_chars, self._book.clock.now()
-        edit = await self._requests.read(request, lambda body: fields.edit(body, most, now))
+        posted = await self._requests.posted(request, MemoryEdit, self._book.clock.now())
         with naming(MEMORY):
-            memory = await self._book.edit(scope, id_, edit, if_version=version)
-        return await self._shown(scope, memory)
+            memory = await self._book.edit(scope, id_, posted.edit(), if_version=version)
+        return await shown_one(self._users, scope, memory)
 
-    @operation(
+    @route(
         "DELETE /memories/{memory_id}",
         "deleteMemory",
-        TAG,
         "Delete a memory",
         "It is in no answer, no search and no group from now on. For "
         "{deleted_days} days it can be brought back, then it is erased.",
         answers={200: ("It is gone.", "MemoryDeleted")},
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=(USER_HEADER, "memory_id", *whose()),
         deletes=(DRY_RUN, PURGE),
     )
@@ -215,8 +202,8 @@ class UserMemoryRoutes:
         gone = [] if how.dry_run else await self._book.delete(scope, [id_], purge=how.purge)
         if not gone:
             raise unknown(MEMORY)
-        shown = {"success": True, "deleted_from_groups": len(groups), "deleted": len(gone)}
-        return answer(shown)
+        made = {"success": True, "deleted_from_groups": len(groups), "deleted": len(gone)}
+        return answer(made)
 
     async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
         """All of them. Raises `NotFound` where the one that is named is not among them."""
@@ -224,6 +211,3 @@ class UserMemoryRoutes:
         if named is not None and named not in {group.id for group in groups}:
             raise unknown(GROUP)
         return groups
-
-    async def _shown(self, scope: Scope, memory: Memory) -> Response:
-        return answer(await row(self._users, scope, memory), of=memory)

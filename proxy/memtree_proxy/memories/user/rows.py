@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from starlette.responses import Response
+
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_book import UserBook
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.memories.user.rendering import Json, memory_json
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.memory_rows import ShownRow
+from memtree_proxy.wire.user_answers import ROW
 
 
 async def rows(
@@ -16,9 +21,9 @@ async def rows(
     scope: Scope,
     memories: Sequence[Memory],
     groups: Sequence[MemoryGroup] | None = None,
-    shown: str | None = None,
-) -> list[Json]:
-    """`groups`: all of the scope, None: to be read. `shown`: the id of the group that each row
+    group: str | None = None,
+) -> list[ShownRow]:
+    """`groups`: all of the scope, None: to be read. `group`: the id of the group that each row
     shows; None: the oldest one that it is in."""
     twins = await users.twins(scope, [memory.id for memory in memories])
     of = await users.groups_of(scope, [memory.id for memory in memories]) if memories else {}
@@ -29,11 +34,12 @@ async def rows(
     made = []
     for memory in memories:
         ids = [id_ for id_ in of.get(memory.id, ()) if id_ in known]
-        named = shown if shown in ids else next(iter(ids), None)
-        shown_row = memory_json(memory, now, known[named] if named else None, ids)
-        made.append({**shown_row, "twins": twins.get(memory.id, [])})
+        named = group if group in ids else next(iter(ids), None)
+        shown_group = known[named] if named else None
+        made.append(ShownRow(memory, now, twins.get(memory.id, []), shown_group, ids))
     return made
 
 
-async def row(users: UserBook, scope: Scope, memory: Memory) -> Json:
-    return (await rows(users, scope, [memory]))[0]
+async def shown_one(users: UserBook, scope: Scope, memory: Memory) -> Response:
+    (row,) = await rows(users, scope, [memory])
+    return answer(shown(ROW, row), of=memory)

@@ -1,0 +1,111 @@
+"""The queries of users' memories: of a list and of a search."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.datastructures import QueryParams
+
+from memtree.errors import BadRequest
+from memtree.memories.fields.times import timestamp
+from memtree.memories.ports import MemoryFilter
+from memtree_proxy.memories.fields import HITS, MAX_HITS, MAX_ROWS, limit, queried_tags, searched
+from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.curation import (
+    A_TIME,
+    AGENTS_FILTERS,
+    OF_CHATS,
+    OF_USERS,
+    BulkFilter,
+    memory_filter,
+)
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.types import GIVEN_TAGS
+from memtree_proxy.wire.user_memories import not_a_number, number
+
+INCLUDED = ("superseded", "expired", "deleted")
+_MICROSECOND = 0.000_001  # by so much a time that is shown may miss the stored one, as floats go
+_SWITCHES = ("tainted", "standing", "conflicts")
+_LISTED = ("tag", "limit", "cursor", "include", "as_of")  # beside filters
+
+
+class UserQuery(NamedTuple):
+    """`at`: what was remembered then, unix seconds; None: now. `cursor`: of a list. `text`,
+    `least`: of a search."""
+
+    wanted: MemoryFilter
+    at: float | None
+    limit: int
+    cursor: str | None = None
+    text: str = ""
+    least: float = 0.0
+
+
+def page(query: QueryParams) -> UserQuery:
+    wanted, at = _which(query)
+    refuse_unknown(query, (*OF_USERS, *_LISTED), "query parameter")
+    return UserQuery(wanted, at, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
+
+
+def search(query: QueryParams) -> UserQuery:
+    wanted, at = _which(query)
+    refuse_unknown(query, (*OF_USERS, *_LISTED, "query", "threshold"), "query parameter")
+    text, most = searched(query), limit(query, MAX_HITS, HITS)
+    return UserQuery(wanted, at, most, text=text, least=_least(query))
+
+
+def filters() -> list[Json]:
+    """List the parameters that say which memories a list or a search shows."""
+    known = {row["name"]: row for row in parameter.queried(BulkFilter)}
+    known["tag"] = parameter.query("tag", "With this tag; may stand several times.", GIVEN_TAGS)
+    shown = {"type": "string", "enum": list(INCLUDED)}
+    return [
+        *(known[name] for name in ("group_id", "category", "tag", *OF_CHATS[2:])),
+        parameter.query(
+            "include", "Those as well; not with `as_of`.", {"type": "array", "items": shown}
+        ),
+        parameter.query(
+            "as_of",
+            "What was remembered at this time (a date: at its start, UTC), but for what is "
+            "deleted now.",
+            A_TIME.schema,
+        ),
+    ]
+
+
+def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
+    """The filter, and the time that is asked about."""
+    for name in AGENTS_FILTERS:
+        if name in query:
+            raise BadRequest(f"{name} needs agentId: user memories have a category", param=name)
+    if "include_superseded" in query:
+        raise BadRequest("include_superseded needs agentId; here it is include=superseded",
+                         param="include_superseded")  # fmt: skip
+    at = timestamp(query.get("as_of"), "as_of")
+    at = None if at is None else at + _MICROSECOND
+    included = _included(query)
+    if at is not None and included:
+        raise BadRequest("include and as_of exclude each other", param="include")
+    # As a body would give them.
+    given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
+    given |= {name: fields.switch(query, name) for name in _SWITCHES}
+    given["tags"] = queried_tags(query)
+    return memory_filter(given, "", **{name: name in included for name in INCLUDED}), at
+
+
+def _included(query: QueryParams) -> list[str]:
+    names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
+    for name in names:
+        if name not in INCLUDED:
+            raise BadRequest(f"include must be of {', '.join(INCLUDED)}", param="include")
+    return names
+
+
+def _least(query: QueryParams) -> float:
+    given = query.get("threshold")
+    try:
+        return 0.0 if given is None else number(float(given[:40]), "threshold", 0.0, 1.0)
+    except ValueError:
+        raise not_a_number("threshold") from None

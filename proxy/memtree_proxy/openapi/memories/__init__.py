@@ -1,1 +1,0 @@
-"""Describe memories in the document, one dialect after the other."""
