@@ -136,7 +136,7 @@ def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
     if [posted.all, posted.filter is not None, posted.ids is not None].count(True) != 1:
         raise BadRequest("give exactly one of filter, ids and all: true")
     if posted.filter == EVERYTHING:
-        raise BadRequest("filter must say something; all: true deletes everything", param="filter")
+        raise BadRequest("filter must not be empty; all: true deletes everything", param="filter")
     return posted
 
 

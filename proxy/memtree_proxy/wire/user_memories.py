@@ -248,7 +248,7 @@ class MemorySettingsEdit(Shape, frozen=True, rename=_CHANGEABLE):
     @classmethod
     def check(cls, given: Mapping[str, Any], place: str) -> None:
         if given.get("plan") is not None:
-            raise Forbidden("plan is set with the key, by whoever runs the server", param="plan")
+            raise Forbidden("only the operator can set plan", param="plan")
         known = list(_CHANGEABLE.values())
         if all(given.get(name) is None for name in known):
             said = f"{', '.join(known[:-1])} or {known[-1]}"

@@ -99,7 +99,7 @@ def _included(query: QueryParams) -> list[str]:
     names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
     for name in names:
         if name not in INCLUDED:
-            raise BadRequest(f"include must be of {', '.join(INCLUDED)}", param="include")
+            raise BadRequest(f"include must name only {', '.join(INCLUDED)}", param="include")
     return names
 
 
