@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from memtree_proxy.wire.json_schema import Json, described, object_of
+from memtree_proxy.wire.json_schema import Json, array, described, object_of
 
 Row = TypeVar("Row")
 LEFT_OUT: Final = object()  # the value of an optional field that an answer does not have
 
 
 class Shown(NamedTuple, Generic[Row]):
-    """A field of an answer: its JSON Schema, its value, and what it says. `optional`: it is
-    left out where its value is `LEFT_OUT`."""
+    """A field of an answer: its JSON Schema, its value, and what it says. `value`: None for the
+    row's attribute of the field's name. `optional`: it is left out where its value is `LEFT_OUT`.
+    `made`: turns the value into what is shown."""
 
     schema: Json
-    value: Callable[[Row], object]
+    value: Callable[[Row], object] | None = None
     says: str = ""
     optional: bool = False
+    made: Callable[[Any], object] | None = None
 
 
 Answer = Mapping[str, Shown[Row]]
@@ -28,10 +30,18 @@ def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
     """Make the answer about a row."""
     made = {}
     for name, field in answer.items():
-        value = field.value(row)
+        value = getattr(row, name) if field.value is None else field.value(row)
         if value is not LEFT_OUT:
-            made[name] = value
+            made[name] = value if field.made is None else field.made(value)
     return made
+
+
+def rows_of(
+    answer: Answer[Any], says: str = "", value: Callable[[Any], object] | None = None
+) -> Shown[Any]:
+    """Describe a field that holds an array of objects made by the table of an answer."""
+    shape = array(schema_of_answer(answer))
+    return Shown(shape, value, says, made=lambda rows: [shown(answer, row) for row in rows])
 
 
 def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:

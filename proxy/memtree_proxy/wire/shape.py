@@ -53,9 +53,11 @@ class Many(NamedTuple):
 
 
 class Shape(msgspec.Struct, frozen=True, rename="camel"):
-    """`MORE`: what else its schema says. `CLOSED`: other fields are refused."""
+    """`MORE`: what else its schema says. `NULLABLE`: the schema says of optional fields that they
+    may be null, as all may."""
 
     MORE: ClassVar[Json] = {}
+    NULLABLE: ClassVar[bool] = True
 
     @classmethod
     def check(cls, given: Mapping[str, Any], place: str) -> None:
@@ -208,10 +210,10 @@ def _schema(field: _Field, settings: Any) -> Json:
 
 @cache
 def _fields(shape: type[Shape]) -> tuple[_Field, ...]:
-    return tuple(_field(info) for info in msgspec.structs.fields(shape))
+    return tuple(_field(info, shape.NULLABLE) for info in msgspec.structs.fields(shape))
 
 
-def _field(info: msgspec.structs.FieldInfo) -> _Field:
+def _field(info: msgspec.structs.FieldInfo, nullable: bool) -> _Field:
     parts = list(_parts(info.type))
     kind = next((one for one in parts if isinstance(one, Type | TypeNow | Many)), None)
     shape = next((one for one in parts if isinstance(one, type) and issubclass(one, Shape)), None)
@@ -226,7 +228,7 @@ def _field(info: msgspec.structs.FieldInfo) -> _Field:
         reads_null=isinstance(kind, Type) and kind.reads_null,
         required=info.required,
         keeps_null=info.default is UNSET,
-        nullable=not info.required and NOT_NULL not in parts,
+        nullable=nullable and not info.required and NOT_NULL not in parts,
     )
 
 
