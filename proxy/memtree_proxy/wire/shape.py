@@ -167,7 +167,7 @@ def schema_of(shape: type[Shape], settings: Any = None) -> Json:
     """The JSON Schema of a shape. `settings`: where limits come from."""
     fields = _fields(shape)
     required = [field.name for field in fields if field.required]
-    return object_of({f.name: _schema(f, settings) for f in fields}, required, **shape.MORE)
+    return object_of({f.name: _schema(f, settings) for f in fields}, required) | shape.MORE
 
 
 def _many(fields: PostedFields, field: _Field, by: Any) -> list[Any]:
