@@ -31,11 +31,12 @@ from memtree.unfolding.explain import Explanation
 from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
-from memtree_proxy.context.explanation import explanation_json, tree_json
 from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
 
 DIALECT = "context_memory"  # in the log of requests
 
@@ -104,19 +105,19 @@ class ContextMemoryRoutes:
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         pending = await self._memory.pending(tenant.id)
-        shown = {
+        work = {
             "ready": True,
             "pending_tokens": pending.tokens,
             "pending_jobs": pending.jobs,
             "summaries": summaries(await self._memory.summary_status(tenant.id)),
             "version": __version__,
         }
-        return _json(msgspec.json.encode(shown))
+        return _json(msgspec.json.encode(work))
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
         tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
-        return _json(msgspec.json.encode(tree_json(tree)))
+        return _json(msgspec.json.encode(shown(TREE, tree)))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
@@ -166,12 +167,12 @@ def rendered(
 ) -> bytes:
     """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
     of its field; `saved`: tokens that its conversation saved so far."""
-    shown: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
-    shown["usage"] = usage(answer, answer.sent_tokens if sent else 0)
-    shown["memory"] = memory(answer, saved)
+    made: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
+    made["usage"] = usage(answer, answer.sent_tokens if sent else 0)
+    made["memory"] = memory(answer, saved)
     if explained is not None:
-        shown["explain"] = explanation_json(explained)
-    return msgspec.json.encode(shown)
+        made["explain"] = shown(EXPLAIN, explained)
+    return msgspec.json.encode(made)
 
 
 def usage(answer: Answer, returned: int) -> dict[str, Any]:

@@ -36,6 +36,11 @@ def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
     return made
 
 
+def same(schema: Json, says: str = "", made: Callable[[Any], object] | None = None) -> Shown[Any]:
+    """Describe a field that shows the row's attribute of its name."""
+    return Shown(schema, None, says, made=made)
+
+
 def rows_of(
     answer: Answer[Any], says: str = "", value: Callable[[Any], object] | None = None
 ) -> Shown[Any]:
