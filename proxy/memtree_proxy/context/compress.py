@@ -12,7 +12,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree import __version__
 from memtree.config import Settings
 from memtree.context.context_memory import (
     Answer,
@@ -25,7 +24,6 @@ from memtree.context.state import State
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import ContextOverflow
-from memtree.ports.queues import SummaryStatus
 from memtree.process.tracing import step
 from memtree.unfolding.explain import Explanation
 from memtree.wire import json_body
@@ -36,6 +34,7 @@ from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
 from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.context_answers import MEMORY, STATUS, SUMMARIES, USAGE
 from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
 
 DIALECT = "context_memory"  # in the log of requests
@@ -105,14 +104,8 @@ class ContextMemoryRoutes:
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         pending = await self._memory.pending(tenant.id)
-        work = {
-            "ready": True,
-            "pending_tokens": pending.tokens,
-            "pending_jobs": pending.jobs,
-            "summaries": summaries(await self._memory.summary_status(tenant.id)),
-            "version": __version__,
-        }
-        return _json(msgspec.json.encode(work))
+        summaries = shown(SUMMARIES, await self._memory.summary_status(tenant.id))
+        return _json(msgspec.json.encode(shown(STATUS, pending, summaries=summaries)))
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
@@ -147,60 +140,19 @@ class ContextMemoryRoutes:
             return await json_body.off_loop(len(raw), parse)
 
 
-def summaries(status: SummaryStatus) -> dict[str, Any]:
-    """How summaries by a model do for one tenant."""
-    return {
-        "state": status.state,
-        "pending_nodes": status.pending_nodes,
-        "today": {
-            "calls": status.calls,
-            "input_tokens": status.input_tokens,
-            "cached_tokens": status.cached_tokens,
-            "output_tokens": status.output_tokens,
-            "money": status.money,
-        },
-    }
-
-
 def rendered(
     answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
 ) -> bytes:
     """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
     of its field; `saved`: tokens that its conversation saved so far."""
     made: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
-    made["usage"] = usage(answer, answer.sent_tokens if sent else 0)
-    made["memory"] = memory(answer, saved)
+    returned = answer.sent_tokens if sent else 0
+    total = answer.raw_tokens + returned
+    made["usage"] = shown(USAGE, answer, completion_tokens=returned, total_tokens=total)
+    made["memory"] = shown(MEMORY, answer, saved_tokens=saved)
     if explained is not None:
         made["explain"] = shown(EXPLAIN, explained)
     return msgspec.json.encode(made)
-
-
-def usage(answer: Answer, returned: int) -> dict[str, Any]:
-    return {
-        "prompt_tokens": answer.raw_tokens,
-        "completion_tokens": returned,
-        "total_tokens": answer.raw_tokens + returned,
-        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens},
-        "raw_prompt_tokens": answer.raw_tokens,
-    }
-
-
-def memory(answer: Answer, saved: int) -> dict[str, Any]:
-    return {
-        "address": answer.address.hex(),
-        "state": answer.state,
-        "reason": answer.reason or None,
-        "indexed_tokens": answer.indexed_tokens,
-        "indexed_messages": answer.indexed_messages,
-        "pending_tokens": answer.pending_tokens,
-        "epoch": answer.epoch,
-        "mode": answer.mode,
-        "outline_tokens": answer.outline_tokens,
-        "recent_tokens": answer.recent_tokens,
-        "recall_tokens": answer.recall_tokens,
-        "saved_tokens": saved,
-        "excerpts": answer.excerpts,
-    }
 
 
 def _json(

@@ -194,7 +194,7 @@ class ConversationRoutes:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         plan = await self._memory.conversations.plan(tenant.id, address)
-        return _json({"address": address.hex(), **shown(PLAN, plan)})
+        return _json(shown(PLAN, plan, address=address.hex()))
 
 
 class StoredConversations:

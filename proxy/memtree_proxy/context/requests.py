@@ -217,7 +217,7 @@ class RequestRoutes:
             return None
         if plan.epoch is None or plan.epoch.id != row.epoch:
             return None
-        return {"address": row.address.hex(), **shown(PLAN, plan)}
+        return shown(PLAN, plan, address=row.address.hex())
 
 
 class RequestFeed:
@@ -254,7 +254,7 @@ async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) ->
 
 
 def row_json(row: RequestRow, titles: Mapping[bytes, str]) -> Json:
-    return shown(REQUEST, row) | {"title": titles.get(row.address, "")}
+    return shown(REQUEST, row, title=titles.get(row.address, ""))
 
 
 def made_cursor(row: RequestRow) -> str:

@@ -13,8 +13,8 @@ LEFT_OUT: Final = object()  # the value of an optional field that an answer does
 
 class Shown(NamedTuple, Generic[Row]):
     """A field of an answer: its JSON Schema, its value, and what it says. `value`: None for the
-    row's attribute of the field's name. `optional`: it is left out where its value is `LEFT_OUT`.
-    `made`: turns the value into what is shown."""
+    row's attribute of the field's name, which `made` turns into what is shown. `optional`: it is
+    left out where its value is `LEFT_OUT`."""
 
     schema: Json
     value: Callable[[Row], object] | None = None
@@ -26,13 +26,19 @@ class Shown(NamedTuple, Generic[Row]):
 Answer = Mapping[str, Shown[Row]]
 
 
-def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
-    """Make the answer about a row."""
+def shown(answer: Answer[Row], row: Row, **others: object) -> dict[str, Any]:
+    """Make the answer about a row. `others`: values of fields that the row does not hold."""
     made = {}
     for name, field in answer.items():
-        value = getattr(row, name) if field.value is None else field.value(row)
+        if name in others:
+            value = others[name]
+        elif field.value is not None:
+            value = field.value(row)
+        else:
+            value = getattr(row, name)
+            value = value if field.made is None else field.made(value)
         if value is not LEFT_OUT:
-            made[name] = value if field.made is None else field.made(value)
+            made[name] = value
     return made
 
 
@@ -41,12 +47,10 @@ def same(schema: Json, says: str = "", made: Callable[[Any], object] | None = No
     return Shown(schema, None, says, made=made)
 
 
-def rows_of(
-    answer: Answer[Any], says: str = "", value: Callable[[Any], object] | None = None
-) -> Shown[Any]:
+def rows_of(answer: Answer[Any], says: str = "") -> Shown[Any]:
     """Describe a field that holds an array of objects made by the table of an answer."""
     shape = array(schema_of_answer(answer))
-    return Shown(shape, value, says, made=lambda rows: [shown(answer, row) for row in rows])
+    return same(shape, says, lambda rows: [shown(answer, row) for row in rows])
 
 
 def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:

@@ -58,6 +58,7 @@ _EPOCH: Answer[StoredEpoch] = {
     "reason": same(either(STRING, NULL), "Why it began; null: not kept."),
 }
 PLAN: Answer[StoredPlan] = {
+    "address": same(ADDRESS_SHAPE),
     "epoch": same(
         either(schema_of_answer(_EPOCH), NULL),
         "The fold; null where nothing is folded.",
@@ -102,11 +103,7 @@ REQUEST: Answer[RequestRow] = {
     "address": same(
         either(ADDRESS_SHAPE, NULL), "Of its history; null where memory did not read it.", _hex
     ),
-    "title": Shown(  # which the rows do not hold
-        _LINE,
-        lambda row: "",
-        "Of its conversation, as it is now; empty where there is none any more.",
-    ),
+    "title": same(_LINE, "Of its conversation, as it is now; empty where there is none any more."),
     "state": same(
         either({**STRING, "enum": list(STATES)}, NULL),
         "As `x-memtree-state`; null: it ended before memory decided.",

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from memtree.config import MODES
-from memtree.ports.store import Receipt
 from memtree_proxy.checkups.finding import Level
 from memtree_proxy.wire.answer import schema_of_answer
+from memtree_proxy.wire.context_answers import DELETION, MEMORY, STATUS, USAGE
 from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
-    COUNT,
-    NULL,
     STRING,
     Json,
     array,
@@ -21,54 +17,14 @@ from memtree_proxy.wire.json_schema import (
     schema,
 )
 from memtree_proxy.wire.tree_answers import EXPLAIN, NODE, TREE
-from memtree_proxy.wire.types import ADDRESS_SHAPE
 
-_USAGE = object_of(
-    {
-        "prompt_tokens": described(COUNT, "Tokens that were posted."),
-        "completion_tokens": described(COUNT, "Tokens that were returned."),
-        "total_tokens": described(COUNT, "Both."),
-        "prompt_tokens_details": object_of(
-            {"cached_tokens": described(COUNT, "Posted tokens that memory replaces; 0: none.")}
-        ),
-        "raw_prompt_tokens": described(COUNT, "The same as `prompt_tokens`."),
-    },
-    description="Tokens as MemTree counts them.",
-)
-_MEMORY = object_of(
-    {
-        "address": described(
-            ADDRESS_SHAPE, "The hash of the history, by which it can be forgotten."
-        ),
-        "state": described(STRING, "What memory did: as the header `x-memtree-state`."),
-        "reason": described(
-            either(STRING, NULL),
-            "Why, where the state alone does not say: as the header `x-memtree-reason`.",
-        ),
-        "indexed_tokens": described(COUNT, "Tokens of the history that lie in the tree."),
-        "indexed_messages": described(COUNT, "Messages of the history that lie in the tree."),
-        "pending_tokens": described(
-            COUNT, "Tokens that wait for their embeddings, or for a model's summary."
-        ),
-        "epoch": described(either(STRING, NULL), "The fold that this answer belongs to."),
-        "mode": described({"type": "string", "enum": list(MODES)}, "The mode that was in effect."),
-        "outline_tokens": described(COUNT, "Tokens of the unfolded tree."),
-        "recent_tokens": described(COUNT, "Tokens of the messages that are whole."),
-        "recall_tokens": described(COUNT, "Tokens that were recalled for questions."),
-        "saved_tokens": described(
-            {"type": "integer"},
-            "Saved so far against sending everything, in uncached input tokens at the prices in "
-            "effect; negative where folding has not paid yet.",
-        ),
-        "excerpts": described(COUNT, "Passages that are quoted verbatim."),
-    },
-    description="What memory knows, and what it made of this request.",
-)
 _NUMBERS = {"usage": schema("Usage"), "memory": schema("Memory")}
 
 SCHEMAS: dict[str, Json] = {
-    "Usage": _USAGE,
-    "Memory": _MEMORY,
+    "Usage": schema_of_answer(USAGE, description="Tokens as MemTree counts them."),
+    "Memory": schema_of_answer(
+        MEMORY, description="What memory knows, and what it made of this request."
+    ),
     "Explain": schema_of_answer(
         EXPLAIN, description="What was chosen and why; only with `explain`."
     ),
@@ -89,59 +45,11 @@ SCHEMAS: dict[str, Json] = {
         anyOf=[{"required": ["messages"]}, {"required": ["input"]}],
     ),
     "Indexed": object_of({**_NUMBERS, "explain": schema("Explain")}, _NUMBERS),
-    "Status": object_of(
-        {
-            "ready": BOOLEAN,
-            "pending_tokens": described(
-                COUNT, "Tokens of yours that wait for their embeddings, or for a model's summary."
-            ),
-            "pending_jobs": described(COUNT, "Histories of yours that wait."),
-            "summaries": object_of(
-                {
-                    "state": described(
-                        {
-                            "type": "string",
-                            "enum": ["off", "ok", "limit_reached", "unavailable"],
-                        },
-                        "off: no model writes summaries. limit_reached: nothing more is asked of "
-                        "it on this day (UTC). unavailable: it did not answer lately.",
-                    ),
-                    "pending_nodes": described(
-                        COUNT,
-                        "Nodes of the tree that wait for it; those given up until their text "
-                        "comes again are counted.",
-                    ),
-                    "today": object_of(
-                        {
-                            "calls": COUNT,
-                            "input_tokens": COUNT,
-                            "cached_tokens": described(COUNT, "Input tokens that were cached."),
-                            "output_tokens": COUNT,
-                            "money": described(
-                                {"type": "number", "minimum": 0},
-                                "At the prices that are configured; calls under way count "
-                                "with the most that they may cost.",
-                            ),
-                        }
-                    ),
-                },
-                description="Summaries by a model.",
-            ),
-            "version": STRING,
-        }
-    ),
+    "Status": schema_of_answer(STATUS),
     "Node": schema_of_answer(NODE),
     "Tree": schema_of_answer(TREE),
-    "Receipt": object_of(
-        {
-            "object": {"const": "context_memory.deletion"},
-            "scope": {"type": "string", "enum": ["history", "address", "tenant"]},
-            "address": either(ADDRESS_SHAPE, NULL),
-            **dict.fromkeys(Receipt._fields, COUNT),
-            "deleted_at": {"type": "string", "format": "date-time"},
-            "dry_run": described({"const": True}, "There only where nothing was deleted."),
-        },
-        ("object", "scope", "address", *(name for name in Receipt._fields if name != "jobs")),
+    "Receipt": schema_of_answer(
+        DELETION,
         description="How much was forgotten. What another live conversation needs is not counted: "
         "it stays.",
     ),

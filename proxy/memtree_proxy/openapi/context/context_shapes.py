@@ -6,7 +6,7 @@ from memtree.digests.conversation_title import LONGEST
 from memtree.unfolding.pinned.pinned_places import MOST
 from memtree_proxy.imports.conversation import FORMATS
 from memtree_proxy.imports.posted_file import MESSAGES
-from memtree_proxy.wire.answer import same, schema_of_answer
+from memtree_proxy.wire.answer import schema_of_answer
 from memtree_proxy.wire.conversation_answers import CONVERSATION, PLAN
 from memtree_proxy.wire.json_schema import (
     COUNT,
@@ -67,7 +67,7 @@ SCHEMAS: dict[str, Json] = {
         }
     ),
     "StoredTree": schema_of_answer(STORED_TREE),
-    "StoredPlan": schema_of_answer({"address": same(ADDRESS_SHAPE), **PLAN}),
+    "StoredPlan": schema_of_answer(PLAN),
 }
 
 
