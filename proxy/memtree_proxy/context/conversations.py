@@ -89,7 +89,7 @@ class ConversationRoutes:
         limit = fields.integer(params.get("limit"), "limit", 1, MAX_ROWS) or ROWS
         page = await self._memory.conversations.page(tenant.id, limit, params.get("cursor"))
         rows = [shown(CONVERSATION, conversation) for conversation in page.conversations]
-        return _json({"conversations": rows, "next_cursor": page.next_cursor})
+        return json_answer({"conversations": rows, "next_cursor": page.next_cursor})
 
     @operation(
         f"PATCH {_ONE}",
@@ -117,7 +117,7 @@ class ConversationRoutes:
         body = json_body.split(await request_body.content(request, MAX_BYTES))
         title = read_title(body)
         await self._memory.conversations.rename(tenant.id, address, title)
-        return _json({ADDRESS: address.hex(), TITLE: title})
+        return json_answer({ADDRESS: address.hex(), TITLE: title})
 
     @operation(
         f"PUT {_ONE}/pins",
@@ -145,7 +145,7 @@ class ConversationRoutes:
         address = _named(request)
         places = read_pins(json_body.split(await request_body.content(request, MAX_BYTES)))
         await self._memory.conversations.pin(tenant.id, address, places)
-        return _json({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
+        return json_answer({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
     @operation(
         f"GET {_ONE}/pins",
@@ -161,7 +161,7 @@ class ConversationRoutes:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         places = await self._memory.conversations.pins(tenant.id, address)
-        return _json({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
+        return json_answer({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
     @operation(
         f"GET {_ONE}/tree",
@@ -175,7 +175,7 @@ class ConversationRoutes:
     )
     async def tree(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        return _json(
+        return json_answer(
             shown(STORED_TREE, await self._memory.conversations.tree(tenant.id, _named(request)))
         )
 
@@ -194,7 +194,7 @@ class ConversationRoutes:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         plan = await self._memory.conversations.plan(tenant.id, address)
-        return _json(shown(PLAN, plan, address=address.hex()))
+        return json_answer(shown(PLAN, plan, address=address.hex()))
 
 
 class StoredConversations:
@@ -213,7 +213,7 @@ class StoredConversations:
         return shown(STORED_TREE, await self._memory.conversations.tree(tenant, named))
 
 
-def _json(answer: Json) -> Response:
+def json_answer(answer: Json) -> Response:
     response = Response(msgspec.json.encode(answer), media_type="application/json")
     response.headers["cache-control"] = "no-store"
     return response

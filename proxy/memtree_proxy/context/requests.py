@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-import msgspec
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
@@ -33,7 +32,7 @@ from memtree_proxy.access.event_streams import (
     EventStreams,
     last_event,
 )
-from memtree_proxy.context.conversations import MAX_ROWS, ROWS
+from memtree_proxy.context.conversations import MAX_ROWS, ROWS, json_answer
 from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.observability.records.request_rows import STATES, wrap_run
 from memtree_proxy.request import fields
@@ -124,7 +123,7 @@ class RequestRoutes:
         totals = await store.request_totals(tenant.id, wanted.where)
         more = made_cursor(listed[-1]) if len(page) > wanted.limit else None
         rows = await _titled(store, tenant.id, listed)
-        return _json({"requests": rows, "totals": shown(TOTALS, totals), "next_cursor": more})
+        return json_answer({"requests": rows, "totals": shown(TOTALS, totals), "next_cursor": more})
 
     @operation(
         f"GET {_ROOT}/events",
@@ -183,7 +182,7 @@ class RequestRoutes:
         if row is None:
             raise NotFound("nothing is known of this request", param="request_id")
         (titled,) = await _titled(store, tenant.id, [row])
-        return _json({**titled, "plan": await self._plan(tenant.id, row)})
+        return json_answer({**titled, "plan": await self._plan(tenant.id, row)})
 
     def _store(self) -> RequestLog:
         if self._writer.store is None:
@@ -281,9 +280,3 @@ def _wrap(named: str | None) -> str | None:
     if named is not None and not wrap_run(named):
         raise BadRequest("wrap must be the id of a run of memtree wrap", param="wrap")
     return named
-
-
-def _json(data: Json) -> Response:
-    response = Response(msgspec.json.encode(data), media_type="application/json")
-    response.headers["cache-control"] = "no-store"
-    return response
