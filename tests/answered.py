@@ -10,7 +10,8 @@ from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.dialects import openai_chat
-from memtree_proxy.context.explanation import explanation_json
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.tree_answers import EXPLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Answered(Answer):
 
     def explain(self) -> dict[str, Any]:
         """Explain the answer as `/context_memory` does."""
-        return explanation_json(self.details.explain())
+        return shown(EXPLAIN, self.details.explain())
 
 
 async def compressed(memory: ContextMemory, ask: CompressRequest) -> Answered:

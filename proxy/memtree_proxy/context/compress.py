@@ -12,7 +12,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree import __version__
 from memtree.config import Settings
 from memtree.context.context_memory import (
     Answer,
@@ -25,17 +24,18 @@ from memtree.context.state import State
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import ContextOverflow
-from memtree.ports.queues import SummaryStatus
 from memtree.process.tracing import step
 from memtree.unfolding.explain import Explanation
 from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
-from memtree_proxy.context.explanation import explanation_json, tree_json
 from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.context_answers import MEMORY, STATUS, SUMMARIES, USAGE
+from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
 
 DIALECT = "context_memory"  # in the log of requests
 
@@ -104,19 +104,13 @@ class ContextMemoryRoutes:
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         pending = await self._memory.pending(tenant.id)
-        shown = {
-            "ready": True,
-            "pending_tokens": pending.tokens,
-            "pending_jobs": pending.jobs,
-            "summaries": summaries(await self._memory.summary_status(tenant.id)),
-            "version": __version__,
-        }
-        return _json(msgspec.json.encode(shown))
+        summaries = shown(SUMMARIES, await self._memory.summary_status(tenant.id))
+        return _json(msgspec.json.encode(shown(STATUS, pending, summaries=summaries)))
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
         tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
-        return _json(msgspec.json.encode(tree_json(tree)))
+        return _json(msgspec.json.encode(shown(TREE, tree)))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
@@ -146,60 +140,19 @@ class ContextMemoryRoutes:
             return await json_body.off_loop(len(raw), parse)
 
 
-def summaries(status: SummaryStatus) -> dict[str, Any]:
-    """How summaries by a model do for one tenant."""
-    return {
-        "state": status.state,
-        "pending_nodes": status.pending_nodes,
-        "today": {
-            "calls": status.calls,
-            "input_tokens": status.input_tokens,
-            "cached_tokens": status.cached_tokens,
-            "output_tokens": status.output_tokens,
-            "money": status.money,
-        },
-    }
-
-
 def rendered(
     answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
 ) -> bytes:
     """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
     of its field; `saved`: tokens that its conversation saved so far."""
-    shown: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
-    shown["usage"] = usage(answer, answer.sent_tokens if sent else 0)
-    shown["memory"] = memory(answer, saved)
+    made: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
+    returned = answer.sent_tokens if sent else 0
+    total = answer.raw_tokens + returned
+    made["usage"] = shown(USAGE, answer, completion_tokens=returned, total_tokens=total)
+    made["memory"] = shown(MEMORY, answer, saved_tokens=saved)
     if explained is not None:
-        shown["explain"] = explanation_json(explained)
-    return msgspec.json.encode(shown)
-
-
-def usage(answer: Answer, returned: int) -> dict[str, Any]:
-    return {
-        "prompt_tokens": answer.raw_tokens,
-        "completion_tokens": returned,
-        "total_tokens": answer.raw_tokens + returned,
-        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens},
-        "raw_prompt_tokens": answer.raw_tokens,
-    }
-
-
-def memory(answer: Answer, saved: int) -> dict[str, Any]:
-    return {
-        "address": answer.address.hex(),
-        "state": answer.state,
-        "reason": answer.reason or None,
-        "indexed_tokens": answer.indexed_tokens,
-        "indexed_messages": answer.indexed_messages,
-        "pending_tokens": answer.pending_tokens,
-        "epoch": answer.epoch,
-        "mode": answer.mode,
-        "outline_tokens": answer.outline_tokens,
-        "recent_tokens": answer.recent_tokens,
-        "recall_tokens": answer.recall_tokens,
-        "saved_tokens": saved,
-        "excerpts": answer.excerpts,
-    }
+        made["explain"] = shown(EXPLAIN, explained)
+    return msgspec.json.encode(made)
 
 
 def _json(

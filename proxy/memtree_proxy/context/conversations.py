@@ -11,23 +11,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
-from memtree.context.conversations.known_conversations import KnownConversation
-from memtree.context.conversations.stored_plan import StoredExcerpt, StoredPlan
 from memtree.digests.conversation_title import LONGEST
 from memtree.errors import BadRequest
-from memtree.memories.fields.times import shown
 from memtree.unfolding.pinned.pinned_places import MOST, PinnedPlace
-from memtree.unfolding.stored_tree import StoredTree
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.context.explanation import node_json, tree_node_json
 from memtree_proxy.http import request_body
 from memtree_proxy.request import fields
-from memtree_proxy.request.clients import OTHER
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.conversation_answers import CONVERSATION, PLAN
 from memtree_proxy.wire.json_schema import Json, content, schema
 from memtree_proxy.wire.operation import KNOWN, operation
 from memtree_proxy.wire.parameter import path, query
+from memtree_proxy.wire.tree_answers import STORED_TREE
 from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 MAX_ROWS, ROWS = 100, 50  # of one page, and by default
@@ -91,8 +88,8 @@ class ConversationRoutes:
         params = request.query_params
         limit = fields.integer(params.get("limit"), "limit", 1, MAX_ROWS) or ROWS
         page = await self._memory.conversations.page(tenant.id, limit, params.get("cursor"))
-        rows = [conversation_json(conversation) for conversation in page.conversations]
-        return _json({"conversations": rows, "next_cursor": page.next_cursor})
+        rows = [shown(CONVERSATION, conversation) for conversation in page.conversations]
+        return json_answer({"conversations": rows, "next_cursor": page.next_cursor})
 
     @operation(
         f"PATCH {_ONE}",
@@ -120,7 +117,7 @@ class ConversationRoutes:
         body = json_body.split(await request_body.content(request, MAX_BYTES))
         title = read_title(body)
         await self._memory.conversations.rename(tenant.id, address, title)
-        return _json({ADDRESS: address.hex(), TITLE: title})
+        return json_answer({ADDRESS: address.hex(), TITLE: title})
 
     @operation(
         f"PUT {_ONE}/pins",
@@ -148,7 +145,7 @@ class ConversationRoutes:
         address = _named(request)
         places = read_pins(json_body.split(await request_body.content(request, MAX_BYTES)))
         await self._memory.conversations.pin(tenant.id, address, places)
-        return _json({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
+        return json_answer({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
     @operation(
         f"GET {_ONE}/pins",
@@ -164,7 +161,7 @@ class ConversationRoutes:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         places = await self._memory.conversations.pins(tenant.id, address)
-        return _json({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
+        return json_answer({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
     @operation(
         f"GET {_ONE}/tree",
@@ -178,7 +175,9 @@ class ConversationRoutes:
     )
     async def tree(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        return _json(tree_json(await self._memory.conversations.tree(tenant.id, _named(request))))
+        return json_answer(
+            shown(STORED_TREE, await self._memory.conversations.tree(tenant.id, _named(request)))
+        )
 
     @operation(
         f"GET {_ONE}/plan",
@@ -195,7 +194,7 @@ class ConversationRoutes:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         plan = await self._memory.conversations.plan(tenant.id, address)
-        return _json({"address": address.hex(), **plan_json(plan)})
+        return json_answer(shown(PLAN, plan, address=address.hex()))
 
 
 class StoredConversations:
@@ -206,16 +205,16 @@ class StoredConversations:
 
     async def newest(self, tenant: str, limit: int) -> list[Json]:
         page = await self._memory.conversations.page(tenant, limit, None)
-        return [conversation_json(conversation) for conversation in page.conversations]
+        return [shown(CONVERSATION, conversation) for conversation in page.conversations]
 
     async def tree(self, tenant: str, address: str) -> Json:
         """Return the tree of a conversation. Raises `NotFound`."""
         named = fields.address(address, ADDRESS)
-        return tree_json(await self._memory.conversations.tree(tenant, named))
+        return shown(STORED_TREE, await self._memory.conversations.tree(tenant, named))
 
 
-def _json(shown: Json) -> Response:
-    response = Response(msgspec.json.encode(shown), media_type="application/json")
+def json_answer(answer: Json) -> Response:
+    response = Response(msgspec.json.encode(answer), media_type="application/json")
     response.headers["cache-control"] = "no-store"
     return response
 
@@ -262,63 +261,3 @@ def read_pins(body: Body) -> tuple[PinnedPlace, ...]:
 
 def _pin_json(place: PinnedPlace) -> Json:
     return {name: getattr(place, name) for name in PinnedPlace.__struct_fields__}
-
-
-def conversation_json(conversation: KnownConversation) -> Json:
-    return {
-        "address": conversation.address.hex(),
-        "title": conversation.title,
-        "client": conversation.client or OTHER,
-        "project": conversation.project,
-        "messages": conversation.messages,
-        "tokens": conversation.tokens,
-        "last_used": shown(conversation.last_used),
-        "state": conversation.state,
-        "saved_tokens": conversation.saved_tokens,
-    }
-
-
-def tree_json(tree: StoredTree) -> Json:
-    """Render the tree as the answer of `/context_memory/tree` does, but for what needs the text of
-    a rule."""
-    return {
-        "nodes": [tree_node_json(node) for node in tree.nodes],
-        "roots": [root.hex() for root in tree.roots],
-        "rules": [
-            {"message": rule.message, "start": rule.start, "end": rule.end} for rule in tree.rules
-        ],
-    }
-
-
-def plan_json(plan: StoredPlan) -> Json:
-    epoch = plan.epoch
-    return {
-        "epoch": None
-        if epoch is None
-        else {
-            "id": epoch.id.hex(),
-            "created": shown(epoch.created),
-            "messages": epoch.messages,
-            "reason": epoch.reason,
-        },
-        "cut": plan.cut,
-        "nodes": [node_json(node) for node in plan.nodes],
-        "excerpts": [_excerpt_json(excerpt) for excerpt in plan.excerpts],
-        "rules": [_excerpt_json(excerpt) for excerpt in plan.rules],
-        "recall": [
-            {"message": block.message, "excerpts": [_excerpt_json(one) for one in block.excerpts]}
-            for block in plan.recall
-        ],
-        "log": [msgspec.to_builtins(work) for work in plan.log],
-    }
-
-
-def _excerpt_json(excerpt: StoredExcerpt) -> Json:
-    return {
-        "message": excerpt.message,
-        "start": excerpt.start,
-        "end": excerpt.end,
-        "tokens": excerpt.tokens,
-        "reason": excerpt.reason,
-        "rank": excerpt.rank,
-    }

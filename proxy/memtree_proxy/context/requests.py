@@ -9,23 +9,20 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-import msgspec
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
-from memtree.memories.fields.times import shown, timestamp
+from memtree.memories.fields.times import timestamp
 from memtree.ports.request_log import (
     ALL,
     LOG_DAYS,
-    UNKNOWN,
     RequestFilter,
     RequestLog,
     RequestPlace,
     RequestRow,
-    RequestTotals,
 )
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.event_streams import (
@@ -35,12 +32,14 @@ from memtree_proxy.access.event_streams import (
     EventStreams,
     last_event,
 )
-from memtree_proxy.context.conversations import MAX_ROWS, ROWS, plan_json
+from memtree_proxy.context.conversations import MAX_ROWS, ROWS, json_answer
 from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.observability.records.request_rows import STATES, wrap_run
 from memtree_proxy.request import fields
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.conversation_answers import PLAN, REQUEST, TOTALS
 from memtree_proxy.wire.json_schema import Json, content, schema
 from memtree_proxy.wire.operation import KNOWN, operation
 from memtree_proxy.wire.parameter import header, path, query
@@ -53,12 +52,6 @@ _ROOT = "/requests"
 _TAG = "Context memory"
 _CURSOR = struct.Struct(">dQ")
 _CURSOR_CHARS = 22
-# Numbers that may be unknown.
-_NUMBERS = (
-    "posted_tokens", "sent_tokens", "cached_tokens", "written_tokens", "output_tokens",
-    "first_token_ms",
-)  # fmt: skip
-
 _FILTERS = (
     query(
         "since", "Only those that came then or later.", {"type": "string", "format": "date-time"}
@@ -130,7 +123,7 @@ class RequestRoutes:
         totals = await store.request_totals(tenant.id, wanted.where)
         more = made_cursor(listed[-1]) if len(page) > wanted.limit else None
         rows = await _titled(store, tenant.id, listed)
-        return _json({"requests": rows, "totals": totals_json(totals), "next_cursor": more})
+        return json_answer({"requests": rows, "totals": shown(TOTALS, totals), "next_cursor": more})
 
     @operation(
         f"GET {_ROOT}/events",
@@ -189,7 +182,7 @@ class RequestRoutes:
         if row is None:
             raise NotFound("nothing is known of this request", param="request_id")
         (titled,) = await _titled(store, tenant.id, [row])
-        return _json({**titled, "plan": await self._plan(tenant.id, row)})
+        return json_answer({**titled, "plan": await self._plan(tenant.id, row)})
 
     def _store(self) -> RequestLog:
         if self._writer.store is None:
@@ -223,7 +216,7 @@ class RequestRoutes:
             return None
         if plan.epoch is None or plan.epoch.id != row.epoch:
             return None
-        return {"address": row.address.hex(), **plan_json(plan)}
+        return shown(PLAN, plan, address=row.address.hex())
 
 
 class RequestFeed:
@@ -260,25 +253,7 @@ async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) ->
 
 
 def row_json(row: RequestRow, titles: Mapping[bytes, str]) -> Json:
-    shown_fields = row._asdict()
-    del shown_fields["number"], shown_fields["saved_before"]
-    for name in _NUMBERS:
-        if shown_fields[name] == UNKNOWN:
-            shown_fields[name] = None
-    for name in ("state", "reason", "wrap_run", "error_type"):
-        shown_fields[name] = shown_fields[name] or None
-    return {
-        **shown_fields,
-        "time": shown(row.time),
-        "address": row.address.hex() or None,
-        "title": titles.get(row.address, ""),
-        "epoch": row.epoch.hex() or None,
-        "turn": row.turn or None,
-    }
-
-
-def totals_json(totals: RequestTotals) -> Json:
-    return totals._asdict()
+    return shown(REQUEST, row, title=titles.get(row.address, ""))
 
 
 def made_cursor(row: RequestRow) -> str:
@@ -305,9 +280,3 @@ def _wrap(named: str | None) -> str | None:
     if named is not None and not wrap_run(named):
         raise BadRequest("wrap must be the id of a run of memtree wrap", param="wrap")
     return named
-
-
-def _json(data: Json) -> Response:
-    response = Response(msgspec.json.encode(data), media_type="application/json")
-    response.headers["cache-control"] = "no-store"
-    return response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 from memtree.days import written
 from memtree.errors import (
@@ -18,14 +18,14 @@ from memtree.errors import (
 )
 from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
-from memtree.memories.fields.times import shown
+from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.injection.injectable import SHARING
 from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.search.hits import SearchResult
-
-Json = dict[str, Any]
+from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
+from memtree_proxy.wire.json_schema import BOOLEAN, NULL, STRING, Json, array, described, either
 
 MAX_NEAR_CHARS = 1_000  # of the text of a memory that only comes near
 MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit
@@ -40,6 +40,117 @@ CODES: tuple[tuple[type[MemTreeError], str], ...] = (
     (NotFound, "NOT_FOUND"),
     (Conflict, "LIMIT"),
 )
+
+
+# -- what stands in answers -------------------------------------------------------------------
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_NEAR_CHARS else text[: MAX_NEAR_CHARS - 1] + "…"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_RECALLED_CHARS else text[:MAX_RECALLED_CHARS] + CUT
+
+
+def _share(value: float) -> float:
+    return round(value, 3)
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else shown_time(seconds)
+
+
+def _category(row: Memory) -> str | None:
+    """Return the category; a tainted memory is a fact at most, whatever it was saved as."""
+    return "fact" if row.tainted and row.category == "instruction" else row.category
+
+
+class RecalledMemory(NamedTuple):
+    hit: MemoryHit
+    outdated: bool
+
+
+NUMBER = described({"type": "integer"}, "The memory's number.")
+NAME = described(STRING, "The memory's id, as mem_...")
+STRINGS, MAYBE = array(STRING), either(STRING, NULL)
+_SHARE: Json = {"type": "number"}
+
+NAMED: Answer[Memory] = {"memory_id": Shown(NUMBER, lambda row: row.number), "id": Shown(NAME)}
+NEAR: Answer[NearMemory] = {
+    "memory_id": Shown(NUMBER, lambda near: near.memory.number),
+    "id": Shown(NAME, lambda near: near.memory.id),
+    "text": Shown(STRING, lambda near: _short(near.memory.text)),
+    "relevance": Shown(_SHARE, made=_share),
+    "relation": Shown(
+        {"type": "string", "enum": ["same", "duplicate", "possible_update"]},
+        lambda near: near.relation.value,
+    ),
+    "differs": Shown(STRINGS, made=list),
+}
+CORRECTED: Answer[Tombstone] = {
+    "memory_id": Shown(NUMBER, lambda stone: stone.number),
+    "id": Shown(NAME),
+    "at": Shown(STRING, made=shown_time),
+    "reason": Shown(STRING),
+    "text": Shown(STRING, lambda stone: _short(stone.text) or LEFT_OUT, optional=True),
+    "replaced_by": Shown(STRING, lambda stone: stone.replaced_by or LEFT_OUT, optional=True),
+}
+UPDATE: Answer[PossibleUpdate] = {
+    "id": Shown(NAME),
+    "text": Shown(STRING, made=_short),
+    "differs": Shown(STRINGS, made=list),
+}
+MEMORY: Answer[Memory] = {
+    **NAMED,
+    "text": Shown(STRING),
+    "category": Shown(MAYBE, _category, optional=True),
+    "tags": Shown(STRINGS, made=list),
+    "importance": Shown(_SHARE, optional=True),
+    "source_type": Shown(STRING, optional=True),
+    "source_provider": Shown(MAYBE, optional=True),
+    "capture_mode": Shown(MAYBE, optional=True),
+    "session_id": Shown(MAYBE, optional=True),
+    "created_at": Shown(STRING, lambda row: shown_time(row.created)),
+    "updated_at": Shown(STRING, lambda row: shown_time(row.updated), optional=True),
+    "last_confirmed_at": Shown(MAYBE, lambda row: _time(row.last_confirmed), optional=True),
+    "expires_at": Shown(MAYBE, lambda row: _time(row.expires), optional=True),
+    "tainted": Shown(BOOLEAN, lambda row: row.tainted or LEFT_OUT, optional=True),
+    "standing": Shown(
+        BOOLEAN,
+        lambda row: bool(row.standing) or LEFT_OUT,
+        "It stands in every prompt of its scope.",
+        optional=True,
+    ),
+    "possible_update_of": Shown(
+        array(schema_of_answer(UPDATE)),
+        lambda row: [shown(UPDATE, each) for each in row.updates] or LEFT_OUT,
+        optional=True,
+    ),
+}
+HIT: Answer[RecalledMemory] = {
+    "relevance": Shown(_SHARE, lambda of: _share(of.hit.relevance), optional=True),
+    "day": Shown(
+        STRING,
+        lambda of: written(of.hit.memory.said),
+        "On which somebody last said that it is so (UTC).",
+        optional=True,
+    ),
+    "may_be_out_of_date": Shown(
+        BOOLEAN,
+        lambda of: of.outdated or LEFT_OUT,
+        "It is old, and of a kind that changes.",
+        optional=True,
+    ),
+    "weak": Shown(
+        BOOLEAN,
+        lambda of: of.hit.relevance < FLOOR or LEFT_OUT,
+        "Hardly about what was asked.",
+        optional=True,
+    ),
+}
+
+# -- the answers ------------------------------------------------------------------------------
 
 
 def code(error: MemTreeError) -> str:
@@ -63,9 +174,13 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
         **_named(result.memory),
         "message": "Already remembered" if result.existing else "Ok",
         **({"standing": True} if result.memory.standing else {}),
-        **({"near_duplicates": [_near(candidate) for candidate in near]} if shows_near else {}),
+        **(
+            {"near_duplicates": [shown(NEAR, candidate) for candidate in near]}
+            if shows_near
+            else {}
+        ),
         **_advice(result, near),
-        **_present("previously_corrected", [_corrected(row) for row in result.corrected]),
+        **_present("previously_corrected", [shown(CORRECTED, row) for row in result.corrected]),
         **({"dedup": "deferred"} if result.deferred else {}),
         **_present("degraded", list(result.degraded)),
     }
@@ -95,10 +210,7 @@ def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Json:
         {
             **memory(hit.memory),
             "text": _cut(hit.memory.text),
-            "day": written(hit.memory.said),
-            **({"may_be_out_of_date": True} if outdated(hit.memory) else {}),
-            "relevance": _share(hit.relevance),
-            **({"weak": True} if hit.relevance < FLOOR else {}),
+            **shown(HIT, RecalledMemory(hit, outdated(hit.memory))),
         }
         for hit in hits
     ]
@@ -136,77 +248,17 @@ def settled(now: Memory) -> Json:
 
 
 def confirmed(now: Memory) -> Json:
-    at = shown(now.last_confirmed if now.last_confirmed is not None else now.updated)
+    at = shown_time(now.last_confirmed if now.last_confirmed is not None else now.updated)
     return {"ok": True, **_named(now), "message": "Confirmed", "last_confirmed_at": at}
 
 
 def memory(row: Memory) -> Json:
-    """A memory with what is known of it. A tainted one is a fact at most, whatever it was saved
-    as."""
-    return {
-        **_named(row),
-        "text": row.text,
-        "category": "fact" if row.tainted and row.category == "instruction" else row.category,
-        "tags": list(row.tags),
-        "importance": row.importance,
-        "source_type": row.source_type,
-        "source_provider": row.source_provider,
-        "capture_mode": row.capture_mode,
-        "session_id": row.session_id,
-        "created_at": shown(row.created),
-        "updated_at": shown(row.updated),
-        "last_confirmed_at": _time(row.last_confirmed),
-        "expires_at": _time(row.expires),
-        **({"tainted": True} if row.tainted else {}),
-        **({"standing": True} if row.standing else {}),
-        **_present("possible_update_of", [_update(each) for each in row.updates]),
-    }
-
-
-def _update(update: PossibleUpdate) -> Json:
-    return {"id": update.id, "text": _short(update.text), "differs": list(update.differs)}
+    return shown(MEMORY, row)
 
 
 def _named(row: Memory) -> Json:
-    return {"memory_id": row.number, "id": row.id}
-
-
-def _near(candidate: NearMemory) -> Json:
-    return {
-        **_named(candidate.memory),
-        "text": _short(candidate.memory.text),
-        "relevance": _share(candidate.relevance),
-        "relation": candidate.relation.value,
-        "differs": list(candidate.differs),
-    }
-
-
-def _corrected(stone: Tombstone) -> Json:
-    return {
-        "memory_id": stone.number,
-        "id": stone.id,
-        "at": shown(stone.at),
-        "reason": stone.reason,
-        **({"text": _short(stone.text)} if stone.text else {}),
-        **({"replaced_by": stone.replaced_by} if stone.replaced_by else {}),
-    }
+    return shown(NAMED, row)
 
 
 def _present(name: str, values: Sequence[object]) -> Json:
     return {name: values} if values else {}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_NEAR_CHARS else text[: MAX_NEAR_CHARS - 1] + "…"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_RECALLED_CHARS else text[:MAX_RECALLED_CHARS] + CUT
-
-
-def _share(value: float) -> float:
-    return round(value, 3)
-
-
-def _time(seconds: float | None) -> str | None:
-    return None if seconds is None else shown(seconds)

@@ -7,21 +7,32 @@ an exception is none of our text: to old clients it sends its message, which may
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import ForgottenMemory, MemoryBook
+from memtree.memories.draft import DedupPolicy
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree.process.tracing import Tracer, watched
 from memtree_proxy.mcp import arguments, rendering
-from memtree_proxy.mcp.arguments import Arguments
-from memtree_proxy.mcp.definitions import SEARCH_SESSIONS, TOOLS
-from memtree_proxy.mcp.rendering import INTERNAL, Json
+from memtree_proxy.mcp.arguments import (
+    Confirm,
+    Correct,
+    Forget,
+    ListMemories,
+    Recall,
+    Remember,
+    SearchSessions,
+    Settle,
+)
+from memtree_proxy.mcp.definitions import RECALL, SEARCH_SESSIONS, TOOLS
+from memtree_proxy.mcp.rendering import INTERNAL
 from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.observability import log
+from memtree_proxy.wire.json_schema import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,7 @@ class MemoryTools:
     ) -> None:
         self._book, self.conversations = book, conversations
         self._max_chars = max_text_chars
-        self._carried: dict[str, Callable[[Arguments, Caller], Awaitable[Json]]] = {
+        self._carried: dict[str, Callable[[Any, Caller], Awaitable[Json]]] = {
             "remember": self._remember,
             "recall": self._recall,
             "forget": self._forget,
@@ -76,13 +87,15 @@ class MemoryTools:
         offered = (*TOOLS, SEARCH_SESSIONS) if sessions is not None else TOOLS
         self.definitions = {tool.name: tool for tool in offered}
 
-    async def call(self, name: str, given: Arguments, caller: Caller) -> ToolAnswer:
+    async def call(self, name: str, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
         """`name`: one of `self.definitions`. Raises nothing."""
         begun = time.perf_counter()
         failure: str | None = None
         try:
             with watched(caller.watch):
-                content = await self._carried[name](given, caller)
+                longest = self._max_chars if name == RECALL.name else MAX_TEXT_CHARS
+                call = arguments.read(self.definitions[name].arguments, given, longest)
+                content = await self._carried[name](call, caller)
         except MemTreeError as error:
             content, failure = rendering.refused(error), rendering.code(error)
         except Exception as error:  # noqa: BLE001  the end of the way: nothing may reach the SDK
@@ -98,51 +111,44 @@ class MemoryTools:
         )
         return ToolAnswer(content, failure is not None)
 
-    async def _remember(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.remember(given)
+    async def _remember(self, call: Remember, caller: Caller) -> Json:
+        policy = DedupPolicy(call.dedup_policy)
         result = await self._book.save(
-            caller.scope, call.draft, call.policy, idempotency_key=caller.idempotency_key
+            caller.scope, call.draft, policy, idempotency_key=caller.idempotency_key
         )
-        return rendering.saved(result, call.policy)
+        return rendering.saved(result, policy)
 
-    async def _recall(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.recall(given, self._max_chars)
+    async def _recall(self, call: Recall, caller: Caller) -> Json:
         result = await self._book.search(
             caller.scope, call.query, wanted=call.wanted, limit=call.limit
         )
         return rendering.recalled(result, self._book.outdated)
 
-    async def _forget(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.forget(given)
+    async def _forget(self, call: Forget, caller: Caller) -> Json:
         if call.dry_run:
-            memory = await self._book.get(caller.scope, call.ref)
+            memory = await self._book.get(caller.scope, call.id)
             return rendering.forgotten(ForgottenMemory(memory), "Would be forgotten")
-        return rendering.forgotten(await self._book.forget(caller.scope, call.ref, call.reason))
+        return rendering.forgotten(await self._book.forget(caller.scope, call.id, call.reason))
 
-    async def _correct(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.correct(given)
+    async def _correct(self, call: Correct, caller: Caller) -> Json:
         return rendering.corrected(
-            await self._book.correct(caller.scope, call.ref, call.draft, call.reason)
+            await self._book.correct(caller.scope, call.id, call.draft, call.reason)
         )
 
-    async def _confirm(self, given: Arguments, caller: Caller) -> Json:
-        return rendering.confirmed(
-            await self._book.confirm(caller.scope, arguments.reference(given), by_person=False)
-        )
+    async def _confirm(self, call: Confirm, caller: Caller) -> Json:
+        return rendering.confirmed(await self._book.confirm(caller.scope, call.id, by_person=False))
 
-    async def _search_sessions(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.search_sessions(given)
+    async def _search_sessions(self, call: SearchSessions, caller: Caller) -> Json:
         if self._sessions is None:
             raise NotFound("Past sessions are not searched here.")
         return await self._sessions.search(call.query, call.project, call.limit)
 
-    async def _settle(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.settle(given)
-        memory = await self._book.settle(caller.scope, call.ref, call.other, replaces=call.replaces)
+    async def _settle(self, call: Settle, caller: Caller) -> Json:
+        replaces = call.action == arguments.REPLACE
+        memory = await self._book.settle(caller.scope, call.id, call.other, replaces=replaces)
         return rendering.settled(memory)
 
-    async def _list(self, given: Arguments, caller: Caller) -> Json:
-        call = arguments.list_memories(given)
+    async def _list(self, call: ListMemories, caller: Caller) -> Json:
         return rendering.listed(
             await self._book.page(caller.scope, call.wanted, cursor=call.cursor, limit=call.limit)
         )

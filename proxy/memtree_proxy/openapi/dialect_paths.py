@@ -6,7 +6,7 @@ from __future__ import annotations
 from memtree.config import SHADOW, Settings
 from memtree.conversation.keep_options import PATTERNS, TOOLS
 from memtree.dialects.posted_history import MESSAGES, RESPONSES
-from memtree_proxy.openapi import bodies, examples, failures, headers
+from memtree_proxy.openapi import bodies, failures, headers
 from memtree_proxy.openapi.operations import UPSTREAM, operation
 from memtree_proxy.wire.json_schema import (
     STRING,
@@ -97,16 +97,6 @@ def schemas(settings: Settings) -> dict[str, Json]:
             description="A request of the Responses API. Fields of MemTree are taken out, "
             "everything else goes to the upstream as it came.",
         ),
-    }
-
-
-def request_bodies() -> dict[str, Json]:
-    return {
-        name: {"required": True, "content": content(schema(shape), examples=shown)}
-        for name, shape, shown in (
-            ("Messages", "MessagesRequest", examples.MESSAGES),
-            ("Responses", "ResponsesRequest", examples.RESPONSES),
-        )
     }
 
 

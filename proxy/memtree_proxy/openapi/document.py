@@ -193,6 +193,8 @@ _BODIES = {
     "Context": ("ContextRequest", examples.CONTEXT),
     "Tree": ("ContextRequest", examples.TREE),
     "Deletion": ("Deletion", examples.DELETION),
+    "Messages": ("MessagesRequest", examples.MESSAGES),
+    "Responses": ("ResponsesRequest", examples.RESPONSES),
 }
 
 
@@ -207,7 +209,6 @@ def _request_bodies() -> dict[str, Json]:
         made[name] = {"required": True, "content": content(any_, examples=_BODIES[name][1])}
     return {
         **made,
-        **dialect_paths.request_bodies(),
         **chat_memories.REQUEST_BODIES,
         **curation.REQUEST_BODIES,
         **examples.agent_bodies(),

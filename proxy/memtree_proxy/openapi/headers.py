@@ -22,6 +22,7 @@ from memtree_proxy.http.own_headers import (
 )
 from memtree_proxy.request import fields, memory_switch, wait_timeout
 from memtree_proxy.wire.json_schema import COUNT, STRING, Json, ref
+from memtree_proxy.wire.parameter import header
 from memtree_proxy.wire.types import CHAT_ID
 
 REQUEST, REQUEST_ID = "x-memtree-request", "x-memtree-request-id"
@@ -52,38 +53,33 @@ def _mode_header(*more: str) -> Json:
         " `shadow`: the request goes through untouched, and what memory would have kept of it is "
         "measured beside it; asks for memory by itself, but an off wins."
     )
-    return _header(
+    return header(
         MODE_HEADER,
         "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
         {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
     )
 
 
-def _header(name: str, description: str, shape: Json) -> Json:
-    return {"name": name, "in": "header", "required": False, "description": description,
-            "schema": shape}  # fmt: skip
-
-
 _REQUEST_HEADERS = (
-    _header(
+    header(
         MEMORY_HEADER,
         "Memory for this request, whatever the body says: `on` (also `true`, `yes`, `1`), or "
         "`off` (`false`, `no`, `0`), which wins over every on. Other words do not count.",
         {"type": "string", "enum": _WORDS, "examples": ["on"]},
     ),
-    _header(
+    header(
         FLAG_HEADER,
         f"The same as `{MEMORY_HEADER}`.",
         {"type": "string", "enum": _WORDS, "examples": ["true"]},
     ),
-    _header(
+    header(
         TOOLS_HEADER,
         "Whether the model is offered tools that search and read what memory folded; they are "
         "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
         "words do not count.",
         {"type": "string", "enum": _WORDS, "examples": ["on"]},
     ),
-    _header(
+    header(
         CHAT_HEADER,
         "Opts in to chat memory: the chat that this request belongs to. Those of its memories "
         "that concern the newest message stand in the prompt, and the model may save and "
@@ -91,13 +87,13 @@ _REQUEST_HEADERS = (
         "the same answer.",
         CHAT_ID,
     ),
-    _header(
+    header(
         SWITCH_HEADER,
         f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
         f"carries `{CHAT_HEADER}`; `on` is the default. Other words do not count.",
         {"type": "string", "enum": _WORDS, "examples": ["on"]},
     ),
-    _header(
+    header(
         USER_HEADER,
         "Whose request it is, within the credential: which user's memories stand in the "
         "prompt, and are made of what is said. Absent: those of the credential itself. Ignored "
@@ -106,13 +102,13 @@ _REQUEST_HEADERS = (
         CHAT_ID,
     ),
     _mode_header(),
-    _header(
+    header(
         KEEP_HEADER,
         f"The fields `{PATTERNS}` and `{TOOLS}` as a JSON object. Wins over these.",
         {"type": "string", "examples": ['{"keep_patterns": ["docs/*.md"]}']},
     ),
     *(
-        _header(
+        header(
             name,
             f"Days for which this memory is kept when nobody uses it, clamped to 1 to "
             f"{fields.MAX_DAYS}. Wins over the field `expiration_days`."
@@ -121,12 +117,12 @@ _REQUEST_HEADERS = (
         )
         for name in EXPIRATION_HEADERS
     ),
-    _header(
+    header(
         content_encoding.HEADER,
         "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
         {"type": "string", "examples": ["identity"]},
     ),
-    _header(
+    header(
         wait_timeout.STAINLESS,
         "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
         "SDKs tell it. An error comes before they are over.",

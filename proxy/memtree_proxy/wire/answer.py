@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from memtree_proxy.wire.json_schema import Json, described, object_of
+from memtree_proxy.wire.json_schema import Json, array, described, object_of
 
 Row = TypeVar("Row")
 LEFT_OUT: Final = object()  # the value of an optional field that an answer does not have
@@ -14,28 +14,35 @@ LEFT_OUT: Final = object()  # the value of an optional field that an answer does
 
 class Shown(NamedTuple, Generic[Row]):
     """A field of an answer: its JSON Schema, its value, and what it says. `value`: also the path
-    of an attribute, as `memory.id`; None: the field's own name. `optional`: it is left out where
-    its value is `LEFT_OUT`, or an attribute that is empty."""
+    of an attribute, as `memory.id`; None: the field's own name. `made` turns an attribute into what
+    is shown. `optional`: it is left out where its value is `LEFT_OUT`, or an attribute that is
+    empty."""
 
     schema: Json
     value: Callable[[Row], object] | str | None = None
     says: str = ""
     optional: bool = False
+    made: Callable[[Any], object] | None = None
 
 
 Answer = Mapping[str, Shown[Row]]
 SUCCESS: Answer[Any] = {"success": Shown({"const": True}, lambda row: True)}
 
 
-def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
-    """Make the answer about a row."""
+def shown(answer: Answer[Row], row: Row, **others: object) -> dict[str, Any]:
+    """Make the answer about a row. `others`: values of fields that the row does not hold."""
     made = {}
     for name, field in answer.items():
-        if callable(field.value):
+        if name in others:
+            value = others[name]
+        elif callable(field.value):
             value = field.value(row)
         else:
             value = attrgetter(field.value or name)(row)
-            value = value if value or not field.optional else LEFT_OUT
+            if field.optional and not value:
+                value = LEFT_OUT
+            elif field.made is not None:
+                value = field.made(value)
         if value is not LEFT_OUT:
             made[name] = value
     return made
@@ -43,6 +50,17 @@ def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
 
 def shown_each(answer: Answer[Row], rows: Iterable[Row]) -> list[dict[str, Any]]:
     return [shown(answer, row) for row in rows]
+
+
+def same(schema: Json, says: str = "", made: Callable[[Any], object] | None = None) -> Shown[Any]:
+    """Describe a field that shows the row's attribute of its name."""
+    return Shown(schema, None, says, made=made)
+
+
+def rows_of(answer: Answer[Any], says: str = "") -> Shown[Any]:
+    """Describe a field that holds an array of objects made by the table of an answer."""
+    shape = array(schema_of_answer(answer))
+    return same(shape, says, lambda rows: shown_each(answer, rows))
 
 
 def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:

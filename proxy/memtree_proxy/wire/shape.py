@@ -60,9 +60,11 @@ class Many(NamedTuple):
 
 
 class Shape(msgspec.Struct, frozen=True, rename="camel"):
-    """`MORE`: what else its schema says. `CLOSED`: other fields are refused."""
+    """`MORE`: what else its schema says. `NULLABLE`: the schema says of optional fields that they
+    may be null, as all may."""
 
     MORE: ClassVar[Json] = {}
+    NULLABLE: ClassVar[bool] = True
 
     @classmethod
     def check(cls, given: Mapping[str, Any], place: str) -> None:
@@ -196,7 +198,7 @@ def schema_of(shape: type[Shape], settings: Any = None) -> Json:
     """The JSON Schema of a shape. `settings`: where limits come from."""
     fields = _fields(shape)
     required = [field.name for field in fields if field.required]
-    return object_of({f.name: _schema(f, settings) for f in fields}, required, **shape.MORE)
+    return object_of({f.name: _schema(f, settings) for f in fields}, required) | shape.MORE
 
 
 def _many(fields: PostedFields, field: _Field, by: Any) -> list[Any]:
@@ -242,10 +244,10 @@ def _schema(field: _Field, settings: Any) -> Json:
 
 @cache
 def _fields(shape: type[Shape]) -> tuple[_Field, ...]:
-    return tuple(_field(info) for info in msgspec.structs.fields(shape))
+    return tuple(_field(info, shape.NULLABLE) for info in msgspec.structs.fields(shape))
 
 
-def _field(info: msgspec.structs.FieldInfo) -> _Field:
+def _field(info: msgspec.structs.FieldInfo, nullable: bool) -> _Field:
     parts = list(_parts(info.type))
     kind = next((one for one in parts if isinstance(one, Type | TypeNow | Many)), None)
     shape = next((one for one in parts if isinstance(one, type) and issubclass(one, Shape)), None)
@@ -261,7 +263,7 @@ def _field(info: msgspec.structs.FieldInfo) -> _Field:
         raw=isinstance(kind, Type) and kind.raw,
         required=info.required,
         keeps_null=info.default is UNSET,
-        nullable=not info.required and NOT_NULL not in parts,
+        nullable=nullable and not info.required and NOT_NULL not in parts,
     )
 
 

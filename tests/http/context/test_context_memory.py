@@ -13,7 +13,8 @@ from memtree.errors import ContextOverflow
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeView
-from memtree_proxy.context.explanation import tree_json
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.tree_answers import TREE
 from tests.http.served.encoders import encoded
 from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, real_memory, turn
 
@@ -176,7 +177,7 @@ async def test_tree():
 
 async def test_a_tree_that_is_not_whole_says_so():
     short = TreeView((), (), whole=False)
-    assert tree_json(short) == {"nodes": [], "roots": [], "rules": [], "state": "indexing"}
+    assert shown(TREE, short) == {"nodes": [], "roots": [], "rules": [], "state": "indexing"}
 
 
 BAD = [

@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest, NotFound, SecretRejected
-from memtree.memories.draft import DedupPolicy
 from memtree.memories.ports import ANY, MemoryFilter
-from memtree_proxy.mcp import arguments
+from memtree_proxy.mcp.arguments import (
+    Confirm,
+    Correct,
+    Forget,
+    ListMemories,
+    Recall,
+    Remember,
+    SearchSessions,
+    Settle,
+    read,
+    reference,
+)
 from memtree_proxy.mcp.definitions import BY_NAME
 
 TEXT = "My son Colby lives in Los Angeles."
@@ -20,15 +30,15 @@ KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2
 NO_STRING: tuple[Any, ...] = (1, 1.5, True, [], {}, ["x"], math.nan, 10**400)
 
 
-def remembered(**given: Any) -> arguments.RememberCall:
-    return arguments.remember({"text": TEXT, **given})
+def remembered(**given: Any) -> Remember:
+    return read(Remember, {"text": TEXT, **given})
 
 
 def test_defaults():
     call = remembered()
     draft = call.draft
     assert draft.text == TEXT
-    assert call.policy is DedupPolicy.ASK
+    assert call.dedup_policy == "ask"
     assert (draft.tags, draft.importance, draft.source_type) == ((), 0.5, "model")
     for name in ("source_provider", "capture_mode", "session_id", "expires", "last_confirmed"):
         assert getattr(draft, name) is None, name
@@ -50,7 +60,7 @@ def test_every_field_is_taken():
     assert draft.tags == ("family", "los-angeles")
     assert (draft.source_provider, draft.importance) == ("some-model", 0.9)
     assert (draft.capture_mode, draft.session_id) == ("inferred", "Session 7/é")
-    assert call.policy is DedupPolicy.SKIP
+    assert call.dedup_policy == "skip_if_near"
     assert (draft.expires, draft.last_confirmed) == (1_772_879_400.0, 1_772_841_600.0)
 
 
@@ -128,15 +138,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=6,
 )
-READERS = {
-    "remember": arguments.remember,
-    "recall": arguments.recall,
-    "forget": arguments.forget,
-    "correct": arguments.correct,
-    "confirm": arguments.reference,
-    "list_memories": arguments.list_memories,
-    "settle": arguments.settle,
-}
 
 
 @pytest.mark.slow
@@ -148,7 +149,7 @@ def test_whatever_is_given_is_read_or_refused_by_name(name):
     def run(asked):
         named = next(iter(fields))
         try:
-            READERS[name](asked)
+            read(BY_NAME[name].arguments, asked)
         except BadRequest as error:
             named = error.param.partition("[")[0]
         except (NotFound, SecretRejected):
@@ -162,10 +163,10 @@ def test_whatever_is_given_is_read_or_refused_by_name(name):
 
 
 def test_recall():
-    call = arguments.recall({"query": "where?"})
+    call = read(Recall, {"query": "where?"})
     assert (call.query, call.wanted, call.limit) == ("where?", ANY, 5)
-    call = arguments.recall(
-        {"query": "where?", "tags": ["Family"], "limit": 7, "session_id": "s1", "x": 1}
+    call = read(
+        Recall, {"query": "where?", "tags": ["Family"], "limit": 7, "session_id": "s1", "x": 1}
     )
     assert call.wanted == MemoryFilter(tags=("family",), session_id="s1")
     assert call.limit == 7
@@ -173,20 +174,20 @@ def test_recall():
 
 @pytest.mark.parametrize(("given", "limit"), [(0, 1), (-5, 1), (51, 50), (10**30, 50), (3.0, 3)])
 def test_limits_are_clamped(given, limit):
-    assert arguments.recall({"query": "q", "limit": given}).limit == limit
+    assert read(Recall, {"query": "q", "limit": given}).limit == limit
 
 
 @pytest.mark.parametrize("value", [1.5, True, [], "many", math.nan])
 def test_a_limit_is_an_integer(value):
-    for read in (lambda given: arguments.recall({"query": "q", **given}), arguments.list_memories):
+    for kind in (Recall, ListMemories, SearchSessions):
         with pytest.raises(BadRequest, match="limit"):
-            read({"limit": value})
+            read(kind, {"query": "q", "limit": value})
 
 
 @pytest.mark.parametrize("query", [*NO_STRING, None, "", " ", "\ud800", "a" * 101])
 def test_a_query_is_a_text(query):
     with pytest.raises(BadRequest, match="query"):
-        arguments.recall({"query": query}, max_chars=100)
+        read(Recall, {"query": query}, max_query=100)
 
 
 # -- one memory -------------------------------------------------------------------------------
@@ -196,10 +197,10 @@ def test_a_query_is_a_text(query):
     ("given", "ref"), [(1, 1), (12.0, 12), ("12", 12), ("mem_0aZ_-", "mem_0aZ_-")]
 )
 def test_a_memory_by_number_or_id(given, ref):
-    assert arguments.reference({"id": given}) == ref
-    assert arguments.reference({"memory_id": given}) == ref
-    assert arguments.forget({"id": given}) == arguments.ForgetCall(ref, "")
-    assert arguments.correct({"id": given, "text": "t"}).ref == ref
+    assert read(Confirm, {"id": given}) == read(Confirm, {"memory_id": given}) == Confirm(ref)
+    assert read(Forget, {"id": given}) == Forget(ref)
+    assert read(Correct, {"id": given, "text": "t"}).id == ref
+    assert read(Settle, {"id": 1, "with": given, "action": "replace"}).other == ref
 
 
 @pytest.mark.parametrize(
@@ -209,45 +210,46 @@ def test_a_memory_by_number_or_id(given, ref):
 )  # fmt: skip
 def test_what_names_no_memory(given):
     with pytest.raises(BadRequest) as caught:
-        arguments.reference({"id": given})
+        read(Confirm, {"id": given})
     assert caught.value.param == "id"
 
 
 @pytest.mark.parametrize("given", [0, -1, 2**63, 10**400, 1e300])
 def test_numbers_that_no_memory_has(given):
     with pytest.raises(NotFound):
-        arguments.reference({"id": given})
+        reference(given, "id")
 
 
-@pytest.mark.parametrize("read", [arguments.forget, arguments.correct])
-def test_a_reason(read):
-    given = {"id": 1} if read is arguments.forget else {"id": 1, "text": "t"}
-    assert read({**given, "reason": " moved "}).reason == "moved"
-    assert read({**given, "reason": None}).reason == ""
+@pytest.mark.parametrize("kind", [Forget, Correct])
+def test_a_reason(kind):
+    given = {"id": 1} if kind is Forget else {"id": 1, "text": "t"}
+    assert read(kind, {**given, "reason": " moved "}).reason == "moved"
+    assert read(kind, {**given, "reason": None}).reason == ""
     for value in (*NO_STRING, "x" * 1_001, "\ud800"):
         with pytest.raises(BadRequest, match="reason"):
-            read({**given, "reason": value})
+            read(kind, {**given, "reason": value})
     with pytest.raises(SecretRejected) as caught:
-        read({**given, "reason": f"it held {KEY}"})
+        read(kind, {**given, "reason": f"it held {KEY}"})
     assert KEY not in caught.value.message
 
 
 def test_a_correction_has_a_text():
-    assert arguments.correct({"id": 1, "text": "t"}).draft.source_type == "model"
+    assert read(Correct, {"id": 1, "text": "t"}).draft.source_type == "model"
     with pytest.raises(BadRequest, match="text"):
-        arguments.correct({"id": 1})
+        read(Correct, {"id": 1})
 
 
 # -- a list -----------------------------------------------------------------------------------
 
 
 def test_list():
-    assert arguments.list_memories({}) == arguments.ListCall(ANY, None, 20)
-    call = arguments.list_memories({"cursor": "12", "limit": 500, "tags": ["A"]})
-    assert call == arguments.ListCall(MemoryFilter(tags=("a",)), "12", 100)
+    call = read(ListMemories, {})
+    assert (call.wanted, call.cursor, call.limit) == (ANY, None, 20)
+    call = read(ListMemories, {"cursor": "12", "limit": 500, "tags": ["A"]})
+    assert (call.wanted, call.cursor, call.limit) == (MemoryFilter(tags=("a",)), "12", 100)
 
 
 @pytest.mark.parametrize("value", [*NO_STRING, "x" * 201])
 def test_a_cursor_is_a_short_string(value):
     with pytest.raises(BadRequest, match="cursor"):
-        arguments.list_memories({"cursor": value})
+        read(ListMemories, {"cursor": value})

@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 
 from memtree.memories.memory import MAX_TAGS, MAX_TEXT_CHARS
-from memtree_proxy.mcp import arguments
+from memtree_proxy.mcp.arguments import Remember, read
 from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER, TOOLS, ToolDefinition
 
 INPUTS = {
@@ -69,7 +69,7 @@ def test_limits_in_the_schema_are_those_of_the_reader():
     assert fields["importance"] | {"description": ""} == {
         "type": "number", "minimum": 0, "maximum": 1, "default": 0.5, "description": "",
     }  # fmt: skip
-    assert arguments.remember({"text": "t"}).draft.importance == fields["importance"]["default"]
+    assert read(Remember, {"text": "t"}).draft.importance == fields["importance"]["default"]
 
 
 def test_a_model_reads_the_tools_in_few_tokens():

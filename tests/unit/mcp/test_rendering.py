@@ -15,6 +15,7 @@ from memtree.memories.saving.duplicates import NearMemory
 from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree_proxy.mcp import rendering
 from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.wire.json_schema import Json
 
 AT = 1_772_879_400.0  # 2026-03-07T10:30:00Z
 NEW = Memory("mem_b", 124, "The server listens on 8091.", AT, AT, supersedes=None)
@@ -30,7 +31,7 @@ TOLD = {
 }
 
 
-def valid(tool: str, answer: rendering.Json) -> rendering.Json:
+def valid(tool: str, answer: Json) -> Json:
     jsonschema_rs.validate(BY_NAME[tool].output_schema, answer)
     return answer
 

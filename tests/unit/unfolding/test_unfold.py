@@ -32,7 +32,8 @@ from memtree.unfolding.plan import (
     merge,
 )
 from memtree.unfolding.unfold import ROOT
-from memtree_proxy.context.explanation import explanation_json
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.tree_answers import EXPLAIN
 from tests.made.trees import places
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 
@@ -79,7 +80,7 @@ class Tree:
             unfolded.left_out,
             scored,
         )
-        return explanation_json(explain.explanation(evidence))
+        return shown(EXPLAIN, explain.explanation(evidence))
 
     def pieces(self, unfolded):
         return [self.history.view(s.message).text[s.start : s.end] for s in unfolded.plan.excerpts]
@@ -218,8 +219,8 @@ def test_outlines_stand_in_reading_order_below_their_parents(chat):
     assert starts == sorted(starts)
     assert max(shown.depth for shown in found.plan.outline) >= 1
     assert len({(shown.id, shown.place) for shown in found.plan.outline}) == len(starts)
-    for shown in found.plan.outline:
-        assert outline_line(shown, chat.nodes[shown.id], chat.history) in found.text
+    for node in found.plan.outline:
+        assert outline_line(node, chat.nodes[node.id], chat.history) in found.text
 
 
 def test_short_messages_are_quoted_whole():
@@ -317,7 +318,7 @@ def test_why_changes_nothing_in_what_is_sent(chat):
         assert render(plan, chat.history, chat.nodes) == found.text
     assert kept_reasons(former) == [(None, None)] * len(former.excerpts)
     evidence = explain.Evidence(chat.history, former, chat.nodes, otherwise="earlier")
-    told = explanation_json(explain.explanation(evidence))["excerpts"]
+    told = shown(EXPLAIN, explain.explanation(evidence))["excerpts"]
     assert {one["reason"] for one in told} == {"earlier", "rule"}
     assert {one["rank"] for one in told} == {None}
 
