@@ -70,7 +70,7 @@ def maybe_time(path: str, says: str = "") -> Shown[Any]:
 
 
 def of_memory(said: Answer[Memory]) -> Answer[ShownRow]:
-    """What a memory says, as a part of its row."""
+    """Make a part of a row of what its memory says."""
 
     def within(name: str, field: Shown[Memory]) -> Shown[ShownRow]:
         read = field.value if callable(field.value) else attrgetter(field.value or name)
@@ -80,7 +80,7 @@ def of_memory(said: Answer[Memory]) -> Answer[ShownRow]:
 
 
 def state_of(text: str) -> Answer[ShownRow]:
-    """What became of a memory. `text`: the field of a memory's text."""
+    """Tell what became of a memory. `text`: the field of a memory's text."""
     update: Answer[PossibleUpdate] = {
         "id": Shown(MEMORY_ID),
         text: Shown(STRING, "text"),
@@ -109,7 +109,7 @@ def state_of(text: str) -> Answer[ShownRow]:
 
 
 def saved(text: str) -> Answer[SaveResult]:
-    """What came of the look for duplicates, beside the row that was saved or was there."""
+    """Tell what came of the look for duplicates, beside the row that was saved or was there."""
     update: Answer[NearMemory] = {
         "id": Shown(MEMORY_ID, "memory.id"),
         text: Shown(STRING, "memory.text"),

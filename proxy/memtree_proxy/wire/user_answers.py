@@ -149,7 +149,7 @@ SETTINGS: Answer[ShownSettings] = {
 
 
 class Extracted(NamedTuple):
-    """What came of a conversation that was posted. `stored`: with `dry_run` what would be."""
+    """Outcome of a conversation that was posted. `stored`: with `dry_run` what would be."""
 
     dry_run: bool
     report: ExtractionReport
