@@ -85,9 +85,8 @@ def open_memory_services(
     infos: MessageInfoCache | None = None,
     tallies: Tallies | None = None,
 ) -> MemoryServices:
-    """Open the services. `book`: None to open a new one over the same parts. `infos`: cached facts
-    about messages. `tallies`: store of the daily totals of model calls; None: memories are
-    extracted by rules."""
+    """Open the services. `book`: None opens one over the same parts. `infos`: cached facts about
+    messages. `tallies`: daily totals of model calls; None: memories are extracted by rules."""
     book = book or open_book(settings, memories, clock, embedder)
     # of the time that a chat waits for its memories
     quarter = deadline_of(settings.embedding_seconds) / 4
