@@ -46,7 +46,7 @@ class Subject:
         await self.runtime.settle()
 
     async def compress(self, ask: CompressRequest, where: str, *, check: bool = True) -> Answered:
-        """Compress and check what came back. Without `check` it costs a tenth: most of it goes
+        """Compress and check what came back. Without `check` it costs far less: most of it goes
         into an explanation."""
         answer = await compressed(self.runtime.memory, ask)
         if check:
