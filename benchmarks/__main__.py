@@ -1,5 +1,7 @@
 """`python -m benchmarks [NAME ...]`: each benchmark in a process of its own, so that memory use
-and caches of one do not show in another. Exit code 2 without data, 1 for a broken promise."""
+and caches of one do not show in another. Exit code 2 without data, 1 for a broken promise.
+
+Behind `losses` or `midepoch`, if these come first, stand the data sets to measure."""
 
 from __future__ import annotations
 
@@ -124,6 +126,8 @@ ALL: dict[str, Benchmark] = {
     "agent_schemas": agent_schemas.run,
 }
 
+SETS = {"losses": losses.NAMES, "midepoch": midepoch.NAMES}
+
 # These bring their own data.
 OWN = {
     "story_questions",
@@ -156,11 +160,25 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    names = options.names or list(ALL)
+    names, sets = chosen(options.names)
     if len(names) > 1:
         return _each_apart(names, options)
-    bench = Bench(Data(Path(root or os.devnull)), options.keep, options.long, options.store)
+    bench = Bench(Data(Path(root or os.devnull)), options.keep, options.long, options.store, sets)
     return _one(names[0], bench, options.json)
+
+
+def chosen(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the benchmarks, all where none is named, and the data sets of the only one.
+
+    >>> chosen(["losses", "realtalk", "beam"])
+    (['losses'], ('realtalk', 'beam'))
+    >>> chosen(["realtalk", "losses"])
+    (['realtalk', 'losses'], ())
+    """
+    sets = SETS.get(names[0], ()) if names else ()
+    if sets and all(name in sets for name in names[1:]):
+        return names[:1], tuple(names[1:])
+    return names or list(ALL), ()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -36,9 +36,13 @@ class Turns:
         return "\n".join(shown)
 
     def by_words(self, question: str, target: int) -> str:
-        order = np.argsort(-self.word_scores(question), kind="stable")
-        turns = self.filled(map(int, order), question, target, LABEL)
+        turns = self.filled(self.order_by_words(question), question, target, LABEL)
         return "\n".join(self.texts[turn] for turn in turns)
+
+    def order_by_words(self, question: str) -> list[int]:
+        """Numbers of all turns, the best by BM25 first."""
+        order: list[int] = np.argsort(-self.word_scores(question), kind="stable").tolist()
+        return order
 
     def word_scores(self, question: str) -> NDArray[np.float32]:
         """BM25 of each turn."""

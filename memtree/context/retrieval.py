@@ -26,7 +26,7 @@ from memtree.process import tracing
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.ranking.recipe import ranking
+from memtree.ranking.recipe import nameless, ranking
 from memtree.text.words import terms
 from memtree.unfolding import explain
 from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
@@ -102,14 +102,25 @@ class Retriever:
         begun = early is not None and early.query == query
         vector, by_words = await (early.vector if early and begun else self._vector(query))
 
-        def ranked(corpus: Corpus) -> Result:
+        def ranked(corpus: Corpus, vector: NDArray[np.float32] | None) -> Result:
             with corpus.with_open(index.open, index.open_place):
                 scores = ranking(posted, corpus, query, vector)
                 return work(RankedHistory(posted, corpus, scores, terms.terms(query).keys()))
 
         with tracing.step("rank"):
             async with self._indexing.corpus(posted, index) as corpus:
-                return await asyncio.to_thread(ranked, corpus), by_words
+                if vector is not None:
+                    vector = await self._less_named(posted, corpus, query, vector)
+                return await asyncio.to_thread(ranked, corpus, vector), by_words
+
+    async def _less_named(
+        self, posted: History, corpus: Corpus, query: str, vector: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Return the mean of a query's vector and of the same without the speakers that it names
+        (docs/decisions/0083)."""
+        bare = await asyncio.to_thread(nameless, posted, corpus, query)
+        other = None if bare == query else (await self._vector(bare))[0]
+        return vector if other is None else np.asarray((vector + other) / 2, np.float32)
 
     async def unfolded(
         self,

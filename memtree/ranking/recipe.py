@@ -7,6 +7,7 @@ docs/decisions/0049 and 0060 hold what else was tried.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
@@ -19,9 +20,29 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.text.words import terms
 
+_WORD = re.compile(r"\w+(?:['’]s\b)?")
 LONG = 3  # segments of a long message
 SPEAKER = 1.5  # times the score, for passages of the one speaker that a question names; at 2 fewer
 # questions that name the wrong one find their evidence (LoCoMo adversarial at 4k 98.7, then 97.5)
+
+
+def nameless(history: History, corpus: Corpus, query: str) -> str:
+    """Return a query without the names of speakers, which stand in every message of theirs and so
+    draw its vector to all of these alike; the query itself where it names none."""
+    _read_speakers(history, corpus)
+    named = corpus.speakers.named(terms.terms(query))
+    names = frozenset().union(*named.values())
+    if not names:
+        return query
+    return _WORD.sub(
+        lambda word: "" if terms.terms(word[0]).keys() & names else word[0], query
+    ).strip()
+
+
+def _read_speakers(history: History, corpus: Corpus) -> None:
+    corpus.speakers.extend(
+        history.view(index).text for index in range(len(corpus.speakers), corpus.messages)
+    )
 
 
 def ranking(
@@ -29,9 +50,7 @@ def ranking(
 ) -> Ranking:
     """Every passage of the corpus for a query; `vector`: the query's, None without an embedder.
     `lexical` and `cosine` are the plain scores."""
-    corpus.speakers.extend(
-        history.view(index).text for index in range(len(corpus.speakers), corpus.messages)
-    )
+    _read_speakers(history, corpus)
     query_terms = terms.terms(query)
     named = corpus.speakers.named(query_terms)
     names = frozenset().union(*named.values())

@@ -7,7 +7,7 @@ import numpy as np
 from memtree.conversation.message import Message
 from memtree.ranking import vectors
 from memtree.ranking.corpus import Corpus
-from memtree.ranking.recipe import ranking
+from memtree.ranking.recipe import nameless, ranking
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 
@@ -117,3 +117,14 @@ def test_a_query_of_a_name_alone_finds_the_name():
 def test_no_passages():
     history = history_of([Message.of({"role": "user", "content": "Hello"})])
     assert ranking(history, Corpus(3), "Hello", np.ones(3, np.float32)).fused.shape == (0,)
+
+
+def test_a_query_loses_the_names_of_speakers_and_no_other():
+    talk = [("user", f"Ada: {prose(n, 20)}") for n in range(30)]
+    talk += [("assistant", f"Bob Dole: {prose(n, 20)}") for n in range(30)]
+    history, corpus = told(*talk)
+    assert nameless(history, corpus, "What's Ada's plan for Paris?") == "What's  plan for Paris?"
+    assert nameless(history, corpus, "Where did Bob meet Eve?") == "Where did  meet Eve?"
+    assert nameless(history, corpus, "Where is Paris?") == "Where is Paris?"
+    history, corpus = told(*FILLER)
+    assert nameless(history, corpus, "Where is Ada?") == "Where is Ada?"
