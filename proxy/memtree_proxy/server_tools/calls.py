@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 # Answers a call: its arguments, and the tokens that its text may have at most. Raises `BadRequest`
 # for arguments that it cannot take.
@@ -95,11 +96,15 @@ _OWN = frozenset({"index", "id", "type", "function"})
 
 def parsed(arguments: str) -> Json | None:
     """Arguments as an object (no text at all: an empty one), None where they are not an object."""
+    return decoded(arguments, dict) if arguments.strip() else {}
+
+
+def decoded(raw: bytes | str, kind: type[T]) -> T | None:
+    """Decode JSON; None where it is broken, or not of this type."""
     try:
-        value = msgspec.json.decode(arguments) if arguments.strip() else {}
+        return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
 
 
 class StreamedCalls:
