@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import TenantRows
 
 BYTES = 16 * 1024 * 1024  # about 80 histories of a million tokens
 
@@ -24,7 +24,6 @@ class SizedTranslation(Protocol):
 
 
 V = TypeVar("V", bound=SizedTranslation)
-_Key = tuple[str, int]
 
 
 class KnownTranslations(Generic[V]):
@@ -33,7 +32,7 @@ class KnownTranslations(Generic[V]):
 
     def __init__(self, most: int = BYTES) -> None:
         """`most`: bytes of all together."""
-        self._rows: SizedRows[_Key, _Known[V]] = SizedRows(most, _size)
+        self._rows: TenantRows[int, _Known[V]] = TenantRows(most, _size)
 
     @property
     def nbytes(self) -> int:
@@ -54,7 +53,7 @@ class KnownTranslations(Generic[V]):
 
     def forget(self, tenant: str | None = None) -> None:
         """Forget the lists that a tenant posted; None: those of all."""
-        self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
+        self._rows.forget(tenant)
 
 
 class _Known(NamedTuple, Generic[V]):
@@ -62,5 +61,5 @@ class _Known(NamedTuple, Generic[V]):
     before: int | None
 
 
-def _size(key: _Key, known: _Known[V]) -> int:
+def _size(key: tuple[str, int], known: _Known[V]) -> int:
     return known.value.nbytes + len(key[0]) + 300

@@ -70,6 +70,9 @@ class SizedRows(Generic[K, V]):
         """Iterate over the keys, least recently used first."""
         return iter(list(self._rows))
 
+    def values(self) -> list[V]:
+        return list(self._rows.values())
+
     def __contains__(self, key: object) -> bool:
         return key in self._rows
 
@@ -113,3 +116,23 @@ class SizedRows(Generic[K, V]):
         value = self._rows.pop(key, None)
         if value is not None:
             self._bytes -= self._size(key, value)
+
+
+class TenantRows(SizedRows[tuple[str, K], V]):
+    """`SizedRows` whose keys begin with a tenant, so that a tenant's rows can be forgotten.
+
+    >>> rows = TenantRows(10, lambda key, value: len(value))
+    >>> rows.put(("ann", 1), "four"), rows.put(("bob", 1), "two"), rows.forget("ann")
+    (None, None, None)
+    >>> rows.tenants, rows.nbytes
+    ({'bob'}, 3)
+    """
+
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a row is kept."""
+        return {tenant for tenant, _ in self}
+
+    def forget(self, tenant: str | None) -> None:
+        """Drop the rows of a tenant, or of all tenants (None)."""
+        self.drop_where(lambda key, _: tenant in (None, key[0]))

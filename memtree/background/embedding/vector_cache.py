@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memtree.ports.models import Embedder
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import TenantRows
 from memtree.process.cache_limits import CacheLimits
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ class VectorCache:
     def __init__(self, embedder: Embedder, most: int = CacheLimits.of().vectors) -> None:
         """`most`: bytes. With 384 dimensions a vector takes 2,000, for some 80 tokens."""
         self._embedder = embedder
-        self._rows: SizedRows[tuple[str, bytes], Row] = SizedRows(
-            most, lambda _, row: ROW_BYTES + row.nbytes
-        )
+        self._rows: TenantRows[bytes, Row] = TenantRows(most, lambda _, row: ROW_BYTES + row.nbytes)
         self._key = secrets.token_bytes(KEY_BYTES)
         self._forgotten: dict[str, int] = {}
         self._all = 0  # how often all tenants were forgotten
@@ -57,7 +55,7 @@ class VectorCache:
     @property
     def tenants(self) -> set[str]:
         """Return the tenants with cached vectors."""
-        return {tenant for tenant, _ in self._rows}
+        return self._rows.tenants
 
     async def recipe(self) -> str:
         """Return the embedder's recipe, querying it if it is not known yet; call this before
@@ -95,7 +93,7 @@ class VectorCache:
     def forget(self, tenant: str) -> None:
         """Drop the tenant's vectors; those of a running batch are not cached either."""
         self._forgotten[tenant] = self._forgotten.get(tenant, 0) + 1
-        self._rows.drop_where(lambda name, _: name[0] == tenant)
+        self._rows.forget(tenant)
 
     def forget_all(self) -> None:
         """Drop the vectors of all tenants."""

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from memtree.context.caches.known_tree import KnownTree
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.conversation.history import History
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import SizedRows, TenantRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node import Frontier, Node
@@ -38,7 +38,7 @@ class NodeCache:
 
     def __init__(self, most: int = CacheLimits.of().nodes) -> None:
         """`most`: bytes. 1,200 tokens of history take some 7 kB in nodes and trees together."""
-        self._nodes: SizedRows[tuple[str, bytes], Node] = SizedRows(
+        self._nodes: TenantRows[bytes, Node] = TenantRows(
             most // NODES_SHARE, lambda _, node: ROW_BYTES + node_bytes(node)
         )
         self._most_in_trees = most - most // NODES_SHARE
@@ -58,11 +58,11 @@ class NodeCache:
     @property
     def tenants(self) -> set[str]:
         """Return the tenants with cached nodes."""
-        return {tenant for tenant, _ in self._nodes} | {tenant for tenant, _ in self._trees}
+        return self._nodes.tenants | {tenant for tenant, _ in self._trees}
 
     def forget(self, tenant: str | None) -> None:
         """Drop a tenant's nodes; None: all tenants'."""
-        self._nodes.drop_where(lambda key, _: tenant in (None, key[0]))
+        self._nodes.forget(tenant)
         for key in [key for key in self._trees if tenant in (None, key[0])]:
             self._drop(key)
 

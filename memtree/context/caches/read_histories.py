@@ -7,13 +7,13 @@ and names of calls. No answer depends on it: a list without a record is read aga
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtree.conversation.history import HistoryRecord, nothing_read
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import MessageList
+from memtree.process.bounded import SizedRows
 
 MOST = 48 * 1024 * 1024  # bytes: about 240,000 messages
 MESSAGE_BYTES = 200  # of a message: its address, its places in six tuples, two numbers
@@ -43,14 +43,12 @@ class ReadHistories:
     """
 
     def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._rows: OrderedDict[int, _RecordRow] = OrderedDict()
-        self._nbytes = 0
+        self._rows: SizedRows[int, _RecordRow] = SizedRows(most, lambda _, row: row.size)
 
     @property
     def nbytes(self) -> int:
         """Return an estimate of the bytes held now."""
-        return self._nbytes
+        return self._rows.nbytes
 
     @property
     def tenants(self) -> set[str]:
@@ -74,18 +72,11 @@ class ReadHistories:
         row = _RecordRow(
             tenant, record, self._replaced(tenant, earlier.number, record) if earlier else None
         )
-        if row.size > self._most:
-            return
-        self._drop(posted.number)
-        self._rows[posted.number] = row
-        self._nbytes += row.size
-        while self._nbytes > self._most:
-            self._drop(next(iter(self._rows)))
+        self._rows.put(posted.number, row)
 
     def forget(self, tenant: str | None) -> None:
         """Forget the histories of a tenant, or of all tenants (None)."""
-        for number in [n for n, row in self._rows.items() if tenant in (None, row.tenant)]:
-            self._drop(number)
+        self._rows.drop_where(lambda _, row: tenant in (None, row.tenant))
 
     def _replaced(self, tenant: str, number: int, record: HistoryRecord) -> int | None:
         """Drop the record that a list makes superfluous, where the list began with list `number`;
@@ -95,22 +86,15 @@ class ReadHistories:
             return None
         goes_on = _begins_with(record, earlier.record)
         if not goes_on and earlier.before is not None:
-            self._drop(earlier.before)
+            self._rows.drop(earlier.before)
         if not goes_on:
             return number
-        self._drop(number)
+        self._rows.drop(number)
         return earlier.before
 
     def _row(self, tenant: str, number: int) -> _RecordRow | None:
         row = self._rows.get(number)
-        if row is None or row.tenant != tenant:
-            return None
-        self._rows.move_to_end(number)
-        return row
-
-    def _drop(self, number: int) -> None:
-        if row := self._rows.pop(number, None):
-            self._nbytes -= row.size
+        return row if row is not None and row.tenant == tenant else None
 
 
 def _begins_with(record: HistoryRecord, other: HistoryRecord) -> bool:

@@ -18,7 +18,7 @@ from memtree.budget.epoch import Epoch
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.message_list import raws_of
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import TenantRows
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.memory_message.memory_text import render
@@ -38,24 +38,12 @@ class RenderedText(NamedTuple):
     outline_tokens: int = 0
 
 
-class RenderedTexts:
+class RenderedTexts(TenantRows[Hashable, RenderedText]):
     """Rendered texts by tenant, plan and quoted messages."""
 
     def __init__(self, most: int = MOST) -> None:
         """`most`: bytes of all texts."""
-        self._rows: SizedRows[tuple[str, Hashable], RenderedText] = SizedRows(most, _size)
-
-    @property
-    def nbytes(self) -> int:
-        return self._rows.nbytes
-
-    @property
-    def tenants(self) -> set[str]:
-        return {tenant for tenant, _ in self._rows}
-
-    def forget(self, tenant: str | None) -> None:
-        """Drop a tenant's texts; None: all tenants'."""
-        self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
+        super().__init__(most, _size)
 
     def memory_message(
         self, posted: History, epoch: Epoch, nodes: Mapping[bytes, Node]
@@ -92,10 +80,10 @@ class RenderedTexts:
         make: Callable[[], RenderedText],
     ) -> RenderedText:
         key = (posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, quoted)))
-        known = self._rows.get(key)
+        known = self.get(key)
         if known is None:
             known = make()
-            self._rows.put(key, known)
+            self.put(key, known)
         return known
 
 

@@ -17,7 +17,7 @@ from memtree.context.caches.known_tree import EMPTY_TREE
 from memtree.context.indexing.index_state import IndexState
 from memtree.conversation.history import History
 from memtree.ports.clock import Clock
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import TenantRows
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node_size import node_bytes
 
@@ -36,21 +36,13 @@ class _IndexRow(NamedTuple):
     until: float
 
 
-class FinishedIndexes:
+class FinishedIndexes(TenantRows[bytes, _IndexRow]):
     """Finished indexes by tenant and address."""
 
     def __init__(self, nodes: NodeCache, clock: Clock, most: int = MOST) -> None:
         """`most`: bytes of all rows."""
+        super().__init__(most, _size)
         self._nodes, self._clock = nodes, clock
-        self._rows: SizedRows[tuple[str, bytes], _IndexRow] = SizedRows(most, _size)
-
-    @property
-    def nbytes(self) -> int:
-        return self._rows.nbytes
-
-    @property
-    def tenants(self) -> set[str]:
-        return {tenant for tenant, _ in self._rows}
 
     def add(self, posted: History, index: IndexState) -> None:
         """Remember the index of a history."""
@@ -58,7 +50,7 @@ class FinishedIndexes:
             kept = replace(index, tree=EMPTY_TREE, cached=True, corpus=None, unembedded=frozenset())
             corpus = ref(index.corpus) if index.corpus is not None else None
             row = _IndexRow(kept, corpus, self._clock.monotonic() + LASTING)
-            self._rows.put((posted.tenant, posted.addresses[-1]), row)
+            self.put((posted.tenant, posted.addresses[-1]), row)
 
     def find(self, posted: History) -> IndexState | None:
         """Return the index of exactly this history; None if work is left to do, or it is not
@@ -85,18 +77,14 @@ class FinishedIndexes:
     def with_cut(self, posted: History, index: IndexState) -> IndexState:
         """Return the index with the blocks after its prefix, if they are cached. They depend on the
         prefix's text alone, so they never become stale."""
-        row = self._rows.get((posted.tenant, posted.addresses[index.prefix]))
+        row = self.get((posted.tenant, posted.addresses[index.prefix]))
         if row is None or row.indexed.frontier != index.frontier:
             return index
         return replace(index, cut=row.indexed.cut)
 
     def _row(self, posted: History, length: int) -> _IndexRow | None:
-        row = self._rows.get((posted.tenant, posted.addresses[length]))
+        row = self.get((posted.tenant, posted.addresses[length]))
         return None if row is None or self._clock.monotonic() > row.until else row
-
-    def forget(self, tenant: str | None) -> None:
-        """Drop a tenant's indexes; None: all tenants'."""
-        self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
 
 
 def _size(_: object, row: _IndexRow) -> int:

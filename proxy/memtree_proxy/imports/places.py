@@ -61,10 +61,7 @@ class FilePlace:
 
     def beside(self, name: str) -> Any:
         path = self.path.parent / name
-        try:
-            return json.loads(_bytes(path, str(path)))
-        except (BadRequest, ValueError, RecursionError):
-            return None
+        return _beside(lambda: _bytes(path, str(path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +92,7 @@ class ZipPlace:
         return parse(self._bytes(self.member), self.name)
 
     def beside(self, name: str) -> Any:
-        try:
-            return json.loads(self._bytes(str(PurePosixPath(self.member).parent / name)))
-        except (BadRequest, ValueError, RecursionError, KeyError):
-            return None
+        return _beside(lambda: self._bytes(str(PurePosixPath(self.member).parent / name)))
 
     def _bytes(self, member: str) -> bytes:
         try:
@@ -228,6 +222,14 @@ def may_hold(name: str) -> bool:
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
     )
+
+
+def _beside(read: Callable[[], bytes]) -> Any:
+    """The JSON that `read` returns; None where there is none."""
+    try:
+        return json.loads(read())
+    except (BadRequest, ValueError, RecursionError, KeyError):
+        return None
 
 
 def _bytes(path: Path, name: str) -> bytes:

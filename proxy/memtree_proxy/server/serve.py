@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import signal
 import socket
@@ -51,9 +52,10 @@ TURNS_TO_BEGIN = 3  # of asyncio's loop, from accepting a connection until its p
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-async def serve(settings: Settings, idle: float | None = None) -> None:
-    """Serve until a signal comes. `idle`: this server is for `memtree wrap`, and ends after so many
-    seconds without a run. Raises `BadRequest` or a store error if it cannot start."""
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve until a signal comes. `options.for_wraps`: this server is for `memtree wrap`, and ends
+    after so many seconds without a run. Raises `BadRequest` or a store error if it cannot start."""
+    idle: float | None = options.for_wraps
     BrowserPolicy.of(settings)  # errors in these settings are reported first
     with bound(settings.host, settings.port) as sockets:
         async with open_runtime(settings, lasting=True, queues=open_redis_queues) as runtime:
@@ -85,6 +87,7 @@ async def serve(settings: Settings, idle: float | None = None) -> None:
                             ended_unused(server, runtime, leases, idle),
                         ):
                             await server.serve(sockets)
+    return 0
 
 
 async def compile_phrases() -> None:

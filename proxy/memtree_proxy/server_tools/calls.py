@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 # Answers a call, given its arguments and the most tokens of its text. Raises `BadRequest` for
 # invalid arguments.
@@ -94,11 +95,15 @@ _OWN = frozenset({"index", "id", "type", "function"})
 
 def parsed(arguments: str) -> Json | None:
     """Parse arguments as an object (empty text: an empty one); None if they are not an object."""
+    return decoded(arguments, dict) if arguments.strip() else {}
+
+
+def decoded(raw: bytes | str, kind: type[T]) -> T | None:
+    """Decode JSON; None where it is broken, or not of this type."""
     try:
-        value = msgspec.json.decode(arguments) if arguments.strip() else {}
+        return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
 
 
 class StreamedCalls:

@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from memtree_proxy.server_tools.calls import decoded
+
 # WHATWG, server-sent events: "end-of-line = ( cr lf / cr / lf )"; an empty line ends an event. The
 # groups are atomic, so that the CR and the LF of one line end do not count as two. If a chunk ends
 # between them, the LF begins the next event; a reader takes it for an empty line.
@@ -87,16 +89,8 @@ def first_error(beginning: bytes, signs: Container[str], errors: Container[str])
         payload = data(event)
         if payload is None:
             continue
-        said = _decoded(payload)
+        said = decoded(payload, dict) or {}
         kind = str(said.get("type"))
         if kind not in signs:
             return kind in errors or bool(said.get("error"))
     return None
-
-
-def _decoded(payload: bytes) -> Mapping[str, Any]:
-    try:
-        value = msgspec.json.decode(payload)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

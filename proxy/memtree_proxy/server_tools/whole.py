@@ -11,7 +11,13 @@ from typing import Any
 import msgspec
 
 from memtree_proxy.server_tools.assistant_message import LISTS, TEXTS, AssistantMessage
-from memtree_proxy.server_tools.calls import StreamedCall, StreamedCalls, ToolRound, identified
+from memtree_proxy.server_tools.calls import (
+    StreamedCall,
+    StreamedCalls,
+    ToolRound,
+    decoded,
+    identified,
+)
 from memtree_proxy.server_tools.stream import SEAM, UNFINISHED
 from memtree_proxy.server_tools.usage import added
 
@@ -37,7 +43,7 @@ class WholeAnswer:
         """Take the body of a round's answer. Returns the body for the client, or the round with its
         calls of our tools."""
         self._rounds += 1
-        answer = _decoded(raw)
+        answer = decoded(raw, dict)
         choice = _choice(answer)
         if answer is None or choice is None:
             return raw
@@ -80,14 +86,6 @@ class WholeAnswer:
                 later = message.get(name)
                 joined[name] = earlier + later if _can_be_joined(earlier, later) else earlier
         return joined
-
-
-def _decoded(raw: bytes) -> Json | None:
-    try:
-        answer = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) else None
 
 
 def _choice(answer: Json | None) -> Json | None:

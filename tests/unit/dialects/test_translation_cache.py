@@ -35,7 +35,7 @@ def test_a_request_that_began_before_a_deletion_keeps_nothing():
     assert kept(cache, [b"new"]) == [b"new"]
 
 
-def test_the_older_half_goes_when_it_is_full():
+def test_the_oldest_go_when_it_is_full():
     cache = full(4)
     raws = [bytes([n]) for n in range(6)]
     for raw in raws:

@@ -33,7 +33,7 @@ def add_serve(commands: CommandGroups) -> None:
     # `memtree wrap` starts its server so: it ends after so many seconds without a run.
     sub.add_argument("--for-wraps", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
     add_settings(sub, [setting.name for setting in fields(Settings)])
-    sub.set_defaults(run="memtree_proxy.cli.serve:run", runs_on=True)
+    sub.set_defaults(run="memtree_proxy.server.serve:run", runs_on=True)
 
 
 def add_ui(commands: CommandGroups) -> None:

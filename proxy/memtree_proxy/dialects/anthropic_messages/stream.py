@@ -22,7 +22,7 @@ from memtree_proxy.dialects.anthropic_messages import tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.tool_round import AnswerBlock, RoundCalls
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.calls import ToolRound, decoded
 from memtree_proxy.server_tools.round_stream import RoundStream
 
 Json = dict[str, Any]
@@ -63,10 +63,7 @@ class MessagesStream(RoundStream):
         data = sse.data(raw)
         if data is None:
             return raw
-        try:
-            event = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return raw
+        event: Any = decoded(data, object)
         kind = event.get("type") if isinstance(event, dict) else None
         if not isinstance(kind, str):
             if isinstance(event, dict) and event.get("error"):

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from memtree.wire import json_body
-from memtree_proxy.server_tools.calls import StreamedCall, parsed
+from memtree_proxy.server_tools.calls import StreamedCall, decoded, parsed
 from memtree_proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -177,16 +177,8 @@ def _iteration(usage: Mapping[str, Any]) -> Json:
 
 
 def _text(raw: bytes | None) -> str:
-    try:
-        value = msgspec.json.decode(raw) if raw else ""
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return ""
-    return value if isinstance(value, str) else ""
+    return decoded(raw or b'""', str) or ""
 
 
 def _list(raw: bytes | None) -> list[Any]:
-    try:
-        value = msgspec.json.decode(raw) if raw else []
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return []
-    return value if isinstance(value, list) else []
+    return decoded(raw or b"[]", list) or []

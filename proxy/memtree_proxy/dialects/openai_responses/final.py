@@ -11,7 +11,7 @@ import msgspec
 from memtree.wire import json_body
 from memtree_proxy.dialects.openai_responses import errors, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
-from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
+from memtree_proxy.server_tools.calls import StreamedCall, ToolRound, decoded
 from memtree_proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -104,7 +104,4 @@ class ResponsesReply:
 
 
 def _value(response: Fields, name: str) -> Any:
-    try:
-        return msgspec.json.decode(response.get(name, b"null"))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
+    return decoded(response.get(name, b"null"), object)

@@ -19,7 +19,7 @@ import msgspec
 from memtree_proxy.dialects.openai_responses import errors, final, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.calls import ToolRound, decoded
 from memtree_proxy.server_tools.round_stream import RoundStream
 
 Json = dict[str, Any]
@@ -80,10 +80,7 @@ class ResponsesStream(RoundStream):
             return raw
         if self._asks:
             return b""
-        try:
-            event = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):  # `[DONE]`, too
-            return raw
+        event: Any = decoded(data, object)  # None for `[DONE]`
         kind = event.get("type") if isinstance(event, dict) else None
         if not isinstance(kind, str):
             self._broken |= isinstance(event, dict) and bool(event.get("error"))
@@ -200,14 +197,10 @@ class ResponsesStream(RoundStream):
 
 
 def _item(data: bytes, names: frozenset[str]) -> AnswerOutput | None:
-    try:
-        return AnswerOutput.of(bytes(msgspec.json.decode(data, type=_ItemDone).item), names)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    done = decoded(data, _ItemDone)
+    return None if done is None else AnswerOutput.of(bytes(done.item), names)
 
 
 def _response(data: bytes) -> dict[str, msgspec.Raw] | None:
-    try:
-        return msgspec.json.decode(data, type=_Ended).response
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    end = decoded(data, _Ended)
+    return None if end is None else end.response

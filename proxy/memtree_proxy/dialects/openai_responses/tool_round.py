@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memtree_proxy.server_tools.calls import StreamedCall, parsed
+from memtree_proxy.server_tools.calls import StreamedCall, decoded, parsed
 
 Json = dict[str, Any]
 
@@ -43,11 +43,8 @@ class AnswerOutput:
     @classmethod
     def of(cls, raw: bytes, names: frozenset[str]) -> AnswerOutput | None:
         """Read an item of an answer; None where it is no object."""
-        try:
-            value = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return None
-        if not isinstance(value, dict):
+        value = decoded(raw, dict)
+        if value is None:
             return None
         name = value.get("name")
         ours = value.get("type") == "function_call" and isinstance(name, str) and name in names
@@ -162,9 +159,8 @@ def _kind(item: AnswerOutput) -> str:
 
 def outputs(raw: bytes | None, names: frozenset[str]) -> list[AnswerOutput] | None:
     """The items of an `output` array; None where it is none."""
-    try:
-        posted = msgspec.json.decode(raw or b"null", type=list[msgspec.Raw])
-    except (msgspec.DecodeError, RecursionError):
+    posted = decoded(raw or b"null", list[msgspec.Raw])
+    if posted is None:
         return None
     items = (AnswerOutput.of(bytes(item), names) for item in posted)
     return [item for item in items if item is not None]
