@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,13 +73,14 @@ from memtree_proxy.imports import (
     recognise,
 )
 from memtree_proxy.mcp.stdio_lines import LineSplitter
-from memtree_proxy.memories import fields as memory_fields
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools import refusal, sse
+from memtree_proxy.wire.types import memory_text
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
 from tests.made.shown_lines import lines_of
 
+UNBOUNDED = SimpleNamespace(max_text_chars=1 << 30)
 WHOLE_CALL = {"index": 0, "id": "c"}
 # A text, or one message of it.
 TEXTS = {
@@ -185,7 +187,7 @@ TEXTS = {
         lambda text: hostile.fields("user", f"[a for '{text}"),
     ),
     "a memory to be kept": Subject(
-        hostile.refused(lambda text: memory_fields.memory_text(text, 1 << 30, "content")),
+        hostile.refused(lambda text: memory_text(text, "content", UNBOUNDED)),
         hostile.as_it_is,
     ),
     "a memory that is recalled": Subject(
