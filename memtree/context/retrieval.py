@@ -36,6 +36,7 @@ from memtree.unfolding.unfold import Unfolding, unfold
 log = logging.getLogger("memtree")
 
 BRIEF_BELOW = 4_000  # tokens of the target: below it, summaries above excerpts are a few words
+FEW = 20  # messages whose speakers are read on the event loop
 
 Result = TypeVar("Result")
 
@@ -117,8 +118,11 @@ class Retriever:
         self, posted: History, corpus: Corpus, query: str, vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return the mean of a query's vector and of the same without the speakers that it names
-        (docs/decisions/0083)."""
-        bare = await asyncio.to_thread(nameless, posted, corpus, query)
+        (docs/decisions/0083). A turn adds few messages, whose speakers are read without a hop."""
+        if corpus.messages - len(corpus.speakers) > FEW:
+            bare = await asyncio.to_thread(nameless, posted, corpus, query)
+        else:
+            bare = nameless(posted, corpus, query)
         other = None if bare == query else (await self._vector(bare))[0]
         return vector if other is None else np.asarray((vector + other) / 2, np.float32)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pytest
 
+from memtree.context import retrieval
 from memtree.errors import EmbedderUnavailable
+from memtree.ranking import recipe
 from tests.properties.process import World, after, story, user
 
 
@@ -92,4 +95,27 @@ async def test_words_rank_where_the_embedder_fails():
     noted.broken = True
     answer = await world.ask(asking(story()))
     assert answer.epoch
+    assert len(noted.asked) == 1
+
+
+@pytest.mark.slow
+async def test_a_question_is_embedded_without_the_names_of_speakers_too(monkeypatch):
+    """It is ranked by the mean of both vectors; one that names nobody is embedded once."""
+    world, noted = a_world()
+    names = {"user": "Ada", "assistant": "Bob"}
+    talk = [{**said, "content": f"{names[said['role']]}: {said['content']}"} for said in story()]
+    used = []
+
+    def ranking(posted, corpus, query, vector):
+        used.append(vector)
+        return recipe.ranking(posted, corpus, query, vector)
+
+    monkeypatch.setattr(retrieval, "ranking", ranking)
+    named, bare = "Which harbour does Bob open at seven?", "Which harbour does  open at seven?"
+    await world.ask([*talk[:-1], user(named)], mode="fresh")
+    assert noted.asked == [named, bare]
+    vectors = [await world.embedder._embedder.embed_query(each) for each in (named, bare)]
+    np.testing.assert_allclose(used[-1], (vectors[0] + vectors[1]) / 2, atol=1e-6)
+    noted.asked.clear()
+    await world.ask([*talk[:-1], user("Which harbour opens at seven?")], mode="fresh")
     assert len(noted.asked) == 1
