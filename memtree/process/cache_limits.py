@@ -30,7 +30,7 @@ _THOUSANDTHS = {
 
 @dataclass(frozen=True, slots=True)
 class CacheLimits:
-    """Bytes.
+    """Bytes that each cache of a process may hold.
 
     `message_infos`: facts about posted messages. `read_histories`: addresses, rounds and totals of
     posted histories. `known_bodies`: digests of posted bodies. `nodes`: of trees. `corpora`: their

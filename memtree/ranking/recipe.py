@@ -82,7 +82,7 @@ def expected_maxima(counts: NDArray[np.int32]) -> NDArray[np.float32]:
     segments' cosines with the query.
 
     >>> [round(float(each), 2) for each in expected_maxima(np.array([1, 2, 10, 200]))]
-    [0.0, 0.59, 1.55, 2.75]
+    [0.0, 0.59, 1.55, 2.73]
     """
     different, which = np.unique(counts, return_inverse=True)
     maxima = [_expected_maximum(count) for count in different.tolist()]

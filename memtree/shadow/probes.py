@@ -38,7 +38,7 @@ _BEFORE = re.compile(r"([^\W\d_]{3,})[^\w\n]{0,3}\Z")
 
 
 class Probe(NamedTuple):
-    """`word`: the word that a number counts, in lower case; else empty."""
+    """A fact to look for. `word`: for a number, the noun after it in lower case; else empty."""
 
     kind: str
     text: str

@@ -20,8 +20,8 @@ Version = tuple[bytes, int]  # a node's id, and the version of its summary
 
 
 def named(nodes: Iterable[Node], ids: Iterable[bytes]) -> set[bytes]:
-    """Return the nodes that the write refers to, by `ids` or in `nodes`, and does not bring
-    along."""
+    """Return the ids of nodes that a write refers to and that are not part of it: `ids`, and the
+    children of `nodes`."""
     wanted, brought = set(ids), set()
     for node in nodes:
         brought.add(node.id)

@@ -5,7 +5,7 @@ Every anchor is a substring of the text.
 What this file does not do: mask secrets (callers pass masked text) or know about roles.
 
     >>> anchors("In src/app.py parse_row raises KeyError since 2024-03-01, 12 % of rows.")
-    ('KeyError', 'src/app.py', '2024-03-01', 'parse_row', '12 %')
+    ('KeyError', 'src/app.py', '2024-03-01', '12 %', 'parse_row')
 """
 
 from __future__ import annotations
