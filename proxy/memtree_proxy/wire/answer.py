@@ -10,18 +10,21 @@ from memtree_proxy.wire.json_schema import Json, array, described, object_of
 
 Row = TypeVar("Row")
 LEFT_OUT: Final = object()  # the value of an optional field that an answer does not have
+WHERE_EMPTY: Final = (
+    "where empty"  # an optional field that is left out where its attribute is empty
+)
 
 
 class Shown(NamedTuple, Generic[Row]):
     """A field of an answer: its JSON Schema, its value, and what it says. `value`: also the path
     of an attribute, as `memory.id`; None: the field's own name. `made` turns an attribute into what
-    is shown. `optional`: it is left out where its value is `LEFT_OUT`, or an attribute that is
-    empty."""
+    is shown. `optional`: it is left out where its value is `LEFT_OUT`; `WHERE_EMPTY`: also where
+    its attribute is empty."""
 
     schema: Json
     value: Callable[[Row], object] | str | None = None
     says: str = ""
-    optional: bool = False
+    optional: bool | str = False
     made: Callable[[Any], object] | None = None
 
 
@@ -39,7 +42,7 @@ def shown(answer: Answer[Row], row: Row, **others: object) -> dict[str, Any]:
             value = field.value(row)
         else:
             value = attrgetter(field.value or name)(row)
-            if field.optional and not value:
+            if field.optional == WHERE_EMPTY and not value:
                 value = LEFT_OUT
             elif field.made is not None:
                 value = field.made(value)

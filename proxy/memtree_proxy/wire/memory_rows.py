@@ -13,7 +13,14 @@ from memtree.memories.relation.relation import Relation
 from memtree.memories.saving.duplicates import NearMemory
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown_each
+from memtree_proxy.wire.answer import (
+    LEFT_OUT,
+    WHERE_EMPTY,
+    Answer,
+    Shown,
+    schema_of_answer,
+    shown_each,
+)
 from memtree_proxy.wire.json_schema import COUNT, NULL, STRING, array, either, schema
 from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, STANDING, STATE, TIME
 
@@ -136,7 +143,7 @@ def saved(text: str) -> Answer[SaveResult]:
         "degraded": Shown(
             array({"const": "embedder"}),
             says="There only where the embedder failed or was slow.",
-            optional=True,
+            optional=WHERE_EMPTY,
         ),
     }
 

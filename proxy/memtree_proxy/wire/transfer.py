@@ -10,7 +10,7 @@ from memtree.memories.transfer.file_items import AUTO, FORMATS, LineResult, Line
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import MOST_LINES, ImportReport
 from memtree_proxy.request import fields
-from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer, shown_each
+from memtree_proxy.wire.answer import WHERE_EMPTY, Answer, Shown, schema_of_answer, shown_each
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -59,12 +59,12 @@ LINE: Answer[LineResult] = {
         says="Of a file of lines; of a JSON document the place in its list.",
     ),
     "status": Shown({"type": "string", "enum": [status.value for status in LineStatus]}),
-    "id": Shown(STRING, says="The memory that it became, or that was there.", optional=True),
-    "reason": Shown(STRING, optional=True),
+    "id": Shown(STRING, says="The memory that it became, or that was there.", optional=WHERE_EMPTY),
+    "reason": Shown(STRING, optional=WHERE_EMPTY),
     "message": Shown(
-        STRING, says="The reason in words. Never the text of the line.", optional=True
+        STRING, says="The reason in words. Never the text of the line.", optional=WHERE_EMPTY
     ),
-    "tainted": Shown(TRUE, optional=True),
+    "tainted": Shown(TRUE, optional=WHERE_EMPTY),
 }
 REPORT: Answer[ImportReport] = {
     "dry_run": Shown(BOOLEAN, says="Nothing was stored: this is what would be."),
