@@ -61,7 +61,7 @@ async def test_the_last_piece_is_never_too_late():
 
 async def test_a_pause_has_an_end():
     upload = Upload(0.02)
-    with pytest.raises(RequestTimeout, match="Nothing more"):
+    with pytest.raises(RequestTimeout, match="No more of the request body"):
         await upload.next(asyncio.Event().wait)  # type: ignore[arg-type]
 
 
