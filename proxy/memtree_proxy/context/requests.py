@@ -222,7 +222,7 @@ class RequestRoutes:
 
 
 class RequestFeed:
-    """An `EventFeed` of one tenant's requests."""
+    """`EventFeed` of one tenant's requests, filtered by `where`."""
 
     def __init__(self, writer: RequestLogWriter, tenant: str, where: RequestFilter = ALL) -> None:
         self._writer, self._tenant, self._where = writer, tenant, where

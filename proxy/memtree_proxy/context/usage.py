@@ -49,8 +49,7 @@ class UsageRoute:
         log: RequestLog | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`log`: source of the days of requests in other time zones; None counts all days in
-        UTC."""
+        """Count by days of any time zone if there is a `log` of requests, else by days in UTC."""
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
         self._log = log
 

@@ -54,7 +54,7 @@ async def serve(
     stoppable: Callable[[Callable[[], None]], None] = lambda stop: None,
 ) -> None:
     """Read messages from the descriptor `given` and answer on `taken`, until the input ends or the
-    reader closes. `stoppable` receives a function that stops serving early."""
+    output has no reader. `stoppable` receives a function that stops serving early."""
     wire = Wire(InputLines(given), OutputLines(taken))
     stoppable(wire.end)
     server = sdk_server.build(tools, lambda _: caller)

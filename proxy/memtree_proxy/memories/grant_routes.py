@@ -33,8 +33,8 @@ class GrantRoutes:
         body="Grant",
     )
     async def inspect(self, request: Request) -> Response:
-        """Report which scopes a grant would open for the calling tenant, and why it opens no
-        more."""
+        """Report which scopes a grant would open for the calling tenant, and what is wrong with
+        it."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
         return answer(shown(REPORT, await self._book.inspected(tenant.id, grant)))
@@ -82,8 +82,8 @@ class WalletRoutes:
         parameters=tuple({**header, "required": True} for header in PROOF.values()),
     )
     async def bind(self, request: Request) -> Response:
-        """Answer the bound wallets. Authentication has already bound the wallet by the proof it
-        checked."""
+        """Answer the bound wallets. Authentication has already bound the wallet whose proof it
+        checked. Raises `BadRequest` if the headers hold no proof."""
         await self._requests.tenant(request)
         if ADDRESS_HEADER not in request.headers:
             raise BadRequest(

@@ -39,7 +39,7 @@ _TENANT, _BODY = "memtree_tenant", "memtree_body"  # attributes of `request.stat
 
 class MemoryRequests:
     def __init__(self, gate: Gate, settings: Settings, work: CostlyWork | None = None) -> None:
-        """`work`: limits the routes whose requests are costly."""
+        """Serve routes of memories; `work` limits those whose requests are costly."""
         self._gate = gate
         self._settings = settings
         self._work = work or CostlyWork(0, 0)
@@ -48,7 +48,7 @@ class MemoryRequests:
         """Authenticate and count the request once, however many handlers it passes."""
         known: Tenant | None = getattr(request.state, _TENANT, None)
         if known is None:
-            # The log names the route, not the path: an id that a caller chose may be a person's
+            # Log the route, not the path, since an id chosen by the caller may be a person's
             # name.
             request_trace.of(request.scope).route = request_trace.pattern(request.scope)
             known = await self._gate.memory_tenant(request)

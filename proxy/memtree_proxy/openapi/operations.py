@@ -34,7 +34,7 @@ def ok(description: str, shape: Json, media: str = "application/json", **more: J
 
 
 def parameters() -> dict[str, Json]:
-    """Return `components.parameters` that several dialects share by name."""
+    """Return the `components.parameters` that several dialects share, by name."""
     given = [
         query(
             "cursor",

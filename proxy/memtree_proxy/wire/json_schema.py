@@ -1,4 +1,4 @@
-"""Build JSON Schema from short functions, for all parts of the OpenAPI document."""
+"""Build JSON Schema with short functions, used by all parts of the OpenAPI document."""
 
 from __future__ import annotations
 

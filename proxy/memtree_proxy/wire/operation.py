@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from memtree_proxy.http.content_encoding import HEADER
 from memtree_proxy.wire.json_schema import Json
 
-# Statuses of errors.
+# Statuses of errors, by what a route does; each list includes those before it.
 ALWAYS = (403, 405, 421, 431, 500)
 KNOWN = (401, 408, 429, 503, *ALWAYS)  # of routes that check a credential
 READING = (400, 413, 415, *KNOWN)  # of routes that read a body

@@ -169,7 +169,7 @@ CHANGED: Answer[MemorySchema] = {
 
 
 def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of schemas by their names in the document."""
+    """Return the JSON Schemas of these requests and answers by their names in the document."""
     name = schema_of(SchemaName)
     either_field = {"anyOf": list(_forms(required=False))}
     says = {"anyOf": [when_given(field) for field in (*_SAME[0][::-1], *_SAME[1], "description")]}
@@ -187,7 +187,8 @@ def schemas() -> dict[str, Json]:
 
 
 def _forms(named: Json | None = None, *, required: bool = True) -> Iterator[Json]:
-    """Return the schema of each pair of names: one name is given, the other is null or absent."""
+    """Yield a schema for each choice between the two names of both fields; the names not chosen are
+    null."""
     properties, named = schema_of(PostedSchema)["properties"], named or {}
     for document, other in (_SAME[0][::-1], _SAME[0]):
         for name in _SAME[1][::-1]:

@@ -32,7 +32,7 @@ class FromSetting(str):
     """Name of a setting; the schema shows the setting's value instead."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
+@dataclass(frozen=True, slots=True, eq=False)  # hashable, since annotations hold it
 class Type:
     """Type of a value. `read` takes the value and the field's name, and raises `BadRequest` naming
     the field. `reads_null`: `read` itself refuses null for a required field. `raw`: `read` takes
@@ -44,7 +44,7 @@ class Type:
     raw: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
+@dataclass(frozen=True, slots=True, eq=False)  # hashable, since annotations hold it
 class TypeNow:
     """Type of a value whose `read` also takes the context of the request."""
 
@@ -84,7 +84,8 @@ class PostedFields(Mapping[str, Any]):
         return self._body.value(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the field's value, without raising: most fields of a shape are absent."""
+        """Return the field's value or the default. Most fields are absent, and `Mapping.get` would
+        raise and catch a `KeyError` for each."""
         return self._body.value(name) if name in self._body.spans else default
 
     def __iter__(self) -> Iterator[str]:
@@ -268,8 +269,8 @@ def _field(info: msgspec.structs.FieldInfo, nullable: bool) -> _Field:
 
 
 def _reader(kind: Type | TypeNow | Many, shape: type[Shape] | None) -> Callable[..., Any]:
-    """Return a function that reads a value from the value, its name and the context of the
-    request."""
+    """Return a function that takes a value, its name and the context of the request, and reads the
+    value."""
     if shape is not None:
         return lambda value, name, by: read(shape, object_at(value, name), by, f"{name}.")
     if isinstance(kind, TypeNow):

@@ -112,7 +112,7 @@ TAGS = Type(GIVEN_TAGS, canonical_tags)
 QUERY = Type(SEARCHED, checked_query, reads_null=True)
 YES_OR_NO = Type(BOOLEAN, fields.boolean)
 IS_STANDING = Type(STANDING, fields.boolean)
-A_SWITCH = Type(BOOLEAN, lambda value, name: fields.switch({name: value}, name))  # of a query
+A_SWITCH = Type(BOOLEAN, lambda value, name: fields.switch({name: value}, name))  # in a query
 A_TEXT = Type(STRING, fields.text)
 MEMORY_TEXT = TypeNow(
     {

@@ -42,7 +42,7 @@ from memtree_proxy.wire.types import (
     ids,
 )
 
-# Of another part of the same collection: saving a conversation, or ready memories of an agent.
+# Fields of agents' bodies on the same route: a conversation to read, or memories to save.
 _AGENTS_ONLY = ("conversation", "memories")
 _CATEGORY: Json = {
     "type": "string",
