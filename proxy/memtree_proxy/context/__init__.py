@@ -1,1 +1,1 @@
-"""`/context_memory`: messages in, fewer messages out; the tree, the status, deletion."""
+"""Serve `/context_memory`: compression of histories, trees, the status, deletion."""

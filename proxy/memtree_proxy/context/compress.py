@@ -1,4 +1,4 @@
-"""`/context_memory`: messages in, compressed messages out; its status, and the tree as JSON."""
+"""Serve `/context_memory`: compress posted messages, report the status, show the tree as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.context_answers import MEMORY, STATUS, SUMMARIES, USAGE
 from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
 
-DIALECT = "context_memory"  # in the log of requests
+DIALECT = "context_memory"  # name in the log of requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ContextRequest:
 
 
 class ContextMemoryRoutes:
-    """Routes of `/context_memory`. `bodies`: known beginnings of bodies, shared with the chat
+    """Routes of `/context_memory`. `bodies`: cache of body prefixes, shared with the chat
     routes."""
 
     def __init__(
@@ -143,8 +143,8 @@ class ContextMemoryRoutes:
 def rendered(
     answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
 ) -> bytes:
-    """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
-    of its field; `saved`: tokens that its conversation saved so far."""
+    """Render the answer as JSON. `sent`: the returned history, if any, as raw JSON by field name.
+    `saved`: tokens saved in the conversation so far."""
     made: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
     returned = answer.sent_tokens if sent else 0
     total = answer.raw_tokens + returned

@@ -1,5 +1,5 @@
-"""`/context_memory/conversations`: what is known of a tenant's conversations, and no text; a title
-of their own."""
+"""Serve `/context_memory/conversations`: data about a tenant's conversations, without text, and
+titles that the user sets."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from memtree_proxy.wire.parameter import path, query
 from memtree_proxy.wire.tree_answers import STORED_TREE
 from memtree_proxy.wire.types import ADDRESS_SHAPE
 
-MAX_ROWS, ROWS = 100, 50  # of one page, and by default
-MAX_BYTES = 16_384  # of a body that renames
+MAX_ROWS, ROWS = 100, 50  # in one page: the limit and the default
+MAX_BYTES = 16_384  # in a body with a title
 ADDRESS, TITLE, PINS = "address", "title", "pins"
 
 _TAG = "Context memory"
@@ -39,7 +39,7 @@ _PLACES = (
     "included; one further back is not counted."
 )
 _Count = Annotated[int, Meta(ge=0, lt=1 << 40)]
-# Of its own, not of the document's components: wallets have an address, too.
+# Defined here, not in the document's components, since wallets have an `address`, too.
 _NAMED = path(
     ADDRESS,
     "As `memory.address` and the header `x-memtree-address` tell it.",
@@ -48,7 +48,7 @@ _NAMED = path(
 
 
 class Pin(msgspec.Struct, forbid_unknown_fields=True):
-    """A passage as it is posted."""
+    """Posted passage to keep verbatim."""
 
     message: _Count
     start: _Count
@@ -198,7 +198,7 @@ class ConversationRoutes:
 
 
 class StoredConversations:
-    """Conversations as the routes tell them, for who asks otherwise than by HTTP."""
+    """Reads conversations in the form of the routes' answers, for callers other than HTTP."""
 
     def __init__(self, memory: ContextMemory) -> None:
         self._memory = memory
@@ -224,8 +224,8 @@ def _named(request: Request) -> bytes:
 
 
 def read_title(body: Body) -> str:
-    """The title that a conversation is given, white space around it taken off. Raises `BadRequest`
-    naming the field."""
+    """Return the posted title without surrounding white space. Raises `BadRequest` naming the
+    field."""
     for name in body.spans:
         if name != TITLE:
             raise BadRequest(f"{name[:80]} is not a known field; known is {TITLE}", param=name[:80])
@@ -236,7 +236,7 @@ def read_title(body: Body) -> str:
 
 
 def read_pins(body: Body) -> tuple[PinnedPlace, ...]:
-    """Read the passages that are to stay. Raises `BadRequest` naming the field."""
+    """Return the posted passages to keep verbatim. Raises `BadRequest` naming the field."""
     for name in body.spans:
         if name != PINS:
             raise BadRequest(f"{name[:80]} is not a known field; known is {PINS}", param=name[:80])

@@ -1,6 +1,6 @@
-"""`/context_memory/delete`: forget a history, an address, or all that a tenant has.
+"""Serve `/context_memory/delete`: delete the memory of a history, an address, or the whole tenant.
 
-Whatever the store raises becomes an error of the request: a 200 means that all of it is gone.
+Any error of the store becomes an error of the request, so a 200 means that everything is gone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from memtree_proxy.wire.context_answers import DELETION
 
 NAMES = ("messages", "input", "address", "all")
 SWITCHES = (delete_options.DRY_RUN,)
-# Beside a history the body may hold whatever else a client posts with it: MemTree's own fields, and
+# With a history, the body may hold all fields that clients post with one: MemTree's own, and
 # those of chat completions, `/messages` and `/responses` as their references listed them in 2026.
 REQUEST_FIELDS = json_body.OWN_FIELDS | {
     *"dialect explain index_only cache_control".split(),
@@ -46,7 +46,7 @@ REQUEST_FIELDS = json_body.OWN_FIELDS | {
     stop_sequences system thinking top_k""".split(),
     *"""background conversation include instructions max_output_tokens max_tool_calls
     previous_response_id prompt reasoning text truncation""".split(),
-    # Of other providers that speak these dialects.
+    # Fields of other providers that speak these dialects.
     *"""best_of chat_template_kwargs extra_body guided_json keep_alive min_p models num_ctx options
     plugins provider reasoning_format reasoning_split repetition_penalty route safe_prompt
     search_parameters think top_a transforms usage web_search""".split(),
@@ -55,8 +55,8 @@ REQUEST_FIELDS = json_body.OWN_FIELDS | {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Target of a deletion: the history of these canonical `messages`, or what one `address` names,
-    or everything."""
+    """Target of a deletion: the history in canonical `messages`, the conversation at `address`, or,
+    if both are empty, the whole tenant."""
 
     messages: Sequence[Message] = ()
     address: bytes | None = None
@@ -125,15 +125,16 @@ class Deletion:
 
 
 def known_fields(body: Body) -> frozenset[str]:
-    """Return the fields the body may hold: those of a chat request only beside its history."""
+    """Return the fields that the body may hold. Fields of chat requests are allowed only with a
+    history."""
     own = frozenset({*NAMES, "tenant"})
     posted = any(posted_history.is_given(body, name) for name in NAMES[:2])
     return own | REQUEST_FIELDS if posted else own
 
 
 def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target:
-    """Read what a request wants deleted. `most`: messages that may be posted. Raises `BadRequest`
-    that names the field, or all of them unless exactly one is given."""
+    """Read the target of a deletion. `most`: messages that may be posted. Raises `BadRequest`
+    naming the field, or all alternatives unless exactly one is given."""
     everything = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
     given = [name for name in NAMES[:3] if posted_history.is_given(body, name)]
     given += ["all"] if any(everything) else []
@@ -151,7 +152,7 @@ def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target
 
 
 def rendered(target: Target, receipt: Receipt, now: datetime | None) -> bytes:
-    """Render the answer. `now`: when it was deleted; None for a dry run, which counts no jobs."""
+    """Render the answer. `now`: time of the deletion; None for a dry run, which counts no jobs."""
     if now is None:
         of_run = {"jobs": LEFT_OUT, "deleted_at": LEFT_OUT, "dry_run": True}
     else:

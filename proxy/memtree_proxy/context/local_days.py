@@ -1,10 +1,10 @@
-"""Days of a time zone, made of what is counted by day in UTC and of the log of requests.
+"""Convert counts by UTC day to days of a time zone, with the log of requests.
 
     UTC    |----- 21st -----|----- 22nd -----|
-    +02:00   |----- 21st -----|----- 22nd ---    what came from 22:00 to midnight goes one day on
+    +02:00   |----- 21st -----|----- 22nd ---    requests from 22:00 to midnight move a day on
 
-Only requests between the two midnights change their day, and the log knows them for `LOG_DAYS`
-days. What it knows no more stays where UTC has it, so nothing is lost or counted twice. Pure.
+Only requests between the two midnights change their day, and the log holds them for `LOG_DAYS`
+days. Older requests stay on their UTC day, so none is lost or counted twice. Does no I/O.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memtree_proxy.observability.records.usage_tallies import MILLI, RAW, SAVED,
 
 
 class DayShift(NamedTuple):
-    """Requests from `since` to `until` (unix seconds) are counted on the day `away` in UTC, and
-    came on the day `to`."""
+    """Requests to move: those from `since` to `until` (unix seconds) are counted on the UTC day
+    `away`, and belong to the zone's day `to`."""
 
     since: float
     until: float
@@ -29,13 +29,12 @@ class DayShift(NamedTuple):
 
 
 def local_day(now: float, zone: tzinfo) -> int:
-    """Days since 1970 by the calendar there."""
+    """Return the zone's current day, in days since 1970."""
     return datetime.fromtimestamp(now, zone).toordinal() - _1970
 
 
 def day_shifts(first: int, last: int, zone: tzinfo) -> list[DayShift]:
-    """Return what to move so that the days from `first` to `last`, both included, are those of the
-    zone.
+    """Return the shifts that turn the UTC days `first` to `last`, inclusive, into days of the zone.
 
     >>> from datetime import timedelta, timezone
     >>> day_shifts(1, 1, timezone(timedelta(hours=2)))[0]
@@ -56,7 +55,7 @@ def moved(
     daily: Mapping[int, Mapping[str, int]],
     shifts: Sequence[tuple[DayShift, Sequence[StateSums]]],
 ) -> dict[int, dict[str, int]]:
-    """Return the tallies by day, with what each shift found in the log on its other day."""
+    """Return the counts by day after moving the requests that the log holds for each shift."""
     days = {day: dict(amounts) for day, amounts in daily.items()}
     for shift, of_shift in shifts:
         for sums in of_shift:
@@ -77,8 +76,8 @@ def _amounts(sums: StateSums) -> dict[str, int]:
 
 
 def _possible(amounts: Mapping[str, int]) -> dict[str, int]:
-    """Only savings may be negative: a server that was killed may have logged what it lost count
-    of."""
+    """Drop negative counts, except savings: a killed server may have logged requests that it never
+    counted."""
     return {name: n for name, n in amounts.items() if n > 0 or (n and name == SAVED)}
 
 

@@ -1,7 +1,6 @@
-"""`POST /context_memory/parse`: a file of another program in, its conversations as messages out.
+"""Serve `POST /context_memory/parse`: read conversations from a file of another program.
 
-Kept nowhere: the pages draw the tree of a file that is dropped on them, and the command line is not
-needed to look into one.
+Nothing is stored. The web pages draw the tree of a dropped file this way, without the command line.
 """
 
 from __future__ import annotations
@@ -79,8 +78,8 @@ class ParseRoute:
         return Response(shown, media_type="application/json")
 
     async def _read(self, data: bytes, name: str, wanted: PrefixQuery) -> bytes:
-        """`param` of an error is a parameter, or a place in the file; not what the file is called,
-        which its message begins with."""
+        """Read the file. `param` of an error is a parameter or a place in the file. It is never the
+        file's name, since the message begins with that."""
         try:
             return await self._files.read(data, name, wanted)
         except BadRequest as error:
@@ -90,7 +89,7 @@ class ParseRoute:
 
 
 def file_name(given: str | None) -> str:
-    """Return the file's name in titles and errors. Raises `BadRequest`."""
+    """Return the file's name for titles and errors. Raises `BadRequest`."""
     if given is not None and len(given) > MAX_NAME_CHARS:
         raise BadRequest(f"name must have at most {MAX_NAME_CHARS} characters", param="name")
     return given or NAME

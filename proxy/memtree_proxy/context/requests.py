@@ -1,4 +1,5 @@
-"""`/requests`: what each request of a tenant was, cost and saved; one of them; and as they come."""
+"""Serve `/requests`: the log of a tenant's requests with their tokens, costs and savings, as a
+list, singly, and as live events."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 FILTERS = ("since", "until", "state", "client", "conversation", "wrap")
 PAGE = ("cursor", "limit")
-EVENTS = 100  # read at once
+EVENTS = 100  # rows read at once
 _ROOT = "/requests"
 _TAG = "Context memory"
 _CURSOR = struct.Struct(">dQ")
@@ -190,7 +191,8 @@ class RequestRoutes:
         return self._writer.store
 
     async def _read(self, tenant: str, given: QueryParams, known: Sequence[str]) -> RequestQuery:
-        """Raises `BadRequest` naming the parameter, and store errors."""
+        """Read the query of the list. Raises `BadRequest` naming the parameter, and errors of the
+        store."""
         refuse_unknown(given, known, "query parameter")
         where = RequestFilter(
             since=timestamp(given.get("since"), "since"),
@@ -220,7 +222,7 @@ class RequestRoutes:
 
 
 class RequestFeed:
-    """An `EventFeed` of one tenant's requests."""
+    """`EventFeed` of one tenant's requests, filtered by `where`."""
 
     def __init__(self, writer: RequestLogWriter, tenant: str, where: RequestFilter = ALL) -> None:
         self._writer, self._tenant, self._where = writer, tenant, where
@@ -229,7 +231,8 @@ class RequestFeed:
         return await self._log.last_request()
 
     async def changed(self, after: int, timeout: float) -> int:
-        """Wait for a new row; what other processes wrote is seen after `timeout`."""
+        """Wait up to `timeout` seconds for a new row. Rows that other processes write meanwhile are
+        seen at its end."""
         if (newest := await self.count()) > after:
             return newest
         await self._writer.changed(timeout)
@@ -247,7 +250,7 @@ class RequestFeed:
 
 
 async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) -> list[Json]:
-    """The rows as they are answered, with the titles that their conversations have now."""
+    """Return the rows as JSON, with the current titles of their conversations."""
     titles = await store.titles(tenant, [row.address for row in rows if row.address])
     return [row_json(row, titles) for row in rows]
 
@@ -257,7 +260,7 @@ def row_json(row: RequestRow, titles: Mapping[bytes, str]) -> Json:
 
 
 def made_cursor(row: RequestRow) -> str:
-    """Return the cursor of the page that begins behind this row."""
+    """Return the cursor of the page that follows this row."""
     return urlsafe_b64encode(_CURSOR.pack(row.time, row.number)).decode().rstrip("=")
 
 

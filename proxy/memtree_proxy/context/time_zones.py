@@ -1,4 +1,4 @@
-"""Time zones as requests name them: of the IANA database, or as an offset from UTC."""
+"""Parse time zones of requests: names of the IANA database, or offsets from UTC."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memtree.errors import BadRequest
 
 _OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}")
-LONGEST = 64  # characters of a name
+LONGEST = 64  # characters in a name
 FARTHEST = timedelta(hours=14)
 
 
@@ -24,14 +24,14 @@ IN_UTC = NamedZone("UTC", UTC)
 
 
 def time_zone(named: str | None, param: str) -> NamedZone:
-    """Raises `BadRequest` for one that is not known here.
+    """Return the named zone. Raises `BadRequest` if this machine does not know it.
 
     >>> time_zone("+05:30", "timezone").name
     '+05:30'
     """
     if named is None or named == IN_UTC.name:
         return IN_UTC
-    # A plus sign in a query that nobody encoded arrives as a space.
+    # An unencoded plus sign in a query arrives as a space.
     text = "+" + named[1:] if named.startswith(" ") else named
     if match := _OFFSET.fullmatch(text):
         east = timedelta(hours=int(match[2]), minutes=int(match[3]))

@@ -1,4 +1,4 @@
-"""`GET /usage`: what the calling tenant's requests were, saved and waited for, day by day."""
+"""Serve `GET /usage`: the calling tenant's requests, tokens, savings and latencies by day."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class UsageRoute:
         log: RequestLog | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`log`: knows on which day requests came elsewhere; None, and all days are in UTC."""
+        """Count by days of any time zone if there is a `log` of requests, else by days in UTC."""
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
         self._log = log
 
@@ -92,7 +92,8 @@ class UsageRoute:
         return Response(msgspec.json.encode(shown), media_type="application/json")
 
     async def _counts(self, tenant: str, first: int, last: int, zone: tzinfo) -> UsageCounts:
-        """Sums that have no days are those of the same days in UTC, which may begin later."""
+        """Return the counts by day of the zone. Sums without days cover the same dates in UTC,
+        which may begin later."""
         now = self._now()
         oldest = (day_of(now) - LOG_DAYS) * DAY
         shifts = [each for each in day_shifts(first, last, zone) if oldest <= each.until]
@@ -109,8 +110,8 @@ class UsageRoute:
 def usage_json(
     counts: UsageCounts, first: int, last: int, pending: Pending, timezone: str = IN_UTC.name
 ) -> dict[str, Any]:
-    """Return the usage of the days `first` to `last` (days since 1970, both included). The sums are
-    added up from the days of the answer, so a page that shows both never contradicts itself."""
+    """Return the usage of the days `first` to `last` (days since 1970, inclusive). Totals are the
+    sums of the answer's days, so a page that shows both never contradicts itself."""
     days = range(first, last + 1)
     daily = [_of_day(day, counts.daily.get(day, {})) for day in days]
     by_state: dict[str, int] = {}

@@ -1,5 +1,5 @@
-"""The memory tools for any MCP client: over streamable HTTP at `/mcp`, and over standard streams.
+"""Serve the memory tools to MCP clients: over streamable HTTP at `/mcp`, and over standard streams.
 
-Only `sdk_*` and `stdio` import the SDK, which costs 0.7 s and 39 MiB: they are loaded with the
-first call. What this room does not do: decide what is a duplicate, a secret or an instruction.
+Only `sdk_*` and `stdio` import the SDK, which costs 0.7 s and 39 MiB; they are loaded at the first
+call. Duplicates, secrets and instructions are detected elsewhere.
 """

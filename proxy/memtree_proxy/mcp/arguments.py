@@ -1,7 +1,7 @@
-"""Arguments of the tools: each once, for the list that a client gets and for reading a call.
+"""Define the arguments of the tools, once for both the tool list and the reading of calls.
 
-The SDK checks none of them. A wrong type is a `BadRequest` that names the field, a number out of
-range is clamped, null means absent, unknown fields are ignored, but not by `forget`.
+The SDK checks no arguments. A wrong type is a `BadRequest` that names the field, a number out of
+range is clamped, null means absent. Unknown fields are ignored, except by `forget`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array
 from memtree_proxy.wire.shape import Shape, Type
 from memtree_proxy.wire.types import YES_OR_NO
 
-MODEL = "model"  # the source of all that comes in by a tool
+MODEL = "model"  # source type of memories saved through a tool
 DEFAULT_IMPORTANCE = 0.5
 DEFAULT_RECALLED, MOST_RECALLED = 5, 50
 DEFAULT_LISTED, MOST_LISTED = 20, 100
@@ -35,20 +35,20 @@ DEFAULT_QUOTED, MOST_QUOTED = 5, 20
 MAX_CURSOR_CHARS = 200
 MAX_REASON_CHARS = 1_000
 REPLACE, KEEP_BOTH = "replace", "keep_both"
-_LARGEST_NUMBER = 2**63 - 1  # that a store can look for
+_LARGEST_NUMBER = 2**63 - 1  # the largest integer that stores can look up
 _ID = re.compile(r"mem_[A-Za-z0-9_-]{1,100}")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
-# -- kinds of values --------------------------------------------------------------------------
+# -- types of values --------------------------------------------------------------------------
 
 
 def _text(**more: object) -> Json:
-    """A string's schema with a place for what it says: clients get that before `more`."""
+    """Return a string schema with `description` before `more`; the text is filled in later."""
     return {**STRING, "description": "", **more}
 
 
 def reference(value: object, name: str) -> MemoryRef:
-    """Read which memory is meant: a number, also in digits, or `mem_...`.
+    """Read the reference to a memory: a number, also as a string of digits, or `mem_...`.
 
     >>> reference(12, "id"), reference("12", "id"), reference("mem_a", "id")
     (12, 12, 'mem_a')
@@ -69,7 +69,7 @@ def reference(value: object, name: str) -> MemoryRef:
 
 
 def share(value: object, name: str) -> float:
-    """A number from 0 to 1; what lies beyond is clamped."""
+    """Return a number clamped to 0 to 1. Raises `BadRequest`."""
     odd = isinstance(value, bool) or (isinstance(value, float) and math.isnan(value))
     if odd or not isinstance(value, int | float):
         raise BadRequest(f"{name} must be a number from 0 to 1", param=name)
@@ -77,7 +77,7 @@ def share(value: object, name: str) -> float:
 
 
 def string(value: object, name: str) -> str | None:
-    """A text that a store can hold; an empty one is none."""
+    """Return a text that a store can hold, or None if it is empty. Raises `BadRequest`."""
     given = fields.text(value, name) or ""
     try:
         given.encode()
@@ -96,7 +96,8 @@ def _required(value: object, name: str) -> str:
 
 
 def _tags(value: object, name: str) -> tuple[str, ...]:
-    """In their form; as they were given they may look like a secret, which lower case hides."""
+    """Return the tags in canonical form. Secrets are sought in the tags as given, since lower case
+    can hide them."""
     tags = canonical_tags(value, name)
     if isinstance(value, Sequence):
         refuse_secrets("\n".join(value))
@@ -104,7 +105,7 @@ def _tags(value: object, name: str) -> tuple[str, ...]:
 
 
 def _reason(value: object, name: str) -> str:
-    """Kept in a tombstone, so it holds no secret either."""
+    """Return the reason. Secrets are refused, since tombstones store it."""
     reason = (string(value, name) or "").strip()
     if len(reason) > MAX_REASON_CHARS:
         raise BadRequest(f"{name} must have at most {MAX_REASON_CHARS} characters", param=name)
@@ -113,7 +114,8 @@ def _reason(value: object, name: str) -> str:
 
 
 def _not_standing(value: object, name: str) -> bool | None:
-    """A model may say that a wish is for this once; that one stands, rules alone decide."""
+    """Return False or None. A model may declare that a request is not standing; only rules decide
+    that a request stands."""
     return False if fields.boolean(value, name) is False else None
 
 
@@ -249,7 +251,7 @@ class Forget(Arguments, frozen=True):
 
     @classmethod
     def check(cls, given: Mapping[str, Any], place: str) -> None:
-        """Refuse unknown arguments: a mistyped `dry_run` must not delete."""
+        """Refuse unknown arguments: with `dry_run` misspelled, the call would delete."""
         delete_options.refuse_unknown(given, shape.names(cls), "argument")
 
 
@@ -298,8 +300,8 @@ class SearchSessions(Arguments, frozen=True):
 
 
 def read(kind: type[Call], given: Mapping[str, Any], max_query: int = MAX_TEXT_CHARS) -> Call:
-    """Read the arguments of a call. What a model takes for a memory's name in answers, `memory_id`,
-    counts as its `id`. `max_query`: characters. Raises `BadRequest`, `NotFound`."""
+    """Read the arguments of a call. `memory_id`, the name in answers, also counts as `id`.
+    `max_query`: characters. Raises `BadRequest`, `NotFound`."""
     if given.get("id") is None and "memory_id" in given:
         given = {**given, "id": given["memory_id"]}
     call = shape.read(kind, given)

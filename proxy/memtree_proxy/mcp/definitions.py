@@ -1,6 +1,6 @@
-"""The tools as a client lists them: names, descriptions, schemas, hints.
+"""Define the tools as clients list them: names, descriptions, schemas, hints.
 
-Descriptions are all that a model knows of a tool, so they say when to use it.
+A description is all that a model knows of a tool, so it says when to call the tool.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ INSTRUCTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """One tool as clients list it. `destructive`: it takes away what was stored. `repeatable`: the
-    same call again changes nothing more."""
+    """Tool as clients list it. `destructive`: it may delete stored data. `repeatable`: repeating a
+    call has no further effect."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class ToolDefinition:
         return schema_of(self.arguments)
 
 
-# -- what tools answer ------------------------------------------------------------------------
+# -- answers of tools -------------------------------------------------------------------------
 
 _ERROR: dict[str, Json] = {
     "ok": BOOLEAN,
@@ -76,7 +76,8 @@ _MEMORIES = array(schema_of_answer({**MEMORY, **HIT}))
 
 
 def _answer(**properties: Json) -> Json:
-    """An answer of a tool; a refusal has the same schema, since some clients check it too."""
+    """Return the schema of a tool's answer. It also covers refusals, since some clients validate
+    those."""
     return object_of({**_ERROR, **properties}, ("ok",))
 
 
@@ -198,7 +199,7 @@ _QUOTATION = object_of(
         "text": STRING,
     }
 )
-# Of `memtree mcp` alone, where its user has switched it on: it reads files of this machine.
+# Offered only by `memtree mcp`, if its user enabled it, since it reads files of this machine.
 SEARCH_SESSIONS = ToolDefinition(
     name="search_sessions",
     title="Search past sessions",

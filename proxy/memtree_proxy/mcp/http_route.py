@@ -1,6 +1,6 @@
-"""`/mcp`: the memory tools over streamable HTTP, behind the credentials of all routes.
+"""Serve `/mcp`: the memory tools over streamable HTTP, authenticated like all routes.
 
-The SDK is loaded, and its task begun, with the first call: most servers never see one.
+The SDK is loaded and its task started at the first call, since most servers never get one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memtree_proxy.request.fields import idempotency_key
 if TYPE_CHECKING:
     from memtree_proxy.mcp.sdk_http import McpOverHttp
 
-MAX_BODY_BYTES = 4 * 1024 * 1024  # one call; the longest text is far below
+MAX_BODY_BYTES = 4 * 1024 * 1024  # in one call; the longest text is far shorter
 
 
 class McpRoute:
@@ -38,7 +38,7 @@ class McpRoute:
         self._opening: asyncio.Task[McpOverHttp] | None = None
 
     async def handle(self, request: Request) -> Response:
-        """Answer a request of an MCP client. Raises what `Gate.tenant` does, `BadRequest` for a
+        """Answer a request of an MCP client. Raises the errors of `Gate.tenant`, `BadRequest` for a
         header, and `RequestTooLarge`."""
         tenant = await self._gate.tenant(request)
         key = idempotency_key(request.headers)
@@ -46,11 +46,11 @@ class McpRoute:
         body = await request_body.content(request, self._max_bytes)
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
-        # Others wait for it as well: one client that hangs up must not end it.
+        # Shielded: others wait for it, too, so a client that hangs up must not cancel it.
         return McpAnswer(await asyncio.shield(self._opening), body, caller)
 
     async def close(self) -> None:
-        """End what the SDK has begun."""
+        """Stop the SDK's task, if it was started."""
         opening, self._opening = self._opening, None
         if opening is not None:
             (server,) = await asyncio.gather(opening, return_exceptions=True)
@@ -65,7 +65,7 @@ class McpRoute:
 
 
 class McpAnswer(Response):
-    """Answer that the SDK makes of a request."""
+    """Response in which the SDK answers the request."""
 
     def __init__(self, server: McpOverHttp, body: bytes, caller: Caller) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Render the answers of the tools as values for JSON."""
+"""Render the answers of the tools as JSON values."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
 from memtree_proxy.wire.json_schema import BOOLEAN, NULL, STRING, Json, array, described, either
 
-MAX_NEAR_CHARS = 1_000  # of the text of a memory that only comes near
-MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit
-FLOOR = SHARING  # relevance below which a hit is hardly about what was asked
+MAX_NEAR_CHARS = 1_000  # of a near memory's text
+MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit's text
+FLOOR = SHARING  # relevance below which a hit is probably off topic
 INTERNAL = "INTERNAL_ERROR"
 CODES: tuple[tuple[type[MemTreeError], str], ...] = (
     (BadRequest, "INVALID_INPUT"),
@@ -42,7 +42,7 @@ CODES: tuple[tuple[type[MemTreeError], str], ...] = (
 )
 
 
-# -- what stands in answers -------------------------------------------------------------------
+# -- fields of answers ------------------------------------------------------------------------
 
 
 def _short(text: str) -> str:
@@ -62,7 +62,7 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _category(row: Memory) -> str | None:
-    """Return the category; a tainted memory is a fact at most, whatever it was saved as."""
+    """Return the category. A tainted instruction is shown as a fact until a person confirms it."""
     return "fact" if row.tainted and row.category == "instruction" else row.category
 
 
@@ -154,7 +154,7 @@ HIT: Answer[RecalledMemory] = {
 
 
 def code(error: MemTreeError) -> str:
-    """Return the code by which an answer names a refusal."""
+    """Return the code that an answer gives for an error."""
     return next((name for kind, name in CODES if isinstance(error, kind)), INTERNAL)
 
 
@@ -163,10 +163,10 @@ def refused(error: MemTreeError) -> Json:
 
 
 def saved(result: SaveResult, policy: DedupPolicy) -> Json:
-    """The answer of `remember`. Near memories are told where the caller asked for them, or where
-    they kept the new text from being stored; one that it may replace is told in any case."""
+    """Render the answer of `remember`. It lists near memories if the caller asked for them, if they
+    kept the text from being stored, or if the new memory may replace them."""
     near = result.near
-    if policy is not DedupPolicy.SKIP:  # a repeated call (idempotency) comes near itself
+    if policy is not DedupPolicy.SKIP:  # a call repeated under its idempotency key is near itself
         near = tuple(candidate for candidate in near if candidate.memory.id != result.memory.id)
     shows_near = policy is DedupPolicy.ASK or result.existing or bool(near)
     return {
@@ -187,7 +187,7 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
 
 
 def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
-    """Advise what to do about memories that a new one may replace."""
+    """Advise how to settle conflicts with memories that the new memory may replace."""
     updates = [candidate for candidate in near if candidate.relation is Relation.POSSIBLE_UPDATE]
     if result.existing or not updates:
         return {}
@@ -203,8 +203,8 @@ def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
 
 
 def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Json:
-    """Render the answer of `recall`. Weak hits stand last, and long texts are cut: `list_memories`
-    has them whole. `outdated`: tells whether a memory may be outdated."""
+    """Render the answer of `recall`. Weak hits come last. Long texts are cut; `list_memories`
+    returns them whole. `outdated`: returns True if a memory may be out of date."""
     hits = sorted(result.hits, key=lambda hit: hit.relevance < FLOOR)  # stable
     memories = [
         {
@@ -232,7 +232,7 @@ def forgotten(old: ForgottenMemory, message: str = "Forgotten") -> Json:
 
 
 def corrected(result: SaveResult) -> Json:
-    """The answer of `correct`; `memory_id` is the new memory's."""
+    """Render the answer of `correct`; `memory_id` is the new memory's."""
     old = result.memory.supersedes
     return {
         "ok": True,

@@ -1,7 +1,8 @@
-"""Resources that an MCP client can read beside calling tools: the caller's conversations.
+"""Define the resources that an MCP client can read beside calling tools: the caller's
+conversations.
 
-memtree://conversations              the newest ones: titles, sizes, what memory saved; no text
-memtree://conversations/{address}    the tree of one: its summaries, and where they stand
+memtree://conversations              the newest conversations: titles, sizes, tokens saved; no text
+memtree://conversations/{address}    the tree of one conversation: summaries and their positions
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from memtree.errors import NotFound
 ROOT = "memtree://conversations"
 TEMPLATE = f"{ROOT}/{{address}}"
 MEDIA_TYPE = "application/json"
-NEWEST = 50  # that are listed
+NEWEST = 50  # conversations listed
 _ONE = re.compile(re.escape(ROOT) + "/([0-9a-fA-F]{64})")
 
 
 class Conversations(Protocol):
-    """Tells of a tenant's conversations."""
+    """Reads a tenant's conversations."""
 
     async def newest(self, tenant: str, limit: int) -> Sequence[dict[str, Any]]:
-        """Return rows with `address` and `title`, the one that was used last first."""
+        """Return rows with `address` and `title`, the most recently used conversation first."""
         ...
 
     async def tree(self, tenant: str, address: str) -> dict[str, Any]:
@@ -40,7 +41,7 @@ class ListedResource(NamedTuple):
 
 
 async def listed(conversations: Conversations, tenant: str) -> list[ListedResource]:
-    """List the conversations as one resource, and each of the newest as one."""
+    """List one resource for the list of conversations, and one for each of the newest."""
     rows = await conversations.newest(tenant, NEWEST)
     each = [
         ListedResource(f"{ROOT}/{row['address']}", row["address"][:12], row["title"] or "Untitled")

@@ -1,4 +1,4 @@
-"""The SDK's streamable HTTP in a task of its own. Importing this file loads the SDK."""
+"""Run the SDK's streamable HTTP server in its own task. Importing this file loads the SDK."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from starlette.types import Message, Receive, Scope, Send
 from memtree_proxy.mcp import sdk_server
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 
-CALLER = "memtree.mcp.caller"  # in the ASGI scope of a request
+CALLER = "memtree.mcp.caller"  # key in the ASGI scope of a request
 JSON = (b"content-type", b"application/json")
 ACCEPTED = (b"accept", b"application/json, text/event-stream")
 
 
 class McpOverHttp:
-    """Stateless: every request stands alone, in both eras of the protocol, so that any proxy may
-    answer it. The SDK's tasks belong to a task of ours that no request can cancel."""
+    """Stateless MCP server: no request depends on an earlier request, in either version of the
+    protocol, so any process may answer it. The SDK's tasks run in our own task, which no request
+    can cancel."""
 
     def __init__(self, tools: MemoryTools, max_body_bytes: int) -> None:
         self._manager = StreamableHTTPSessionManager(
@@ -30,7 +31,7 @@ class McpOverHttp:
         )
         self._end = asyncio.Event()
         self._begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # Not in the context of the request that came first: its id is no business of others.
+        # Use an empty context, or all requests would log the id of the first.
         self._task = asyncio.create_task(self._run(), context=contextvars.Context())
 
     async def start(self) -> None:
@@ -43,7 +44,7 @@ class McpOverHttp:
     async def answer(
         self, scope: Scope, receive: Receive, send: Send, body: bytes, caller: Caller
     ) -> None:
-        """Answer a POST whose body was read already."""
+        """Answer a POST whose body has been read."""
         inner = {**scope, "headers": _headers(scope), CALLER: caller}
         await self._manager.handle_request(inner, _Replayed(body, receive), send)
 
@@ -60,7 +61,7 @@ class McpOverHttp:
 
 
 class _Replayed:
-    """The `receive` of a request whose body was read already."""
+    """ASGI `receive` of a request whose body has been read."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -74,7 +75,7 @@ class _Replayed:
 
 
 def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers that the SDK needs; credentials stay with us. The content type was looked
-    at by the rules for browsers, the encoding is undone, and the answer is JSON whatever the client
-    accepts: a client that forgot to say so reads it all the same."""
+    """Return the headers that the SDK needs, without credentials. Content type and encoding were
+    handled before. The answer is JSON whatever the client accepts, since clients that omit the
+    header can read it, too."""
     return [JSON, ACCEPTED, *(pair for pair in scope["headers"] if pair[0].startswith(b"mcp-"))]

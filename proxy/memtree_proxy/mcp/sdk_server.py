@@ -1,4 +1,4 @@
-"""The tools as a server of the official SDK. Importing this file loads the SDK."""
+"""Build a server of the official SDK with the tools. Importing this file loads the SDK."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ from memtree_proxy.mcp.definitions import INSTRUCTIONS, ToolDefinition
 from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
 
-# The SDK tells of each request at `info`, and at `debug` of what it could not read.
+# The SDK logs each request at `info`, and unreadable messages at `debug`.
 logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
 def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]:
-    """`caller_of`: who calls, told from the HTTP request, or from None where there is none."""
+    """Build the server. `caller_of`: returns the caller of the HTTP request, or of None without
+    HTTP."""
 
     async def list_tools(
         ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
@@ -70,12 +71,12 @@ def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]
         get_tool_input_schema=input_schema,
         **(_reading(tools.conversations, caller_of) if tools.conversations else {}),
     )
-    server.middleware.clear()  # spans of its own; requests have those of the edge
+    server.middleware.clear()  # remove the SDK's tracing spans; the proxy traces requests
     return server
 
 
 def _reading(conversations: Conversations, caller_of: Callable[[Any], Caller]) -> dict[str, Any]:
-    """Make what answers requests for resources."""
+    """Return the handlers of requests for resources."""
 
     async def list_resources(
         ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
@@ -139,8 +140,8 @@ def _tool(definition: ToolDefinition) -> Tool:
 
 
 def _result(answer: ToolAnswer) -> CallToolResult:
-    """Build a result that says the answer twice: as text for models whose client reads no
-    structured content."""
+    """Build a result with the answer twice: structured, and as text for clients that read only
+    text."""
     text = json.dumps(answer.content, ensure_ascii=False)
     return CallToolResult(
         content=[TextContent(text=text)],

@@ -1,11 +1,12 @@
-"""The memory tools over standard input and output: one JSON-RPC message a line, until the input
-ends. Importing this file loads the SDK.
+"""Serve the memory tools over standard input and output, one JSON-RPC message a line, until the
+input ends. Importing this file loads the SDK.
 
-Three things that the SDK leaves open are done here. A line that is no message gets an answer, with
-its id where it has one; a client would wait for it for ever. Calls that are under way when the
-input ends are answered: the SDK cancels them, and `... | memtree mcp` would print half. And a
-client may ask for the newer protocol first, wait a second, and go on with the older one while this
-process still starts: then it means the older one, which the SDK would refuse from there on.
+This file adds three things that the SDK lacks. A line that is no message gets an error, with its id
+if it has one, since its client would wait forever. Calls under way when the input ends are
+answered; the SDK cancels them, and `... | memtree mcp` would print only some answers. A client may
+ask for the newer protocol, give up after a second, and start the older handshake while this process
+is still starting; the first request is then refused, since the SDK would otherwise refuse the older
+handshake.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from memtree_proxy.mcp import sdk_server
 from memtree_proxy.mcp.stdio_lines import InputLines, OutputLines
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 
-END_SECONDS = 10.0  # for calls under way when the input ends
+END_SECONDS = 10.0  # to finish calls when the input ends
 CANCELLED = "notifications/cancelled"
-DISCOVER, INITIALIZE = "server/discover", "initialize"  # how the newer and the older era begin
-OPENING_SECONDS = 0.05  # in which lines that were sent long ago are read
+DISCOVER, INITIALIZE = "server/discover", "initialize"  # first requests: newer, older protocol
+OPENING_SECONDS = 0.05  # to read lines that the client already sent
 
 
 class Answered(msgspec.Struct):
-    """The part of a message that names the request which it answers."""
+    """Part of an answer: the id of its request."""
 
     id: int | str | None = None
 
@@ -52,8 +53,8 @@ async def serve(
     taken: int,
     stoppable: Callable[[Callable[[], None]], None] = lambda stop: None,
 ) -> None:
-    """Answer messages from the descriptor `given` on `taken`, until the first ends or nobody reads
-    the second. `stoppable` is told how to end it sooner."""
+    """Read messages from the descriptor `given` and answer on `taken`, until the input ends or the
+    output has no reader. `stoppable` receives a function that stops serving early."""
     wire = Wire(InputLines(given), OutputLines(taken))
     stoppable(wire.end)
     server = sdk_server.build(tools, lambda _: caller)
@@ -63,11 +64,11 @@ async def serve(
 
 
 class Wire:
-    """Stand-in for the SDK's text files: lines to iterate over, `write` and `flush`."""
+    """Stand-in for the SDK's text files: an iterator of lines, `write` and `flush`."""
 
     def __init__(self, given: InputLines, taken: OutputLines) -> None:
         self._given, self._taken = given, taken
-        self._waiting: set[int | str] = set()  # requests that have no answer yet
+        self._waiting: set[int | str] = set()  # requests without an answer yet
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -95,7 +96,7 @@ class Wire:
             await self._quiet.wait()
 
     async def _went_on(self) -> bool:
-        """Return True if the client has begun the older handshake by now."""
+        """Return True if the client has already sent the older handshake."""
         coming = map(read, await self._given.coming(OPENING_SECONDS))
         return any(isinstance(m, JSONRPCRequest) and m.method == INITIALIZE for m in coming)
 
@@ -109,7 +110,7 @@ class Wire:
             self._given.end()
 
     async def flush(self) -> None:
-        """Each line is out when it is written."""
+        """Do nothing: `write` does not buffer."""
 
     def _note(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
@@ -126,7 +127,7 @@ class Wire:
 
 
 def read(line: bytes) -> JSONRPCMessage | bytes:
-    """The message of a line, or the answer to one that is none."""
+    """Return the line's message, or the error that answers an invalid line."""
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:

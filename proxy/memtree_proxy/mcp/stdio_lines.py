@@ -1,7 +1,8 @@
-"""Standard input as lines, standard output as a place for lines: both can be left at any moment.
+"""Read standard input and write standard output by lines, so that either can be abandoned at any
+time.
 
-A thread that waits for input in `read()` of a Python file cannot be cancelled and holds a lock that
-the interpreter wants at its end. So a daemon thread reads the descriptor itself.
+A thread blocked in `read()` of a Python file cannot be cancelled, and holds a lock that the
+interpreter needs at exit. So a daemon thread reads the descriptor directly.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 PIECE_BYTES = 64 * 1024
-AHEAD = 8  # lines that are read before anybody takes them
-TOO_LONG = b"(too long)"  # stands for a line over the limit; it is no JSON
+AHEAD = 8  # lines buffered before they are taken
+TOO_LONG = b"(too long)"  # replaces a line over the limit; it is not valid JSON
 
 
 class LineSplitter:
-    """Pieces of bytes in, whole lines out. Linear: no byte is looked at twice."""
+    """Splits pieces of bytes into whole lines, in linear time."""
 
     def __init__(self, most: int = MAX_LINE_BYTES) -> None:
         self._most = most
@@ -29,7 +30,7 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The lines that this piece completes, without their ends."""
+        """Yield the lines that this piece completes, without line ends."""
         *whole, rest = piece.split(b"\n")
         for part in whole:
             self._add(part)
@@ -37,7 +38,7 @@ class LineSplitter:
         self._add(rest)
 
     def end(self) -> Iterator[bytes]:
-        """Yield the last line, if it has no end."""
+        """Yield the last line if it has no line end."""
         if self._size:
             yield self._taken()
 
@@ -56,7 +57,7 @@ class LineSplitter:
 
 
 class InputLines:
-    """The lines of a descriptor, read by a thread as they are taken. Of one event loop."""
+    """Lines of a descriptor, read by a thread as they are taken. Bound to one event loop."""
 
     def __init__(self, descriptor: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -68,7 +69,7 @@ class InputLines:
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
     async def next(self) -> bytes | None:
-        """Return the next line, None at the end of the input."""
+        """Return the next line, or None at the end of the input."""
         while not self._lines and not self._ended:
             self._came.clear()
             await self._came.wait()
@@ -78,7 +79,8 @@ class InputLines:
         return self._lines.popleft()
 
     async def coming(self, seconds: float) -> tuple[bytes, ...]:
-        """The lines that wait to be taken; where there is none, after at most that time."""
+        """Return the lines that wait to be taken; if there are none, wait up to `seconds` for the
+        next."""
         if not self._lines and not self._ended:
             self._came.clear()
             with contextlib.suppress(TimeoutError):
@@ -86,13 +88,13 @@ class InputLines:
         return tuple(self._lines)
 
     def end(self) -> None:
-        """Behave from here on like an input that has ended."""
+        """Behave from now on as if the input had ended."""
         self._ended = True
         self._came.set()
 
     def _read(self) -> None:
         splitter = LineSplitter()
-        with contextlib.suppress(OSError, RuntimeError):  # the loop may be gone
+        with contextlib.suppress(OSError, RuntimeError):  # the loop may be closed
             while piece := os.read(self._descriptor, PIECE_BYTES):
                 self._put(splitter.feed(piece))
             self._put(splitter.end())
@@ -100,8 +102,8 @@ class InputLines:
             self._loop.call_soon_threadsafe(self.end)
 
     def _put(self, lines: Iterable[bytes]) -> None:
-        """All that there is room for at once: whoever looks at what is `coming` behind a line sees
-        what was sent with it."""
+        """Hand over as many lines at once as there is room for, so that `coming` sees all lines
+        that were sent together."""
         together: list[bytes] = []
         for line in lines:
             if not self._room.acquire(blocking=False):
@@ -118,7 +120,7 @@ class InputLines:
 
 
 class OutputLines:
-    """Whole lines to a descriptor. `closed`: nobody reads them any more."""
+    """Writes whole lines to a descriptor. `closed`: its reader has gone."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -141,8 +143,8 @@ class OutputLines:
 
 @contextlib.contextmanager
 def own_streams() -> Iterator[tuple[int, int]]:
-    """Descriptors of the process's standard input and output. Meanwhile what libraries print goes
-    to standard error, and what they read is empty: the wire carries messages alone."""
+    """Yield descriptors of the process's standard input and output. Until exit, output of libraries
+    goes to standard error and their input is empty, so that only messages pass."""
     sys.stdout.flush()
     nothing = os.open(os.devnull, os.O_RDONLY)
     given, taken = os.dup(0), os.dup(1)
@@ -153,7 +155,7 @@ def own_streams() -> Iterator[tuple[int, int]]:
         yield given, taken
     finally:
         sys.stdout.flush()
-        # `given` stays open: the thread may still wait on it, and its number must not be reused.
+        # Keep `given` open: the thread may still read it, so its number must not be reused.
         os.dup2(given, 0)
         os.dup2(taken, 1)
         os.close(taken)

@@ -1,7 +1,7 @@
-"""The tools carried out: arguments in, an answer out, whatever happens.
+"""Carry out the tools: every call returns an answer, whatever happens.
 
-A refusal is an answer too, so that the model reads why and tries again. What an SDK would make of
-an exception is none of our text: to old clients it sends its message, which may quote a memory.
+A refusal is an answer too, so that the model can read the reason and try again. Exceptions must not
+reach the SDK: it sends their messages to older clients, and a message may quote a memory.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from memtree_proxy.wire.json_schema import Json
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose memories a call is about. `idempotency_key`: of the request, "" for none. `watch`: the
-    request's, since the SDK answers in a task of its own."""
+    """Caller of a tool. `scope`: whose memories the call reaches. `idempotency_key`: of the
+    request, "" for none. `watch`: the request's tracer, passed here since the SDK answers in
+    another task."""
 
     scope: Scope
     idempotency_key: str = ""
@@ -49,7 +50,7 @@ class PastSessions(Protocol):
     """Searches transcripts of coding agents on this machine."""
 
     async def search(self, query: str, project: str | None, limit: int) -> Json:
-        """Return the whole answer. Raises `MemTreeError`."""
+        """Return the tool's whole answer. Raises `MemTreeError`."""
         ...
 
 
@@ -59,9 +60,9 @@ class ToolAnswer(NamedTuple):
 
 
 class MemoryTools:
-    """`max_text_chars`: the setting. `conversations`: what the server tells of them; None where it
-    tells nothing. `sessions`: past ones of coding agents; None for every server over HTTP, which
-    reads no files."""
+    """Tools over one memory book. `max_text_chars`: the setting. `conversations`: None if the
+    server offers no resources. `sessions`: past sessions of coding agents; None over HTTP, where
+    servers read no files."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class MemoryTools:
         self.definitions = {tool.name: tool for tool in offered}
 
     async def call(self, name: str, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
-        """`name`: one of `self.definitions`. Raises nothing."""
+        """Call the tool `name`, which must be in `self.definitions`. Raises nothing."""
         begun = time.perf_counter()
         failure: str | None = None
         try:
@@ -98,7 +99,7 @@ class MemoryTools:
                 content = await self._carried[name](call, caller)
         except MemTreeError as error:
             content, failure = rendering.refused(error), rendering.code(error)
-        except Exception as error:  # noqa: BLE001  the end of the way: nothing may reach the SDK
+        except Exception as error:  # noqa: BLE001  the last handler: nothing may reach the SDK
             log.failure("mcp.internal_error", error, tool=name)
             message = "The server had an error while processing the call."
             content, failure = {"ok": False, "error": INTERNAL, "message": message}, INTERNAL

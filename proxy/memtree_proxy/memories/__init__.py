@@ -1,1 +1,1 @@
-"""Memories over HTTP: routes of their dialects."""
+"""Serve memories over HTTP, in each of their dialects."""

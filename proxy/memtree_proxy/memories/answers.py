@@ -1,4 +1,5 @@
-"""Answers of memory routes: JSON that nobody keeps, with the version of the memory that it is."""
+"""Build the answers of memory routes: JSON that is never cached, with the memory's version as
+ETag."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Json = dict[str, Any]
 
 
 def answer(made: Mapping[str, Any], status: int = 200, of: Memory | None = None) -> Response:
-    """`of`: the memory that the answer is, whose version is the tag of the answer."""
+    """Build a JSON response. `of`: the memory whose version becomes the ETag."""
     response = Response(msgspec.json.encode(made), status, media_type="application/json")
     response.headers["cache-control"] = "no-store"
     if of is not None:
@@ -25,11 +26,12 @@ def answer(made: Mapping[str, Any], status: int = 200, of: Memory | None = None)
 
 
 def counted(count: int) -> Response:
-    """Answer a dry run: how much would be deleted."""
+    """Answer a dry run with the number of memories that would be deleted."""
     return answer({"dry_run": True, "count": count})
 
 
 def saved(row: Json, as_: Answer[SaveResult], result: SaveResult) -> Response:
-    """201 with the memory, or 200 with the one that says the same. `row`: of that memory."""
+    """Answer 201 with the new memory, or 200 with the stored memory that says the same. `row`: that
+    memory's row."""
     made = row | shown(as_, result)
     return answer(made, 200 if result.existing else 201, result.memory)

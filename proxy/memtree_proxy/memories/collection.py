@@ -1,11 +1,11 @@
-"""`/memories` is one collection with two forms: a user's memories, and those of agents.
+"""Dispatch `/memories`, one collection of two forms: users' memories and agents' memories.
 
-POST                an agent's where `agentId` is posted, else a user's
-GET                 an agent's where `agentId` is asked for, else a user's
-GET  /search        in the form of agents where agentId, mode, scope or grants are sent
+POST                an agent's if the body has `agentId`, else a user's
+GET                 an agent's if the query has `agentId`, else a user's
+GET  /search        in the form of agents if agentId, mode, scope or grants are sent
      /{memory_id}   whichever the id names; `agentId` and `subjectId` narrow it to agents
 
-A route of this file decides which handler a request is for, and lets that one answer it.
+Each route in this file only chooses the handler that answers the request.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 
-AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # in the query of a search
+AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -39,17 +39,17 @@ class AgentCollection(Protocol):
     async def locate(
         self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
     ) -> LocatedMemory | None:
-        """The live memory with this id in the scopes, or in one of `also`."""
+        """Return the live memory with this id in the scopes or in one of `also`, or None."""
         ...
 
     async def memory(self, request: Request, located: LocatedMemory) -> Response:
-        """Show, change or delete it, by the method."""
+        """Show, change or delete the memory, according to the method."""
         ...
 
 
 class MemoryCollection:
-    """Routes of `/memories` that serve users and agents: the request decides. `search`: searches
-    memories of agents."""
+    """Routes of `/memories` that choose between users' and agents' handlers. `search`: handler that
+    searches agents' memories."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class MemoryCollection:
         self._agents, self._search = agents, search
 
     async def memories(self, request: Request) -> Response:
-        """List memories (GET) or save new ones (POST), of a user or of an agent."""
+        """List memories (GET) or save new memories (POST), of a user or of an agent."""
         tenant = await self._requests.tenant(request)
         if request.method == "POST":
             body = await self._requests.body(request)
@@ -78,7 +78,7 @@ class MemoryCollection:
         return await self._users.search(request)
 
     async def memory(self, request: Request) -> Response:
-        """One of them, by the method."""
+        """Show, change or delete the memory that the path names, according to the method."""
         tenant = await self._requests.tenant(request)
         named = queried_agents(request.query_params, tenant.id)
         scopes = named or AgentScopes(tenant.id, None, None)

@@ -1,9 +1,8 @@
-"""Looking after memories, whoever remembers them: what changed, what they said, what is forgotten.
+"""Serve curation of users' and agents' memories: changes, histories, tombstones, bulk deletion.
 
-These routes are the same for a user's memories and for an agent's: `agentId` (and `subjectId`) in
-the query say whose. Where many are deleted, `*` means every agent, or every subject. A memory that
-its id names in the path is found without them: the user's own first, then any agent's of the
-tenant.
+`agentId` and `subjectId` in the query select an agent's memories, else the user's are meant. In a
+bulk deletion, `*` means every agent or every subject. A memory named by id in the path is found
+without them: first among the user's own, then among all agents of the tenant.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class CurationRoutes:
         self._curation, self._agents = services.curation, services.agent_curation
         self._requests, self._streams = requests, streams
 
-    # -- all of them ---------------------------------------------------------------------------
+    # -- many memories -------------------------------------------------------------------------
 
     @route(
         "GET /memories/events",
@@ -89,7 +88,7 @@ class CurationRoutes:
         parameters=(USER_HEADER, *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
     )
     async def tombstones(self, request: Request) -> Response:
-        """List what was forgotten or replaced, newest first."""
+        """List deleted and replaced memories, newest first."""
         scope = await self._requests.any_scope(request)
         most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
         stones = await self._curation.tombstones(scope, most)
@@ -108,8 +107,8 @@ class CurationRoutes:
         body="BulkDeletion",
     )
     async def delete_many(self, request: Request) -> Response:
-        """Delete what a filter or ids mean, and answer their number, or a receipt of their
-        deletion."""
+        """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
+        dry run."""
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
         dry_run, purge = await self._requests.delete_options(
@@ -158,7 +157,7 @@ class CurationRoutes:
         back = await self._book.undelete(scope, named)
         return answer({"memories": await self._rows(scope, back)})
 
-    # -- one of them ---------------------------------------------------------------------------
+    # -- one memory ----------------------------------------------------------------------------
 
     @route(
         "POST /memories/{memory_id}/confirm",
@@ -171,7 +170,7 @@ class CurationRoutes:
         parameters=(USER_HEADER, "memory_id", *whose()),
     )
     async def confirm(self, request: Request) -> Response:
-        """Note that a person confirms a memory: one that was tainted counts like any other from
+        """Record that a person confirmed the memory; a tainted memory counts like any other from
         then on."""
         scope, id_ = await self._one(request)
         with naming(MEMORY):
@@ -229,18 +228,18 @@ class CurationRoutes:
         body="MemorySettlement",
     )
     async def settle(self, request: Request) -> Response:
-        """Settle the conflict of two memories: one replaces the other, or both are kept."""
+        """Settle the conflict of two memories: keep both, or let one replace the other."""
         scope, id_ = await self._one(request)
         posted = await self._requests.posted(request, curation.MemorySettlement)
         with naming(MEMORY):
             memory = await self._book.settle(scope, id_, posted.other, replaces=posted.replaces)
         return await self._shown(scope, memory)
 
-    # -- whose ---------------------------------------------------------------------------------
+    # -- scopes --------------------------------------------------------------------------------
 
     async def _one(self, request: Request) -> tuple[Scope, str]:
-        """Whose the memory is that the path names, and its id. Where nobody has it as a live one,
-        the scope in which it would be looked for first."""
+        """Return the scope and id of the memory that the path names. If no scope has it live,
+        return the scope that would be searched first."""
         tenant = await self._requests.tenant(request)
         user, id_ = user_scope(request, tenant), path_id(request, MEMORY)
         scopes = queried_agents(request.query_params, tenant.id)
@@ -275,7 +274,8 @@ async def deleted(
     dry_run: bool = False,
     purge: bool,
 ) -> Response:
-    """Delete what a filter or ids mean in a scope; answer their number, or a receipt."""
+    """Delete the memories that a filter or ids select in a scope. Answers a receipt, or their
+    number in a dry run."""
     wanted = posted.wanted(purged=purge)
     if dry_run and posted.ids is None:
         return counted(await memories.count(scope, wanted))
@@ -289,8 +289,8 @@ async def deleted(
 
 
 def _meant(request: Request, body: Body, tenant: Tenant) -> AgentScopes | None:
-    """Agents may be named in the query or in the body. Raises `BadRequest` where both name others:
-    two readers would see two requests."""
+    """Return the agents that the query or the body names. Raises `BadRequest` if the two differ,
+    since readers of either would see different requests."""
     queried = queried_agents(request.query_params, tenant.id)
     posted = agent_scopes({name: body.value(name) for name in AGENT_FIELDS}, tenant.id)
     if queried is not None and posted is not None and queried != posted:

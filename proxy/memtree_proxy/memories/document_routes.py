@@ -1,5 +1,5 @@
-"""The routes of documents: `/rag` and `/rag/{namespace}...`. A namespace is the tenant's, whichever
-of its users asks."""
+"""Serve documents: `/rag` and `/rag/{namespace}...`. Namespaces belong to the tenant and are shared
+by its users."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memtree_proxy.wire.operation import memory_operation
 
 TAG = "Documents"
 route = memory_operation(TAG)
-ROWS = 100  # of a list, by default
+ROWS = 100  # in a list, by default
 _CLEARING: Json = {
     "summary": "Delete all documents",
     "says": "All of a namespace.",
@@ -101,10 +101,10 @@ class DocumentRoutes:
         body="Documents",
     )
     async def put(self, request: Request) -> Response:
-        """Store documents. Answers 201, or 200 where all were stored already.
+        """Store documents. Answers 201, or 200 if none changed.
 
-        A document that is refused is found before any is stored. Where the store fails, the
-        documents before that one stay, and repeating the request does not change them."""
+        Invalid documents are refused before any is stored. If the store fails, earlier documents
+        stay stored, and repeating the request does not change them."""
         scope = await self._scope(request)
         with self._requests.costly(scope.tenant):
             posted = await self._requests.read(request, new_documents)
@@ -159,7 +159,7 @@ class DocumentRoutes:
             "type",
             parameter.search_text(),
             parameter.limit(MAX_HITS, HITS),
-            # Clamped, so without bounds.
+            # Values are clamped, so the schema has no bounds.
             parameter.query(
                 "threshold", "Relevance that a passage needs.", {"type": "number", "default": 0.0}
             ),
@@ -187,14 +187,14 @@ def _gone(passages: int, how: DeleteOptions) -> Response:
 
 
 def _document_id(request: Request) -> str:
-    """Return the id of a document; an impossible id is no document's."""
+    """Return the document id in the path. Raises `NotFound` for strings that cannot be ids."""
     with _naming():
         return checked_id(request.path_params["documentId"], "documentId")
 
 
 @contextmanager
 def _naming() -> Iterator[None]:
-    """A document that is not there is named as the path names it."""
+    """Raise `NotFound` for a missing document, named by its path parameter."""
     try:
         yield
     except (BadRequest, NotFound):

@@ -1,4 +1,4 @@
-"""Live changes of the memories of a scope, as events: {type, id, count, version}, and no text."""
+"""Stream changes to a scope's memories as events: {type, id, count, version}, without text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memtree_proxy.wire.json_schema import STRING, Json, content, described
 
 
 class MemoryFeed:
-    """An `EventFeed`. `count`, told with each event: memories of the scope."""
+    """`EventFeed` of one scope. The `count` in each event is the scope's number of memories."""
 
     def __init__(self, book: MemoryBook, scope: Scope) -> None:
         self._book, self._scope = book, scope
@@ -34,7 +34,7 @@ class MemoryFeed:
 
 
 def event_stream(counted: str) -> tuple[str, Json]:
-    """Describe the answer of a route of events. `counted`: what the count of an event is of."""
+    """Describe the answer of an event route. `counted`: what the events' `count` counts."""
     shape = described(
         STRING,
         'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '

@@ -1,4 +1,4 @@
-"""The routes of grants, `/grants/...`, and of the wallets that sign them, `/wallets`."""
+"""Serve grants, `/grants/...`, and the wallets that sign them, `/wallets`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GrantRoutes:
         body="Grant",
     )
     async def inspect(self, request: Request) -> Response:
-        """Report which scopes a grant would open for the tenant that asks, and what is wrong with
+        """Report which scopes a grant would open for the calling tenant, and what is wrong with
         it."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
@@ -48,7 +48,7 @@ class GrantRoutes:
         body="Grant",
     )
     async def revoke(self, request: Request) -> Response:
-        """`already`: it opened nothing before, for it was revoked or has expired."""
+        """Revoke a grant. `already` in the answer: it was revoked or expired before."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
         return answer(shown(REVOKED, await self._book.revoke(tenant.id, grant)))
@@ -82,7 +82,8 @@ class WalletRoutes:
         parameters=tuple({**header, "required": True} for header in PROOF.values()),
     )
     async def bind(self, request: Request) -> Response:
-        """A proof that is sent was bound when the tenant was found."""
+        """Answer the bound wallets. Authentication has already bound the wallet whose proof it
+        checked. Raises `BadRequest` if the headers hold no proof."""
         await self._requests.tenant(request)
         if ADDRESS_HEADER not in request.headers:
             raise BadRequest(

@@ -1,4 +1,4 @@
-"""Handle a request of a memory route before its fields are read."""
+"""Authenticate requests to memory routes, and read their paths and bodies."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from memtree_proxy.wire.shape import Shape, read
 Value = TypeVar("Value")
 PostedShape = TypeVar("PostedShape", bound=Shape)
 
-MEMORY, GROUP, CHAT_MEMORY = "memory_id", "group_id", "memoryId"  # in paths
+MEMORY, GROUP, CHAT_MEMORY = "memory_id", "group_id", "memoryId"  # path parameters
 _UNKNOWN = {
     MEMORY: "There is no memory with this {}.",
     GROUP: "There is no group with this {}.",
     CHAT_MEMORY: "This chat has no memory with this {}.",
 }
-_TENANT, _BODY = "memtree_tenant", "memtree_body"  # of the state of a request
+_TENANT, _BODY = "memtree_tenant", "memtree_body"  # attributes of `request.state`
 
 
 class MemoryRequests:
     def __init__(self, gate: Gate, settings: Settings, work: CostlyWork | None = None) -> None:
-        """`work`: of routes whose requests cost much."""
+        """Serve routes of memories; `work` limits those whose requests are costly."""
         self._gate = gate
         self._settings = settings
         self._work = work or CostlyWork(0, 0)
 
     async def tenant(self, request: Request) -> Tenant:
-        """Let in and counted once, however many handlers a request passes."""
+        """Authenticate and count the request once, however many handlers it passes."""
         known: Tenant | None = getattr(request.state, _TENANT, None)
         if known is None:
-            # The log names the route, not the path: an id that a caller chose may be a person's
+            # Log the route, not the path, since an id chosen by the caller may be a person's
             # name.
             request_trace.of(request.scope).route = request_trace.pattern(request.scope)
             known = await self._gate.memory_tenant(request)
@@ -56,21 +56,21 @@ class MemoryRequests:
         return known
 
     def costly(self, tenant: str) -> AbstractContextManager[None]:
-        """Return a block that holds one of the tenant's places for costly work. Raises
-        `RateLimited` where all are taken."""
+        """Return a context that holds one of the tenant's slots for costly work. Raises
+        `RateLimited` if all are taken."""
         return self._work.place(tenant)
 
     async def any_scope(self, request: Request) -> Scope:
-        """Return the scope of the agent whom the query names, else the user's. Raises `BadRequest`
-        where several agents or subjects may be meant."""
+        """Return the scope of the agent that the query names, else the user's. Raises `BadRequest`
+        if the query may name several agents or subjects."""
         tenant = await self.tenant(request)
         user = user_scope(request, tenant)
         scopes = queried_agents(request.query_params, tenant.id)
         return user if scopes is None else single_scope(scopes)
 
     def allowed(self, request: Request, scope: Scope) -> Callable[[], Awaitable[bool]]:
-        """Return a check that tells whether the credential of a request is still let in as the
-        tenant that it was."""
+        """Return a check that the request's credential still authenticates the tenant of the
+        scope."""
 
         async def allowed() -> bool:
             try:
@@ -82,8 +82,8 @@ class MemoryRequests:
         return allowed
 
     async def body(self, request: Request) -> Body:
-        """Return the body with its fields not read yet. Read once, for all handlers that the
-        request passes."""
+        """Return the body, split into fields that are not decoded yet. It is read once, for all
+        handlers that the request passes."""
         known: Body | None = getattr(request.state, _BODY, None)
         if known is None:
             raw = await request_body.unpacked(request, self._settings.max_body_bytes)
@@ -98,8 +98,8 @@ class MemoryRequests:
         queried: Collection[str] = (),
         posted: Collection[str] = (),
     ) -> DeleteOptions:
-        """How to delete, `dry_run` and `purge` by default. Raises `BadRequest` naming whatever
-        else the request says, but for what may be `queried` or `posted`."""
+        """Read how to delete: the switches, by default `dry_run` and `purge`. Raises `BadRequest`
+        naming any field that is neither a switch nor in `queried` or `posted`."""
         raw = await request_body.kept(request, self._settings.max_body_bytes)
         body = await self.body(request) if raw else None
         switches = switches or (delete_options.DRY_RUN, delete_options.PURGE)
@@ -108,14 +108,14 @@ class MemoryRequests:
         )
 
     async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
-        """Return what `read` takes from the body."""
+        """Return the result of applying `read` to the body."""
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
 
     async def posted(
         self, request: Request, shape: type[PostedShape], now: float = 0.0
     ) -> PostedShape:
-        """Read the body as a shape. `now`: unix seconds, for shapes with times to come."""
+        """Read the body as a shape. `now`: unix seconds, for shapes with times in the future."""
         tenant, settings = await self.tenant(request), self._settings
         by = RequestContext(
             tenant.id,
@@ -128,14 +128,14 @@ class MemoryRequests:
 
 
 def path_id(request: Request, name: str) -> str:
-    """Return an id of the path. Raises `NotFound`, also for what cannot be an id."""
+    """Return an id in the path. Raises `NotFound`, also for strings that cannot be ids."""
     with naming(name):
         return checked_id(request.path_params[name], name)
 
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name a memory or a group that is not there as the path names it."""
+    """Raise `NotFound` for a missing memory or group, named by its path parameter."""
     try:
         yield
     except (BadRequest, NotFound) as error:
@@ -163,7 +163,7 @@ class AgentRequests(MemoryRequests):
 
 class UserRequests(MemoryRequests):
     async def scope(self, request: Request) -> Scope:
-        """Raises `BadRequest` where an agent's memories are asked for: the user's are not meant."""
+        """Return the user's scope. Raises `BadRequest` if the query names an agent or a subject."""
         scope = user_scope(request, await self.tenant(request))
         for name in AGENT_FIELDS:
             if name in request.query_params:

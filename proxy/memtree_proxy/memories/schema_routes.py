@@ -1,5 +1,5 @@
-"""The routes of schemas: `/schemas` and `/schemas/{kind}`. Schemas are the tenant's, whichever of
-its agents and users asks."""
+"""Serve schemas: `/schemas` and `/schemas/{kind}`. Schemas belong to the tenant and are shared by
+its agents and users."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SchemaRoutes:
         body="NamedSchema",
     )
     async def create(self, request: Request) -> Response:
-        """201, or 200 where the same is there already."""
+        """Store a new schema. Answers 201, or 200 if the kind already has this schema."""
         tenant = await self._requests.tenant(request)
         kind, schema = await self._requests.read(request, named_schema)
         return _put(await self._book.create(tenant.id, kind, *schema))
@@ -88,7 +88,7 @@ class SchemaRoutes:
         body="NewSchema",
     )
     async def put(self, request: Request) -> Response:
-        """Store a schema. Answers 201, or 200 where it replaced another one."""
+        """Store a schema. Answers 201, or 200 if it replaced another."""
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
         posted = await self._requests.read(request, new_schema)

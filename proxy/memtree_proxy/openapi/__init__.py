@@ -1,1 +1,1 @@
-"""The OpenAPI document of our routes, made from the same constants as the code (`document`)."""
+"""Build the OpenAPI document of our routes from the same constants as the code (`document`)."""

@@ -1,4 +1,4 @@
-"""Request bodies: our own fields, each once, and the three objects that hold them."""
+"""Describe request bodies: each of our own fields once, and the three objects that hold them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def messages(settings: Settings) -> Json:
 
 
 def _integer(description: str, low: int, high: int | str, default: int | None) -> Json:
-    """An integer, or the same as a string; clamped, so no `minimum` that would refuse it."""
+    """Describe an integer, also accepted as a string. Values are clamped, so there is no
+    `minimum`."""
     until = f"{high:,}" if isinstance(high, int) else high
     shape = described(
         either({"type": "integer"}, _NUMERIC, NULL),
@@ -47,7 +48,7 @@ def _integer(description: str, low: int, high: int | str, default: int | None) -
 
 
 def _share(description: str, default: float | None) -> Json:
-    """A number, or the same as a string; clamped."""
+    """Describe a number from 0 to 1, also accepted as a string. Values are clamped."""
     number: Json = {"type": "string", "pattern": f"^{fields.NUMBER_PATTERN}$"}
     shape = described(either({"type": "number"}, number, NULL), f"{description} Clamped to 0 to 1.")
     return shape if default is None else {**shape, "default": default}
@@ -97,7 +98,7 @@ def _optional(shape: Json, description: str, default: object = None) -> Json:
 
 
 def own_fields(settings: Settings) -> dict[str, Json]:
-    """Every field that MemTree reads, by name; null means absent."""
+    """Return every field that MemTree reads, by name; null means absent."""
     return {
         "messages": described(messages(settings), "The whole history, as it was always sent."),
         "model_context_limit": _integer(
@@ -171,7 +172,7 @@ def _kept_fields() -> dict[str, Json]:
 
 
 def _output_fields() -> dict[str, Json]:
-    """They belong to the chat API; `/context_memory` reads them as its own."""
+    """Return fields of the chat API that limit the answer; `/context_memory` reads them, too."""
     described = {
         "max_tokens": "Tokens of the limit that are kept for the answer; without it, none are.",
         "max_completion_tokens": "The same, by its newer name.",
@@ -201,7 +202,7 @@ def schemas(settings: Settings) -> dict[str, Json]:
 
 
 def _chat(known: dict[str, Json]) -> dict[str, Json]:
-    """The fields of a chat body that we read: first those that are the upstream's as well."""
+    """Return the fields of a chat body that we read, those of the upstream first."""
     own = {name: shape for name, shape in known.items() if name not in CONTEXT}
     shared = (
         "model_context_limit", "target_tokens", "expiration_days", "mode", "query", PATTERNS, TOOLS,
@@ -226,7 +227,8 @@ def _chat(known: dict[str, Json]) -> dict[str, Json]:
 
 
 def _deletion(messages: Json) -> Json:
-    """Exactly one of them; null counts as absent, and so does a false."""
+    """Return the schema of a deletion: exactly one target is given; null and false count as
+    absent."""
     absent: dict[str, Json] = {
         "messages": NULL,
         "input": NULL,
@@ -253,7 +255,7 @@ def _deletion(messages: Json) -> Json:
 
 
 def mode(settings: Settings, *more: str) -> Json:
-    """Schema of the field `mode`. `more`: modes that one route alone has."""
+    """Return the schema of the field `mode`. `more`: modes that only this route has."""
     shadow = "`shadow`: sent untouched, and measured what memory would have kept. " if more else ""
     return _optional(
         {"type": "string", "enum": [*MODES, *more]},

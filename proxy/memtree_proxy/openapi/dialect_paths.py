@@ -1,5 +1,5 @@
-"""The routes of the two other dialects, as far as they are ours: the rest of their bodies is the
-vendors', and goes on as it came."""
+"""Describe our part of the routes of the two other dialects. The rest of their bodies is defined by
+the vendors and forwarded unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The document put together: operations, their answers, and what they share.
+"""Assemble the document: operations, their answers, and shared components.
 
-The four prefixes are `servers`, so each path stands once. What this file does not do: describe a
-field (`bodies`), a message (`messages`) or an error (`failures`).
+The four prefixes are `servers`, so each path is listed once. Fields are described in `bodies`,
+messages in `messages` and errors in `failures`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ _ROUTES = (
 
 
 def build(settings: Settings) -> Json:
-    """The whole document; what is default in it is what these settings say."""
+    """Return the whole document; its defaults are taken from the settings."""
     return {
         "openapi": VERSION,
         "info": {

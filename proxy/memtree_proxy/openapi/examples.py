@@ -1,4 +1,4 @@
-"""Requests that work as they stand (a test posts each of them)."""
+"""Give examples of requests that work unchanged; a test posts each of them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ _SEARCH = {
         {"query": "recent tasks", "filters": {"agentId": "assistant", "tags": ["work"]}},
     ]
 }
-# The name of a body: what may be posted, and examples.
+# Bodies by name: the shapes that may be posted, and examples.
 _POSTED: dict[str, tuple[tuple[str, ...], dict[str, Json]]] = {
     "BatchSearch": (("BatchSearch",), {"two": _SEARCH}),
     "AnyNewMemory": (
@@ -163,5 +163,5 @@ _POSTED: dict[str, tuple[tuple[str, ...], dict[str, Json]]] = {
 
 
 def agent_bodies() -> dict[str, Json]:
-    """Return what is posted to agents' memories: a part of `components.requestBodies`."""
+    """Return the request bodies of agents' memories, for `components.requestBodies`."""
     return {name: posted(shapes, examples) for name, (shapes, examples) in _POSTED.items()}

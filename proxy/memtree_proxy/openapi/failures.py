@@ -1,6 +1,6 @@
-"""Errors: one response for each status, with the codes of the tree of errors.
+"""Describe errors: one response for each status, with its codes from the error classes.
 
-A class that is new in the tree (`memtree.errors`, or beside a route) is in the document by itself.
+New error classes (in `memtree.errors` or beside a route) appear in the document by themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtree_proxy.wire.json_schema import (
     schema,
 )
 
-# Where a status has more than one code, each says what it means in its own message.
+# If a status has several codes, each error's own message says what its code means.
 _DESCRIPTIONS = {
     400: "The request is wrong. `param` names the field or header, as in `messages[3].content`.",
     401: "There is no credential, or none that is known.",
@@ -66,7 +66,7 @@ _HEADERS = {
 
 
 def tree() -> Iterator[type[MemTreeError]]:
-    """All classes of errors that have been defined, the base first."""
+    """Yield all defined error classes, the base class first."""
     waiting: list[type[MemTreeError]] = [MemTreeError]
     while waiting:
         error = waiting.pop(0)
@@ -75,11 +75,11 @@ def tree() -> Iterator[type[MemTreeError]]:
 
 
 def codes(settings: Settings) -> dict[int, list[str]]:
-    """The codes of each status, in the order of statuses."""
+    """Return the codes of each status, ordered by status."""
     return _codes(settings.overflow_status)
 
 
-@cache  # each operation of the document asks for them
+@cache  # called for each operation of the document
 def _codes(overflow_status: int) -> dict[int, list[str]]:
     by_status: dict[int, set[str]] = {}
     for error in tree():
@@ -94,8 +94,7 @@ def responses(settings: Settings) -> dict[str, Json]:
 
 
 def of(settings: Settings, *statuses: int) -> dict[str, Json]:
-    """Return the error responses of an operation by status; a status that no error has is
-    left out."""
+    """Return the error responses of an operation by status, without statuses that no error has."""
     known = codes(settings)
     listed = [status for status in sorted(statuses) if status in known]
     return {str(status): ref("responses", name(status)) for status in listed}

@@ -1,4 +1,4 @@
-"""Headers: those that a request may carry for us, those of our answers, and credentials."""
+"""Describe headers: those of requests to us, those of our answers, and credentials."""
 
 from __future__ import annotations
 
@@ -129,12 +129,12 @@ _REQUEST_HEADERS = (
         {"type": "number", "examples": [600]},
     ),
 )
-# `components.parameters`, by the name of the header.
+# `components.parameters` by header name.
 REQUEST_HEADERS: dict[str, Json] = {row["name"]: row for row in _REQUEST_HEADERS}
 
 
 def of_context_memory() -> list[Json]:
-    """Parameters of the routes that read a history."""
+    """Return the parameters of routes that read a history."""
     names = (
         MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER,
         wait_timeout.STAINLESS,
@@ -147,7 +147,8 @@ def of_deletion() -> list[Json]:
 
 
 def of_chat() -> list[Json]:
-    """Return the request headers of the chat routes, which have one mode more than other routes."""
+    """Return the request headers of the chat routes, which accept one more mode than other
+    routes."""
     named = [name for name in REQUEST_HEADERS if name != MODE_HEADER]
     return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
 
@@ -190,7 +191,7 @@ def of_answer() -> dict[str, Json]:
 
 
 def of_every() -> dict[str, Json]:
-    """Return the headers that each answer of ours has."""
+    """Return the headers of each of our answers."""
     return {name: ref("headers", name) for name in (REQUEST, REQUEST_ID)}
 
 
@@ -221,6 +222,6 @@ def credentials() -> dict[str, Json]:
 
 def any_credential(settings: Settings, optional: bool = True) -> list[dict[str, list[str]]]:
     """Return the security requirement of a route: any one credential. On loopback none is required,
-    because without keys that is a tenant of its own."""
+    because there requests without a key share a tenant."""
     given: list[dict[str, list[str]]] = [{name: []} for name in credentials()]
     return [*given, {}] if optional and is_loopback(settings.host) else given

@@ -1,6 +1,6 @@
-"""Chat messages as they are posted: what `memtree.message.check_message` lets in, and no more.
+"""Describe posted chat messages, exactly as `memtree.message.check_message` accepts them.
 
-A property without a type is not read by MemTree, or read only where it has the usual type.
+A property without a type is either not read by MemTree, or read only if it has the usual type.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ _PARTS: dict[str, Json] = {
 SCHEMAS: dict[str, Json] = {
     "Message": {
         "description": "A message of the OpenAI chat API. Fields that are not listed are kept.",
-        "properties": _CALLS,  # they are read wherever they stand
+        "properties": _CALLS,  # tool calls are read in messages of any role
         "oneOf": [schema(name) for name in _ROLES],
         "discriminator": {
             "propertyName": "role",

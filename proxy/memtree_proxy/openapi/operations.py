@@ -1,4 +1,4 @@
-"""Operations of the document: their frame, their answers, and parameters that several share."""
+"""Build operations of the document: their frame, their answers, and shared parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ok(description: str, shape: Json, media: str = "application/json", **more: J
 
 
 def parameters() -> dict[str, Json]:
-    """Return `components.parameters` that several dialects share, by name."""
+    """Return the `components.parameters` that several dialects share, by name."""
     given = [
         query(
             "cursor",
@@ -61,7 +61,7 @@ def parameters() -> dict[str, Json]:
 
 
 def _counted(responses: Json) -> Json:
-    """Answers of a deletion, whose dry run is answered with 200 as well."""
+    """Return the responses of a deletion, adding its dry run, which also answers 200."""
     counted = {**answer("How much would go.", "DryRun"), **responses.get("200", {})}
     if "200" in responses:
         gone = responses["200"]["content"]["application/json"]["schema"]
@@ -70,8 +70,8 @@ def _counted(responses: Json) -> Json:
 
 
 def answer(description: str | Json, *shapes: str | Json, etag: bool | None = False) -> Json:
-    """Describe an answer. `shapes`: names of the shapes that it may have, or its whole content, or
-    nothing. `etag`: None where only some answers have one."""
+    """Describe an answer. `shapes`: names of its possible shapes, or its whole content, or nothing.
+    `etag`: True if answers have an ETag, None if only some do."""
     tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
     made: Json = {
         "description": description,
@@ -86,7 +86,7 @@ def answer(description: str | Json, *shapes: str | Json, etag: bool | None = Fal
 
 
 def described_routes(settings: Settings, *routes: type) -> dict[str, Json]:
-    """The path items of these classes of handlers, by path."""
+    """Return the path items of these classes of handlers by path."""
     paths: dict[str, Json] = defaultdict(dict)
     for kind in routes:
         for row, _ in operations(kind):

@@ -1,4 +1,4 @@
-"""Operations about the server itself: its page, its health, its counts, this document."""
+"""Describe operations of the server itself: its page, health, metrics, and this document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CODE = {**STRING, "maxLength": LONGEST_CODE}
 _AT_THE_ROOT = [{"url": "/", "description": "Under a prefix the path is the upstream's."}]
 _BELOW_NOTHING = [{"url": "/", "description": "Under a prefix there is nothing."}]
 _UNTOUCHED = {"304": {"description": "The browser has it.", "headers": headers.of_every()}}
-_EARLY = (421, 431, 500)  # what may go wrong before the path is looked at
+_EARLY = (421, 431, 500)  # errors that precede routing
 
 
 def build(settings: Settings) -> dict[str, Json]:

@@ -1,1 +1,2 @@
-"""Fields that are posted and answered: each once, for decoding, answering and describing."""
+"""Define posted and answered fields once each: for decoding, for answering and for the OpenAPI
+document."""

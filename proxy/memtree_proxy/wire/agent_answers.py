@@ -1,4 +1,4 @@
-"""Answers of the routes of agents' memories."""
+"""Define the answers of the routes of agents' memories."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ _MAYBE_ID, _MAYBE_MEMORY = either(STRING, NULL), either(MEMORY_ID, NULL)
 
 
 class ShownMemory(NamedTuple):
-    """Memory of an agent as an answer shows it. `now`: unix seconds, when it has its state.
-    `alone`: what rules find that it names is shown as well; for the rows of a list that would take
-    too long."""
+    """Memory of an agent, as answers show it. `now`: unix seconds at which its state holds.
+    `alone`: also show the entities that rules find in its text; too slow for each row of a list."""
 
     located: LocatedMemory
     now: float
@@ -64,12 +63,12 @@ class ShownMemory(NamedTuple):
 
 
 def kind_of(memory: Memory) -> str:
-    """Return the kind of a memory; without one of its own, its category."""
+    """Return the memory's kind, or its category if it has no kind."""
     return memory.kind or memory.category or "general"
 
 
 def data_of(memory: Memory) -> Json:
-    """Return the data of a memory; without any of its own, its text."""
+    """Return the memory's data, or an object with its text if it has no data."""
     return {"text": memory.text} if memory.data is None else dict(memory.data)
 
 
@@ -78,7 +77,7 @@ def mentions_of(mentions: Iterable[EntityMention]) -> list[Json]:
 
 
 def time_of(memory: Memory) -> object:
-    """Return the time of what the memory tells, where that is known."""
+    """Return the time of the event that the memory tells of, or `LEFT_OUT` if it is unknown."""
     at = when(memory.happened, memory.data)
     return LEFT_OUT if at is None else shown_time(at)
 
@@ -172,7 +171,8 @@ PAGE: Answer[ShownPage] = {
 
 
 class Stored(NamedTuple):
-    """Outcome of the memories of one request. `report`: of the conversation that held them."""
+    """Outcome of saving one request's memories. `report`: present if they came from a
+    conversation."""
 
     results: Sequence[StructuredResult]
     degraded: Sequence[str] = ()
@@ -180,7 +180,7 @@ class Stored(NamedTuple):
 
 
 def _plain(text: str) -> str:
-    """Half a surrogate pair, which a message may hold, has no UTF-8."""
+    """Replace lone surrogates, which a message may hold and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -244,7 +244,7 @@ STORED: Answer[Stored] = {
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of these answers by their names in the document."""
     return {
         "AgentMemory": schema_of_answer(MEMORY, description="A memory of an agent."),
         "AgentMemoryAnswer": schema_of_answer(MEMORY_ANSWER),

@@ -1,4 +1,4 @@
-"""Bodies that are posted to agents' memories: new ones, changes, deletions."""
+"""Define request bodies for agents' memories: new memories, changes, deletions."""
 
 from __future__ import annotations
 
@@ -57,15 +57,16 @@ from memtree_proxy.wire.types import (
     one_of,
 )
 
-ROLES = ("user", "assistant", "system", "human", "ai")  # of a conversation
+ROLES = ("user", "assistant", "system", "human", "ai")  # of a conversation's messages
 MAX_MESSAGE_ID = 200  # characters
 NOT_EDITED = ("data", "kind", "text", "category", TTL)
-MAX_POSTED = 131_072  # bytes of one memory: each of its characters may be written as six
+MAX_POSTED = 131_072  # bytes of one memory: JSON may escape each character as six
 _MEMORY_ID = re.compile(r"[A-Za-z0-9._~:@-]{1,200}")
 
 
 class RequestContext(NamedTuple):
-    """Values that fields are read with. `now`: unix seconds. `secrets`: tags may hold them."""
+    """Values that reading a field may need. `now`: unix seconds. `secrets`: tags may hold
+    secrets."""
 
     tenant: str
     now: float
@@ -78,12 +79,12 @@ class RequestContext(NamedTuple):
 
 
 def scopes_of(agent: str, subject: str, tenant: str) -> AgentScopes:
-    """The scopes that an agent and a subject name, each of which may be every one."""
+    """Return the scopes that an agent and a subject name; `*` stands for all of either."""
     return AgentScopes(tenant, None if agent == ALL else agent, None if subject == ALL else subject)
 
 
 def check_subject(given: Mapping[str, Any], place: str) -> None:
-    """Raise `BadRequest` for a subject of no agent."""
+    """Raise `BadRequest` if a subject is given without an agent."""
     if given.get(AGENT) is None and given.get(SUBJECT) is not None:
         raise BadRequest(
             f"{place}{SUBJECT} needs {place}{AGENT}, which may be {ALL}", param=f"{place}{SUBJECT}"
@@ -163,7 +164,7 @@ _SOME_TAGS = Type({**GIVEN_TAGS, "minItems": 1}, _some_tags)
 _IDS = ids(MOST_TOGETHER)
 _MEMORY_IDS = replace(
     _IDS,
-    # What cannot be an id is nobody's memory.
+    # Drop strings that cannot be ids: no memory has them.
     read=lambda value, name: [id_ for id_ in _IDS.read(value, name) if _MEMORY_ID.fullmatch(id_)],
 )
 _DEFAULT = "Of memories that say nothing of their own."
@@ -174,7 +175,7 @@ _NOT_BOTH: Json = {"not": {"allOf": [when_given(TTL), when_given(EXPIRES_AT)]}}
 
 
 class _WithEnd(Shape, frozen=True):
-    """An object with `ttl` or `expiresAt`."""
+    """Object with an expiry: `ttl` or `expiresAt`, not both."""
 
     MORE: ClassVar[Json] = _NOT_BOTH
 
@@ -206,7 +207,7 @@ class NewAgentMemory(_WithEnd, frozen=True, kw_only=True):
     expires_at: Annotated[Ends, "Before what the request says. Not with `ttl`."] = None
 
     def draft(self, otherwise: float | None) -> StructuredDraft:
-        """Return the memory as a draft. `otherwise`: its expiry, where it names none itself."""
+        """Return the memory as a draft. `otherwise`: expiry for a memory that sets none itself."""
         own = self.ttl if self.expires_at is None else self.expires_at
         ends = otherwise if own is None else own
         return StructuredDraft(self.kind, self.data, self.id, tags=self.tags, expires=ends)
@@ -253,8 +254,8 @@ class NewAgentMemoryBatch(_OfAgent, frozen=True, kw_only=True):
 
 
 class NewAgentMemories(_OfAgent, frozen=True, kw_only=True):
-    """Either `memories` or `conversation` is empty. `schemas`: kinds that memories of a
-    conversation may have, None for all. `force`: read messages again that were read before."""
+    """Body that saves memories or a conversation; the other field is empty. `schemas`: kinds that
+    memories of the conversation may have, None for all. `force`: read messages again."""
 
     memories: Annotated[Sequence[NewAgentMemory], Many(MOST_TOGETHER, MAX_POSTED)] = ()
     conversation: Annotated[Sequence[ConversationMessage], Many("max_messages")] = ()
@@ -281,7 +282,7 @@ class NewAgentMemories(_OfAgent, frozen=True, kw_only=True):
 
 
 def _exactly_one(posted: Mapping[str, Any], *, conversations: bool) -> None:
-    """Raise `BadRequest` unless memories are given, or a conversation where one may be."""
+    """Raise `BadRequest` unless exactly one is given: memories or, if allowed, a conversation."""
     names = ("conversation", "memories")
     assert isinstance(posted, PostedFields)
     present = [name for name in names if posted.is_given(name)]
@@ -300,7 +301,7 @@ def _exactly_one(posted: Mapping[str, Any], *, conversations: bool) -> None:
 
 
 class AgentMemoryEdit(Shape, frozen=True):
-    """Fields to change; at least one is required. No `expires_at` takes the expiry away."""
+    """Fields to change; at least one is required. `expires_at` None removes the expiry."""
 
     tags: Annotated[tuple[str, ...] | None, _TAGS, "All its tags from now on."] = None
     expires_at: Annotated[Ends | Unset, "Null: it is kept for good."] = UNSET
@@ -344,8 +345,8 @@ class ListFilters(Shape, frozen=True):
 
 
 class AgentFilters(Shape, frozen=True):
-    """Filters in a body. One that is unknown, or names nothing, is refused: to leave it out would
-    mean more memories."""
+    """Filters in a body. Unknown and empty filters are refused, since ignoring a filter would match
+    more memories."""
 
     agent_id: Annotated[str, A_MANY, "`*`: every agent."]
     subject_id: Annotated[str, A_MANY, "`*`: every subject.", NOT_NULL] = ""
@@ -379,7 +380,7 @@ class AgentFilters(Shape, frozen=True):
 
 
 class BatchDeletion(Shape, frozen=True):
-    """`ids`, or all that a filter means."""
+    """Body of a batch deletion: `ids`, or filters that select the memories."""
 
     ids: Annotated[Sequence[str], _MEMORY_IDS] = ()
     filters: AgentFilters | None = None
@@ -399,7 +400,8 @@ class BatchDeletion(Shape, frozen=True):
             raise BadRequest("give either ids or filters", param="ids")
 
     def scopes(self, tenant: str) -> AgentScopes | None:
-        """None where ids say which memories are meant. Raises `BadRequest`."""
+        """Return the scopes of the filters, or None if `ids` select the memories. Raises
+        `BadRequest` if the filters would match every memory."""
         if self.filters is None:
             return None
         scopes = scopes_of(self.filters.agent_id, self.filters.subject_id, tenant)
@@ -416,6 +418,6 @@ class BatchDeletion(Shape, frozen=True):
 
 
 def schemas(settings: Settings) -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of these bodies by their names in the document."""
     shapes = (NewAgentMemories, NewAgentMemoryBatch, AgentMemoryEdit, BatchUpdate, BatchDeletion)
     return {shape.__name__: schema_of(shape, settings) for shape in shapes}

@@ -1,4 +1,4 @@
-"""Parameters of agents' memories, and what both collections share."""
+"""Define parameters of agents' memories, and those shared with users' memories."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from memtree_proxy.wire.json_schema import STRING, Json
 from memtree_proxy.wire.parameter import query
 from memtree_proxy.wire.types import CHAT_ID, KIND, MANY
 
-EITHER = ("UserMemory", "AgentMemoryAnswer")  # a memory of a user, or of an agent
-FORMS = ("AgentMemoryHits", "MemoryAnswer", "MemoryMap")  # what a search may answer
+EITHER = ("UserMemory", "AgentMemoryAnswer")  # shapes of one memory: a user's, or an agent's
+FORMS = ("AgentMemoryHits", "MemoryAnswer", "MemoryMap")  # of a search, one for each mode
 
 
 def whose() -> list[Json]:
-    """Return the parameters that name an agent, where no user is meant."""
+    """Return the parameters that name an agent; without them a request means the user."""
     return [
         query("agentId", "The agent; `*`: every one. None: a user's memories.", MANY),
         query(
@@ -27,8 +27,7 @@ def whose() -> list[Json]:
 
 
 def one_agent() -> list[Json]:
-    """Parameters that name one agent and one subject, for routes on which only one scope can be
-    meant."""
+    """Return parameters that name one agent and one subject, for routes on a single scope."""
     return [
         query("agentId", "The agent. None: a user's memories.", CHAT_ID),
         query(
@@ -53,7 +52,7 @@ def filters() -> list[Json]:
 
 
 def search_filters() -> list[Json]:
-    """List parameters of `GET /memories/search`, beside `agentId` and `subjectId`."""
+    """List the parameters of `GET /memories/search` other than `agentId` and `subjectId`."""
     return [
         query("threadId", "Of this thread alone.", CHAT_ID),
         query(

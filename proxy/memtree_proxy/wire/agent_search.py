@@ -1,4 +1,4 @@
-"""Searches over agents' memories: what they are asked, one and many, and what they answer."""
+"""Define requests and answers of searches over agents' memories, single and batched."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ from memtree_proxy.wire.types import (
 )
 
 RAW, ANSWER, MAP = "llm", "answer", "map"
-MODES = (RAW, "raw", ANSWER, MAP)  # `raw`: an older name of `llm`
+MODES = (RAW, "raw", ANSWER, MAP)  # `raw`: the older name of mode `llm`
 OWN, SHARED, ALL = SCOPES = ("own", "shared", "all")
 ROWS, MAX_ROWS = 10, 100
-MAX_MAPPED = clusters.MOST  # memories of a map, and by default
+MAX_MAPPED = clusters.MOST  # memories in one map, also the default
 MAX_QUERIES = 10
 SUPERSEDED = "include_superseded"
 WHOSE = (
@@ -82,7 +82,8 @@ SCOPE = one_of(*SCOPES, default=ALL)
 
 
 class SearchFilters(Shape, frozen=True):
-    """No `agent_id`: the user's own memories, whose `kind` is their category."""
+    """Filters of one search. Without `agent_id` they select the user's own memories, and `kind`
+    means their category."""
 
     agent_id: Annotated[str | None, A_MANY, "`*`: every agent; none: the user's own."] = None
     subject_id: Annotated[str, A_MANY, "`*`: every subject."] = ""
@@ -102,8 +103,7 @@ class SearchFilters(Shape, frozen=True):
         check_subject(given, place)
 
     def agents(self, tenant: str) -> AgentScopes | None:
-        """Return the agents' scopes that are meant, None where the user's own memories
-        are meant."""
+        """Return the agents' scopes to search, or None for the user's own memories."""
         if self.agent_id is None:
             return None
         return scopes_of(self.agent_id, self.subject_id, tenant)
@@ -119,7 +119,8 @@ class SearchFilters(Shape, frozen=True):
         )
 
     def wanted_of_agents(self) -> MemoryFilter:
-        """The filter of shared memories: an agent's, whatever is meant by one's own."""
+        """Return the filter for shared memories, which are agents' even if the search is over the
+        user's own."""
         return MemoryFilter(kind=self.kind, thread_id=self.thread_id, tags=self.tags)
 
 
@@ -145,7 +146,7 @@ class BatchSearch(Shape, frozen=True):
 
 
 class SearchRequest(NamedTuple):
-    """A request to search agents' memories. One search with its mode, or several in mode `llm`.
+    """Request to search agents' memories: a single search in its mode, or several in mode `llm`.
     `scope`: own, shared or all."""
 
     searches: Sequence[AgentSearch]
@@ -215,7 +216,7 @@ _HITS = array(schema("AgentMemoryHit"), description="The best first.")
 
 
 class Searched(NamedTuple):
-    """Results of one request's searches. `warnings`: of grants that open nothing."""
+    """Results of one request's searches. `warnings`: why grants opened no memories."""
 
     results: Sequence[AgentSearchResult]
     warnings: Sequence[str]
@@ -228,7 +229,7 @@ class Searched(NamedTuple):
 
 
 def _answered(fields: Answer[Searched]) -> Answer[Searched]:
-    """An answer with these fields of its own."""
+    """Return the table of an answer: these fields, and those that all search answers have."""
     return {
         "success": Shown(TRUE, lambda of: True),
         **fields,
@@ -288,7 +289,7 @@ MANY_HITS = _answered(
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of searches by their names in the document."""
     return {
         "BatchSearch": schema_of(BatchSearch),
         "AgentMemoryHit": schema_of_answer(HIT),

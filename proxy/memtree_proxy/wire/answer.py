@@ -1,4 +1,4 @@
-"""Answers: a table says each field once, and an answer is made and described from that."""
+"""Build and describe answers from one table, which defines each field once."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from memtree_proxy.wire.json_schema import Json, array, described, object_of
 
 Row = TypeVar("Row")
-LEFT_OUT: Final = object()  # the value of an optional field that an answer does not have
-WHERE_EMPTY: Final = (
-    "where empty"  # an optional field that is left out where its attribute is empty
-)
+LEFT_OUT: Final = object()  # value that omits an optional field
+WHERE_EMPTY: Final = "where empty"  # marks an optional field that an empty attribute omits
 
 
 class Shown(NamedTuple, Generic[Row]):
-    """A field of an answer: its JSON Schema, its value, and what it says. `value`: also the path
-    of an attribute, as `memory.id`; None: the field's own name. `made` turns an attribute into what
-    is shown. `optional`: it is left out where its value is `LEFT_OUT`; `WHERE_EMPTY`: also where
-    its attribute is empty."""
+    """Field of an answer. `value`: a function of the row, or the path of an attribute such as
+    `memory.id`; None means the field's name. `says`: the description. `made` converts an attribute.
+    `optional`: omitted if its value is `LEFT_OUT`; `WHERE_EMPTY`: also if its attribute is empty."""
 
     schema: Json
     value: Callable[[Row], object] | str | None = None
@@ -33,7 +30,7 @@ SUCCESS: Answer[Any] = {"success": Shown({"const": True}, lambda row: True)}
 
 
 def shown(answer: Answer[Row], row: Row, **others: object) -> dict[str, Any]:
-    """Make the answer about a row. `others`: values of fields that the row does not hold."""
+    """Build the answer for a row. `others`: values of fields that the row does not hold."""
     made = {}
     for name, field in answer.items():
         if name in others:
@@ -56,18 +53,18 @@ def shown_each(answer: Answer[Row], rows: Iterable[Row]) -> list[dict[str, Any]]
 
 
 def same(schema: Json, says: str = "", made: Callable[[Any], object] | None = None) -> Shown[Any]:
-    """Describe a field that shows the row's attribute of its name."""
+    """Describe a field whose value is the row's attribute of the same name."""
     return Shown(schema, None, says, made=made)
 
 
 def rows_of(answer: Answer[Any], says: str = "") -> Shown[Any]:
-    """Describe a field that holds an array of objects made by the table of an answer."""
+    """Describe a field that holds an array of answers, each built from the table `answer`."""
     shape = array(schema_of_answer(answer))
     return same(shape, says, lambda rows: shown_each(answer, rows))
 
 
 def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:
-    """The JSON Schema of the answer. `more`: keywords of it."""
+    """Return the JSON Schema of the answer. `more`: further keywords of the schema."""
     properties = {
         name: described(field.schema, field.says) if field.says else field.schema
         for name, field in answer.items()

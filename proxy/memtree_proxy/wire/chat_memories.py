@@ -1,4 +1,4 @@
-"""Memories of a chat: how they are posted, looked for and answered."""
+"""Define requests and answers of a chat's memories."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ChatMemoryEdit(Shape, frozen=True):
 
 
 class ChatFilters(Shape, frozen=True, rename=None):
-    """Attributes are those of `MemoryFilter`."""
+    """Filters of a list or a search; the attributes are named as in `MemoryFilter`."""
 
     category: Annotated[str | None, _CATEGORY, "Memories of this category alone."] = None
     source_type: Annotated[str | None, _SOURCE_TYPE, "Memories that came this way alone."] = None
@@ -174,7 +174,7 @@ REQUEST_BODIES = {
 
 
 def schemas(settings: Settings) -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of chat memory by their names in the document."""
     return {
         "NewChatMemory": schema_of(NewChatMemory, settings),
         "ChatMemoryEdit": schema_of(ChatMemoryEdit, settings),
@@ -187,7 +187,7 @@ def schemas(settings: Settings) -> dict[str, Json]:
 
 
 def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of chat memory, by name."""
+    """Return `components.parameters` of chat memory by name."""
     given = [
         parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
         parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),

@@ -1,5 +1,5 @@
-"""Answers of `/context_memory`: what a request cost, what memory made of it, what still waits, and
-what was forgotten."""
+"""Define the answers of `/context_memory`: tokens used, the compressed history, pending jobs, and
+deletions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Answers about conversations, and about single requests: numbers and places, no text."""
+"""Define the answers about conversations and single requests. They hold counts and positions, no
+text."""
 
 from __future__ import annotations
 

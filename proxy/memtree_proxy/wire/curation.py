@@ -1,4 +1,5 @@
-"""Looking after memories: deletions of many, merges, settlements, histories and tombstones."""
+"""Define requests and answers that curate memories: bulk deletion, merging, settling conflicts,
+histories and tombstones."""
 
 from __future__ import annotations
 
@@ -59,9 +60,9 @@ from memtree_proxy.wire.types import (
     one_of,
 )
 
-MAX_IDS = 1_000  # of one request
+MAX_IDS = 1_000  # in one request
 SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
-BULK_FIELDS = ("filter", "ids", "all")  # of a request that deletes many
+BULK_FIELDS = ("filter", "ids", "all")  # ways in which a bulk deletion selects memories
 
 # -- posted ----------------------------------------------------------------------------------
 
@@ -70,15 +71,15 @@ def _name(value: object, name: str) -> str:
     return checked_name(fields.text(value, name) or "", name)
 
 
-# Of a filter, which may name a category that nothing has.
+# Category in a filter: any name, since a filter may match nothing.
 CATEGORY_NAME = Type({**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}, _name)
-# What is no time, or none in the future, is told by the 400 that refuses it.
+# The schema takes any string; a 400 says if it is no time, or not in the future.
 A_TIME = Type({"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}, timestamp)
 SOURCE_TYPE = one_of(*SOURCE_TYPES)
 
 
 class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "threadId"}):
-    """Attributes are those of `MemoryFilter`."""
+    """Filter of memories; the attributes are named as in `MemoryFilter`."""
 
     category: Annotated[str | None, CATEGORY_NAME, "Of this category alone."] = None
     tags: Annotated[tuple[str, ...], TAGS, TAGS_SAY] = ()
@@ -93,15 +94,15 @@ class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "
     thread_id: Annotated[str | None, AN_ID] = None
 
 
-# What a filter may say of whose memories.
+# Filters by whose memories they select from.
 AGENTS_FILTERS = ("kind", "threadId")
 OF_CHATS = tuple(name for name in names(BulkFilter) if name not in ("group_id", *AGENTS_FILTERS))
 OF_USERS, OF_AGENTS = (*OF_CHATS, "group_id"), (*OF_CHATS, *AGENTS_FILTERS)
 
 
 def memory_filter(given: Mapping[str, Any], place: str = "", **states: Any) -> MemoryFilter:
-    """Read a filter. `place`: stands before a field's name in errors. `states`: superseded,
-    expired and deleted memories that it lets through."""
+    """Read a filter. `place`: prefix of field names in errors. `states`: flags that also let
+    superseded, expired or deleted memories through."""
     return MemoryFilter(**msgspec.structs.asdict(read(BulkFilter, given, place=place)), **states)
 
 
@@ -125,13 +126,15 @@ class BulkDeletion(Shape, frozen=True, rename={"agent_id": "agentId", "subject_i
     subject_id: Annotated[str, A_MANY] = ""
 
     def wanted(self, *, purged: bool) -> MemoryFilter:
-        """Return the filter of what goes. `purged`: with `all`, the deleted ones as well."""
+        """Return the filter of the memories to delete. `purged`: with `all`, include deleted
+        memories."""
         return replace(EVERYTHING, deleted=purged) if self.all else self.filter or ANY
 
 
 def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
-    """Read which memories shall go. Raises `BadRequest` unless a body says that in exactly one way;
-    a filter that lets all through is none. `known`: fields that a filter may have."""
+    """Read which memories to delete. Raises `BadRequest` unless the body selects them in exactly
+    one way; a filter that matches every memory is refused. `known`: fields that a filter may
+    have."""
     posted = read(BulkDeletion, body, known)
     if [posted.all, posted.filter is not None, posted.ids is not None].count(True) != 1:
         raise BadRequest("give exactly one of filter, ids and all: true")
@@ -141,7 +144,8 @@ def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
 
 
 def deletion_schema(*, agents: bool) -> Json:
-    """Describe a deletion of many. `agents`: a body may name them, and a filter their fields."""
+    """Return the schema of a bulk deletion. `agents`: a body may name agents, and a filter their
+    fields."""
     known, given = schema_of(BulkFilter)["properties"], schema_of(BulkDeletion)["properties"]
     filters = known if agents else OF_CHATS
     wanted = object_of(
@@ -204,7 +208,7 @@ CHAT_CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
 
 
 def _said(text: str, category: Json, tainted: str) -> Answer[Memory]:
-    """Return the fields of a memory at one time. `text`: the name of the field of its text."""
+    """Return the fields of a memory's version. `text`: the name of its text field."""
     return {
         text: Shown(STRING, "text", "What is remembered."),
         "category": Shown(either(category, NULL)),
@@ -240,7 +244,7 @@ _SAID_OF_AGENT: Answer[Memory] = {
 
 
 def _history(said: Answer[Memory]) -> Answer[MemoryPast]:
-    """Show the versions of a memory, and of those that it took the place of."""
+    """Show the versions of a memory, and of the memories that it replaced."""
     version = {"version": said["version"], "at": time("updated"), **said}
     versions = array(schema_of_answer(version))
     replaced: Answer[ReplacedMemory] = {
@@ -266,7 +270,7 @@ def _history(said: Answer[Memory]) -> Answer[MemoryPast]:
 
 
 HISTORY, CHAT_HISTORY = _history(SAID_OF_USER), _history(SAID_OF_CHAT)
-AGENT_HISTORY = _history(_SAID_OF_AGENT)  # the document has it for both
+AGENT_HISTORY = _history(_SAID_OF_AGENT)  # the document describes users' histories by it, too
 
 
 def _tombstones(text: str) -> Answer[list[Tombstone]]:
@@ -324,7 +328,7 @@ REQUEST_BODIES = {name: posted([name], {"one": value}) for name, value in _EXAMP
 
 
 def schemas(settings: Settings) -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of curation by their names in the document."""
     shapes = (MemoryIds, ChatMemoryMerge, MemoryMerge, MemorySettlement)
     return {
         **{shape.__name__: schema_of(shape, settings) for shape in shapes},

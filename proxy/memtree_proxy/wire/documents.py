@@ -1,4 +1,4 @@
-"""Documents: how they are posted and answered."""
+"""Define requests and answers for documents."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ from memtree_proxy.wire.shape import (
 )
 from memtree_proxy.wire.types import CHAT_ID, NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
 
-MAX_DOCUMENTS = 100  # of one request
-MAX_CHARACTERS = 16 << 20  # of all their texts
+MAX_DOCUMENTS = 100  # in one request
+MAX_CHARACTERS = 16 << 20  # in all texts of a request
 DOCUMENTS = "documents"
 
 _OBJECT: Json = {"type": "object"}
@@ -92,8 +92,8 @@ class PostedDocument(Shape, frozen=True, kw_only=True):
     MORE: ClassVar[Json] = {"description": "A document."}
 
     def checked(self, place: str = "") -> NewDocument:
-        """Check the document; without an id it gets one. Raises `BadRequest`, `RequestTooLarge`
-        and `SecretRejected` naming the field."""
+        """Return the document checked, with a new id if it has none. Raises `BadRequest`,
+        `RequestTooLarge` and `SecretRejected`, each naming the field."""
         with placed(place):
             id_ = f"doc_{secrets.token_hex(12)}" if self.id is None else self.id
             return checked(id_, self.text, self.type, self.metadata)
@@ -134,7 +134,7 @@ class NewDocuments(NamedTuple):
 
 
 def new_documents(body: Body) -> NewDocuments:
-    """Read the list `documents`, or the fields of a single one. All are checked before any is
+    """Read the list `documents`, or the fields of a single document. Checks all before any is
     stored."""
     if PostedFields(body).is_given(DOCUMENTS):
         return NewDocuments(read(PostedDocuments, body).checked(), single=False)
@@ -206,12 +206,12 @@ NAMESPACE: Answer[Namespace] = {
 
 
 def _cut(hit: PassageHit) -> Mapping[str, Any]:
-    """Return where the passage was cut out of its document."""
+    """Return the passage's position in its document."""
     return hit.passage.data or {}
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of documents by their names in the document."""
     single, several = schema_of(PostedDocument), schema_of(PostedDocuments)
     apart = dict.fromkeys(names(PostedDocument), NULL)
     single["properties"] |= {DOCUMENTS: NULL}
@@ -254,7 +254,7 @@ REQUEST_BODIES = {"Documents": posted(["NewDocuments"], EXAMPLES)}
 
 
 def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of documents, by name."""
+    """Return `components.parameters` of documents by name."""
     owner = "The namespace, by a name that its owner chose."
     return {
         "namespace": parameter.path("namespace", owner, CHAT_ID),

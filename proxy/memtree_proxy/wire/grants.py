@@ -1,4 +1,4 @@
-"""Grants and wallets: how they are posted and answered."""
+"""Define requests and answers for grants and wallets."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _CODE: Json = {"type": "string", "pattern": f"^{CODE_PREFIX}", "maxLength": MAX_
 
 
 def _signed(value: Any, name: str) -> SignedGrant:
-    """Read a grant or a share code. Raises `BadRequest` naming the place."""
+    """Read a grant or a share code. Raises `BadRequest` naming the field."""
     try:
         if name == SHARE_CODE:
             return read_share_code(fields.text(value, name) or "")
@@ -98,7 +98,7 @@ def _signed(value: Any, name: str) -> SignedGrant:
 
 
 class PostedGrant(Shape, frozen=True):
-    """A grant, or a share code that holds one."""
+    """Body with a grant, or with a share code that holds a grant."""
 
     grant: Annotated[SignedGrant | None, Type(_GRANT, _signed), NOT_NULL] = None
     share_code: Annotated[SignedGrant | None, Type(_CODE, _signed), NOT_NULL] = None
@@ -112,7 +112,7 @@ class PostedGrant(Shape, frozen=True):
 def posted_grant(body: Body) -> SignedGrant:
     of = read(PostedGrant, body)
     signed = of.grant or of.share_code
-    assert signed is not None  # checked
+    assert signed is not None  # `check` refuses a body without it
     return signed
 
 
@@ -171,7 +171,7 @@ REVOKED: Answer[bool] = {
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of grants and wallets by their names in the document."""
     given = schema_of(PostedGrant)["properties"]
     forms = [
         object_of({name: given[name], other: NULL}, (name,))
@@ -186,7 +186,7 @@ def schemas() -> dict[str, Json]:
     }
 
 
-# Signed by the keys of `tests/made/wallets.py`; they end in the year 2100.
+# Examples signed with the keys of `tests/made/wallets.py`; they expire in the year 2100.
 EXAMPLES: dict[str, Json] = {
     "grant": {
         "grant": {
@@ -237,5 +237,5 @@ PROOF: dict[str, Json] = {header["name"]: header for header in _HEADERS}
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` of grants and wallets by name."""
     return {"address": parameter.path("address", "The address of a wallet.", STRING), **PROOF}

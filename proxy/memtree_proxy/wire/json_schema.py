@@ -1,4 +1,4 @@
-"""JSON Schema in few words; what all parts of the document are made of."""
+"""Build JSON Schema with short functions, used by all parts of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def schema(name: str) -> Json:
 
 
 def described(shape: Json, description: str, **more: Any) -> Json:
-    """A schema with its description."""
+    """Return the schema with a description."""
     return {**shape, "description": description, **more}
 
 
@@ -37,14 +37,15 @@ def array(items: Json, **more: Any) -> Json:
 def object_of(
     properties: Mapping[str, Json], required: Iterable[str] | None = None, **more: Any
 ) -> Json:
-    """An object. `required`: all properties unless named. More fields may come."""
+    """Return the schema of an object. `required`: defaults to all properties. Further fields are
+    allowed."""
     names = list(properties) if required is None else list(required)
     listed: Json = {"required": names} if names else {}
     return {"type": "object", "properties": dict(properties), **listed, **more}
 
 
 def when_given(name: str, other: Json = NULL) -> Json:
-    """Keywords of an object in which a field is not null, nor `other`."""
+    """Return keywords that match an object in which the field is neither null nor `other`."""
     return {"required": [name], "properties": {name: {"not": other}}}
 
 
@@ -53,7 +54,7 @@ def content(shape: Json, media: str = "application/json", **more: Any) -> Json:
 
 
 def posted(shapes: Sequence[str], examples: Mapping[str, Json]) -> Json:
-    """A request body of one of these shapes, with examples by name."""
+    """Return a request body of one of these shapes. `examples`: by name."""
     shape = schema(shapes[0]) if len(shapes) == 1 else either(*map(schema, shapes))
     shown = {
         name: {"summary": name.capitalize(), "value": value} for name, value in examples.items()

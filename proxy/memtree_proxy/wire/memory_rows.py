@@ -1,4 +1,4 @@
-"""Rows of memories, and answers made of them, as chats and users have them alike."""
+"""Define rows of memories, and the answers built from them, for chats and users alike."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ MAYBE_STRING, MAYBE_ID = either(STRING, NULL), either(MEMORY_ID, NULL)
 
 
 class ShownRow(NamedTuple):
-    """A memory as an answer shows it. `now`: unix seconds, when it has its state. `twins`: ids of
-    those that say the same. `group`: the one that a row of a user shows; `groups`: ids of all that
-    it is in. `relevance`: of a hit."""
+    """Memory as answers show it. `now`: unix seconds at which its state holds. `twins`: ids of
+    memories that say the same. `group`: the group shown in a user's row; `groups`: ids of all its
+    groups. `relevance`: set for search hits."""
 
     memory: Memory
     now: float
@@ -53,7 +53,7 @@ class ShownHits(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[ShownRow], result: SearchResult) -> ShownHits:
-        """`rows`: of the hits, in their order."""
+        """Return the hits with their relevance. `rows`: one for each hit, in the same order."""
         ranked = [
             row._replace(relevance=hit.relevance)
             for row, hit in zip(rows, result.hits, strict=True)
@@ -62,7 +62,7 @@ class ShownHits(NamedTuple):
 
 
 def time(path: str, says: str = "") -> Shown[Any]:
-    """A time that is never absent. `path`: of the attribute that has it."""
+    """Return a time field that is never null. `path`: the attribute with the unix seconds."""
     seconds = attrgetter(path)
     return Shown(TIME, lambda of: shown_time(seconds(of)), says)
 
@@ -77,7 +77,7 @@ def maybe_time(path: str, says: str = "") -> Shown[Any]:
 
 
 def of_memory(said: Answer[Memory]) -> Answer[ShownRow]:
-    """Make a part of a row of what its memory says."""
+    """Turn fields of a memory into fields of its row."""
 
     def within(name: str, field: Shown[Memory]) -> Shown[ShownRow]:
         read = field.value if callable(field.value) else attrgetter(field.value or name)
@@ -87,7 +87,7 @@ def of_memory(said: Answer[Memory]) -> Answer[ShownRow]:
 
 
 def state_of(text: str) -> Answer[ShownRow]:
-    """Tell what became of a memory. `text`: the field of a memory's text."""
+    """Return the fields that show a memory's state. `text`: the name of its text field."""
     update: Answer[PossibleUpdate] = {
         "id": Shown(MEMORY_ID),
         text: Shown(STRING, "text"),
@@ -116,7 +116,8 @@ def state_of(text: str) -> Answer[ShownRow]:
 
 
 def saved(text: str) -> Answer[SaveResult]:
-    """Tell what came of the look for duplicates, beside the row that was saved or was there."""
+    """Return the fields that show the duplicate check of a saved memory. `text`: the name of its
+    text field."""
     update: Answer[NearMemory] = {
         "id": Shown(MEMORY_ID, "memory.id"),
         text: Shown(STRING, "memory.text"),
@@ -149,7 +150,7 @@ def saved(text: str) -> Answer[SaveResult]:
 
 
 def page_of(row: Answer[ShownRow], name: str, whose: str) -> Answer[ShownPage]:
-    """A page of a list. `name`: the row's in the document."""
+    """Return the fields of a page of a list. `name`: of the row's shape in the document."""
     return {
         "memories": Shown(
             array(schema(name)), lambda of: shown_each(row, of.rows), "The newest first."
@@ -160,7 +161,7 @@ def page_of(row: Answer[ShownRow], name: str, whose: str) -> Answer[ShownPage]:
 
 
 def hits_of(row: Answer[ShownRow]) -> Answer[ShownHits]:
-    """The answer to a search."""
+    """Return the fields of the answer to a search."""
     hit: Answer[ShownRow] = {
         **row,
         "relevance": Shown(RELEVANCE, lambda of: round(of.relevance, 2)),

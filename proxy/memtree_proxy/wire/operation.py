@@ -1,4 +1,4 @@
-"""A route's row, written at its handler: the route is served and described from that."""
+"""Describe a route at its handler: both the router and the OpenAPI document are built from it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Final, TypeVar
 from memtree_proxy.http.content_encoding import HEADER
 from memtree_proxy.wire.json_schema import Json
 
-# Statuses of errors.
+# Statuses of errors, by what a route does; each list includes those before it.
 ALWAYS = (403, 405, 421, 431, 500)
-KNOWN = (401, 408, 429, 503, *ALWAYS)  # where a credential is looked at
-READING = (400, 413, 415, *KNOWN)  # where a body is read
+KNOWN = (401, 408, 429, 503, *ALWAYS)  # of routes that check a credential
+READING = (400, 413, 415, *KNOWN)  # of routes that read a body
 
 _ROWS: Final = "operations"
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -21,10 +21,10 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`says`: may hold `{deleted_days}`, a setting. `answers`: by status what it means, and the
-    names of the shapes it may have, or its whole content. `errors`: the statuses of errors.
-    `parameters`, `body`: names in the document, or whole ones. `deletes`: the switches of a
-    deletion, `dry_run` and `purge`. `etag`: answers have one; None: some of their shapes have."""
+    """Description of a route. `says` may hold the setting `{deleted_days}`. `answers`: by status,
+    the meaning, then names of shapes or the whole content. `errors`: statuses. `parameters`,
+    `body`: names in the document, or definitions. `deletes`: switches of a deletion, `dry_run` and
+    `purge`. `etag`: answers have an ETag; None: only some shapes do."""
 
     method: str
     path: str
@@ -43,8 +43,8 @@ class Operation:
 def operation(
     route: str, id_: str, tag: str, summary: str, says: str, **more: Any
 ) -> Callable[[Handler], Handler]:
-    """Note at a handler what it answers, once for each of its methods. `route`: method and path.
-    `more`: as `Operation`."""
+    """Attach a description to a handler, once for each of its methods. `route`: method and path.
+    `more`: further fields of `Operation`."""
     method, _, path = route.partition(" ")
     row = Operation(method=method, path=path, id=id_, tag=tag, summary=summary, says=says, **more)
 
@@ -56,9 +56,9 @@ def operation(
 
 
 def memory_operation(tag: str) -> Callable[..., Callable[[Handler], Handler]]:
-    """Return the decorator `operation` for routes of memories under this tag. It adds what follows
-    from the rest of a row: the ids of the path, before other parameters; behind them the encoding
-    of a body; and the statuses of a credential, of parameters and of a body."""
+    """Return the decorator `operation` for routes of memories under this tag. It adds the ids in
+    the path before other parameters, the content encoding of a body after them, and the error
+    statuses that follow from credentials, parameters and a body."""
 
     def noting(
         route: str,
@@ -82,7 +82,7 @@ def memory_operation(tag: str) -> Callable[..., Callable[[Handler], Handler]]:
 
 
 def operations(routes: object) -> Iterator[tuple[Operation, str]]:
-    """Each row of a class of handlers, or of an instance, with its handler's name."""
+    """Yield each operation of a class of handlers, or of an instance, with its handler's name."""
     kind = routes if isinstance(routes, type) else type(routes)
     for name, handler in vars(kind).items():
         for row in getattr(handler, _ROWS, ()):

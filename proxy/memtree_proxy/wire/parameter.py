@@ -1,4 +1,4 @@
-"""Parameters of routes as the document has them."""
+"""Define parameters of routes for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OFF: Json = {"type": "boolean", "default": False}
 
 
 def limit(most: int, default: int) -> Json:
-    shape = {"type": "integer", "default": default}  # clamped, so without bounds
+    shape = {"type": "integer", "default": default}  # clamped, so the schema has no bounds
     return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
 
 

@@ -1,7 +1,7 @@
-"""Schemas: how they are posted, in either of two forms, and answered.
+"""Define requests, in either of two forms, and answers for schemas.
 
-`PUT /schemas/{kind}` takes `json_schema`, `POST /schemas` takes `name` and `schema`; each takes the
-fields of the other one, too.
+`PUT /schemas/{kind}` takes `json_schema`, `POST /schemas` takes `name` and `schema`; each also
+accepts the other's fields.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _UNIQUE = (
     "Names of fields at the top: a new memory takes the place of one of the same agent, subject "
     "and kind that has the same values there. `kind` itself: there is one memory of the kind."
 )
-_SAME = (("json_schema", "schema"), ("uniqueOn", "unique_on"))  # two names of one field
+_SAME = (("json_schema", "schema"), ("uniqueOn", "unique_on"))  # pairs of names for one field
 
 # -- posted ----------------------------------------------------------------------------------
 
 
 def _document(raw: bytes, name: str) -> str:
-    """Return the JSON text as it was posted, inside a string or as an object."""
+    """Return the posted JSON text of a schema, given as an object or inside a string."""
     if raw[:1] == b"{":
         return raw.decode()
     if raw[:1] != b'"':
@@ -118,7 +118,7 @@ class NewSchema(NamedTuple):
 
 
 def new_schema(body: Body, required: str = "json_schema") -> NewSchema:
-    """Read a schema in either form. `required`: what an error calls a document that is missing."""
+    """Read a schema in either form. `required`: the field that an error names if it is missing."""
     change = read(PostedSchema, body).change()
     if change.document is None:
         raise BadRequest(f"{required} is required", param=required)
@@ -126,12 +126,12 @@ def new_schema(body: Body, required: str = "json_schema") -> NewSchema:
 
 
 def named_schema(body: Body) -> tuple[str, NewSchema]:
-    """Return a kind, and its schema."""
+    """Read a kind and its schema."""
     return read(SchemaName, body).name, new_schema(body, "schema")
 
 
 def schema_change(body: Body) -> SchemaChange:
-    """Read a change. Raises `BadRequest` unless it has a field."""
+    """Read a change of a schema. Raises `BadRequest` if it has no field."""
     change = read(PostedSchema, body).change()
     if change == SchemaChange():
         raise BadRequest("one of description, schema and uniqueOn is required", param="schema")
@@ -169,7 +169,7 @@ CHANGED: Answer[MemorySchema] = {
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of these requests and answers by their names in the document."""
     name = schema_of(SchemaName)
     either_field = {"anyOf": list(_forms(required=False))}
     says = {"anyOf": [when_given(field) for field in (*_SAME[0][::-1], *_SAME[1], "description")]}
@@ -187,7 +187,8 @@ def schemas() -> dict[str, Json]:
 
 
 def _forms(named: Json | None = None, *, required: bool = True) -> Iterator[Json]:
-    """Describe each pair of names; the other names of the two fields are null."""
+    """Yield a schema for each choice between the two names of both fields; the names not chosen are
+    null."""
     properties, named = schema_of(PostedSchema)["properties"], named or {}
     for document, other in (_SAME[0][::-1], _SAME[0]):
         for name in _SAME[1][::-1]:
@@ -216,5 +217,5 @@ REQUEST_BODIES = {name: posted([name], examples) for name, examples in _EXAMPLES
 
 
 def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of schemas, by name."""
+    """Return `components.parameters` of schemas by name."""
     return {"kind": parameter.path("kind", "The kind of memories that the schema is of.", KIND)}

@@ -1,12 +1,12 @@
-"""Posted objects: a Struct says each field once, and is read and described from that.
+"""Read and describe posted objects from one Struct, which defines each field once.
 
     class Batch(Shape):
         ids: Annotated[list[str], IDS]
         limit: Annotated[Limit, "Clamped."] = 10
 
-A field without a default is required. One with a default may be null, which means absent, unless it
-is `NOT_NULL`; with `UNSET` as its default null is a value of its own. What this file does not do:
-know a type (`types.py`) or what fields mean together (a shape's `check`, and who reads it).
+A field without a default is required. A field with a default may be null, which means absent,
+unless it is `NOT_NULL`; with the default `UNSET`, null is a value of its own. Types are defined in
+`types.py`; rules across fields belong to a shape's `check`, or to its caller.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from memtree.memories.memory import UNSET
 from memtree.wire.json_body import Body
 from memtree_proxy.wire.json_schema import NULL, Json, array, described, either, object_of, schema
 
-NOT_NULL: Final = object()  # beside a type: null is refused though the field may be absent
+NOT_NULL: Final = object()  # metadata: the field may be absent, but not null
 Value = TypeVar("Value", bound="Shape")
 
 
 class FromSetting(str):
-    """Name of a setting. In a schema its value stands in this place."""
+    """Name of a setting; the schema shows the setting's value instead."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
+@dataclass(frozen=True, slots=True, eq=False)  # hashable, since annotations hold it
 class Type:
-    """A kind of value. `read` takes the value and the field's name; it raises `BadRequest` naming
-    it. `reads_null`: it says itself what is wrong where a required field is null or absent. `raw`:
-    it reads the JSON itself, as bytes; not within an array."""
+    """Type of a value. `read` takes the value and the field's name, and raises `BadRequest` naming
+    the field. `reads_null`: `read` itself refuses null for a required field. `raw`: `read` takes
+    the JSON as bytes; not allowed inside an array."""
 
     schema: Json
     read: Callable[[Any, str], Any]
@@ -44,36 +44,36 @@ class Type:
     raw: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
+@dataclass(frozen=True, slots=True, eq=False)  # hashable, since annotations hold it
 class TypeNow:
-    """A kind of value that is read with what is known of the request: `read` takes that, too."""
+    """Type of a value whose `read` also takes the context of the request."""
 
     schema: Json
     read: Callable[[Any, str, Any], Any]
 
 
 class Many(NamedTuple):
-    """An array of 1 to `most` objects; a name is that of a setting."""
+    """Array of 1 to `most` objects. `most`: a number, or the name of a setting."""
 
     most: int | str
     bytes_of_each: int | None = None
 
 
 class Shape(msgspec.Struct, frozen=True, rename="camel"):
-    """`MORE`: what else its schema says. `NULLABLE`: the schema says of optional fields that they
-    may be null, as all may."""
+    """Posted object. `MORE`: further keywords of its schema. `NULLABLE`: the schema lets optional
+    fields be null."""
 
     MORE: ClassVar[Json] = {}
     NULLABLE: ClassVar[bool] = True
 
     @classmethod
     def check(cls, given: Mapping[str, Any], place: str) -> None:
-        """Refuse what no single field can: unknown fields, fields that exclude each other.
-        `place`: stands before names of fields in errors, as `memories[0].`."""
+        """Refuse errors across fields: unknown fields, fields that exclude each other. `place`:
+        prefix of field names in errors, such as `memories[0].`."""
 
 
 class PostedFields(Mapping[str, Any]):
-    """The fields of a body, each decoded when it is asked for."""
+    """Mapping of a body's fields that decodes each field on access."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -84,7 +84,8 @@ class PostedFields(Mapping[str, Any]):
         return self._body.value(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Faster than by an exception, which most fields of a shape would raise."""
+        """Return the field's value or the default. Most fields are absent, and `Mapping.get` would
+        raise and catch a `KeyError` for each."""
         return self._body.value(name) if name in self._body.spans else default
 
     def __iter__(self) -> Iterator[str]:
@@ -103,7 +104,7 @@ class PostedFields(Mapping[str, Any]):
         return self._body.fragment(name) if self.is_given(name) else None
 
     def elements(self, name: str) -> Sequence[bytes]:
-        """The raw elements of an array; none where it is no array."""
+        """Return the raw elements of an array field, or an empty list if it is not an array."""
         try:
             raw = self._body.fragment(name) or b"null"
             return [bytes(element) for element in msgspec.json.decode(raw, type=list[msgspec.Raw])]
@@ -128,13 +129,13 @@ class _Field(NamedTuple):
 def read(
     shape: type[Value], given: Body | Mapping[str, Any], by: Any = None, place: str = ""
 ) -> Value:
-    """Read an object field by field. `by`: what is known of the request. Raises `BadRequest`."""
+    """Read an object field by field. `by`: context of the request. Raises `BadRequest`."""
     fields = PostedFields(given) if isinstance(given, Body) else given
     shape.check(fields, place)
     values: dict[str, Any] = {}
     for field in _fields(shape):
         if isinstance(field.kind, Many):
-            assert isinstance(fields, PostedFields)  # within an array no element is raw
+            assert isinstance(fields, PostedFields)  # elements of an array have no raw fields
             if field.required or fields.is_given(field.name):
                 values[field.attribute] = _many(fields, field, by)
             continue
@@ -155,7 +156,7 @@ def read(
 
 
 def object_at(value: object, name: str) -> Mapping[str, Any]:
-    """Raise `BadRequest` unless the value is an object."""
+    """Return the value, or raise `BadRequest` if it is not an object."""
     if not isinstance(value, dict):
         raise BadRequest(f"{name} must be an object", param=name)
     return value
@@ -163,7 +164,7 @@ def object_at(value: object, name: str) -> Mapping[str, Any]:
 
 @contextmanager
 def placed(place: str) -> Iterator[None]:
-    """Put a place, as `rows[0].`, before the field that an error names."""
+    """Prefix the field that an error names with a place, such as `rows[0].`."""
     try:
         yield
     except MemTreeError as error:
@@ -171,31 +172,31 @@ def placed(place: str) -> Iterator[None]:
 
 
 def named(name: str) -> Type:
-    """Say that an object's schema stands in the document under this name."""
+    """Return the type of an object that the document describes under this name."""
     return Type(schema(name) if name else {}, object_at, reads_null=True)
 
 
 def refuse_unknown(shape: type[Shape], given: Mapping[str, Any], name: str) -> None:
-    """Raise `BadRequest` where an object called `name` has a field that its shape has not."""
+    """Raise `BadRequest` if an object called `name` has a field that the shape lacks."""
     known = [field.name for field in _fields(shape)]
     if not set(known).issuperset(given):
         raise BadRequest(f"{name} knows only {', '.join(known)}", param=name)
 
 
 def names(shape: type[Shape]) -> tuple[str, ...]:
-    """The fields' names as they are posted."""
+    """Return the posted names of the shape's fields."""
     return tuple(field.name for field in _fields(shape))
 
 
 def kinds(shape: type[Shape]) -> Iterator[tuple[str, str, Json]]:
-    """The name, the sentence and the JSON Schema of each field that is not an array of shapes."""
+    """Yield name, description and JSON Schema of each field that is not an array of shapes."""
     for field in _fields(shape):
         if not isinstance(field.kind, Many):
             yield field.name, field.says, field.kind.schema
 
 
 def schema_of(shape: type[Shape], settings: Any = None) -> Json:
-    """The JSON Schema of a shape. `settings`: where limits come from."""
+    """Return the JSON Schema of a shape. `settings`: source of its limits."""
     fields = _fields(shape)
     required = [field.name for field in fields if field.required]
     return object_of({f.name: _schema(f, settings) for f in fields}, required) | shape.MORE
@@ -268,7 +269,8 @@ def _field(info: msgspec.structs.FieldInfo, nullable: bool) -> _Field:
 
 
 def _reader(kind: Type | TypeNow | Many, shape: type[Shape] | None) -> Callable[..., Any]:
-    """Read a value of the kind, called by its name, with what is known of the request."""
+    """Return a function that takes a value, its name and the context of the request, and reads the
+    value."""
     if shape is not None:
         return lambda value, name, by: read(shape, object_at(value, name), by, f"{name}.")
     if isinstance(kind, TypeNow):
@@ -278,7 +280,7 @@ def _reader(kind: Type | TypeNow | Many, shape: type[Shape] | None) -> Callable[
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
-    """Return the parts of an annotation, the outermost metadata first."""
+    """Return the type and the metadata of an annotation, the outermost metadata first."""
     metadata = getattr(annotation, "__metadata__", ())
     yield from metadata
     yield annotation

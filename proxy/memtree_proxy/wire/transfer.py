@@ -1,4 +1,4 @@
-"""Exports and imports of memories: what is asked with a file, and what became of its lines."""
+"""Define requests and answers of exports and imports of memories."""
 
 from __future__ import annotations
 
@@ -114,5 +114,5 @@ REQUEST_BODIES: dict[str, Json] = {"MemoryFile": {"required": True, "content": _
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of imports by their names in the document."""
     return {"ImportReport": schema_of_answer(REPORT), "ImportedLine": schema_of_answer(LINE)}

@@ -1,4 +1,4 @@
-"""Answers about trees, and about what was chosen for an answer and why."""
+"""Define answers about trees, and about which nodes were selected for an answer and why."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ SPAN: Answer[Any] = {
     "start": same(COUNT, "First code point of its text."),
     "end": same(COUNT, "Code point after the last."),
 }
-# Without what needs the text of a rule.
+# Tree without the fields that need the text of its rules, which is not stored.
 STORED_TREE: Answer[StoredTree] = {
     "nodes": _NODES,
     "roots": same(array(STRING), made=hexes),

@@ -1,4 +1,4 @@
-"""Kinds of values that several families post or answer, each with its JSON Schema."""
+"""Define types of values that several route families share, each with its JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memtree_proxy.request import fields
 from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array, described
 from memtree_proxy.wire.shape import FromSetting, Type, TypeNow
 
-MAX_QUERY = 8_000  # characters of what a search looks for: all of them are read at once
+MAX_QUERY = 8_000  # characters of a search query, which the embedder reads whole
 
 # -- schemas ---------------------------------------------------------------------------------
 
@@ -25,7 +25,7 @@ CHAT_ID: Json = {
     "examples": ["550e8400-e29b-41d4-a716-446655440000"],
 }
 ADDRESS_SHAPE: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
-# An agent or a subject where many may be meant.
+# Agent or subject, or `*` for all of them.
 MANY: Json = {"type": "string", "pattern": r"^([A-Za-z0-9._~:@\-]{1,200}|\*)$"}
 KIND: Json = {"type": "string", "pattern": f"^{KIND_PATTERN}$", "examples": ["UserProfile"]}
 GIVEN_TAGS = array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS)
@@ -44,7 +44,7 @@ STATE = described(
     "for them; by its id each is shown, changed and deleted.",
 )
 VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
-# Anything but white space, as Python's `str.strip` takes it.
+# A character that Python's `str.strip` keeps.
 SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
 NO_NUL: Json = {"not": {"pattern": r"\x00"}}
@@ -59,7 +59,7 @@ TAGS_SAY = "Kept in lower case, with hyphens for white space."
 
 
 def checked_query(value: object, name: str) -> str:
-    """Raise `BadRequest` unless a search can look for the value."""
+    """Return the query of a search. Raises `BadRequest` if it is empty or too long."""
     query = fields.text(value, name)
     if query is None or not query.strip():
         raise BadRequest(f"{name} must be a text that is not empty", param=name)
@@ -69,8 +69,8 @@ def checked_query(value: object, name: str) -> str:
 
 
 def memory_text(value: object, name: str, by: Any) -> str:
-    """The text of a memory. `by`: has `max_text_chars`. Raises `BadRequest` and `SecretRejected`,
-    naming the field."""
+    """Read the text of a memory. `by`: has `max_text_chars`. Raises `BadRequest` and
+    `SecretRejected`, naming the field."""
     try:
         return checked_text(fields.text(value, name) or "", by.max_text_chars, name)
     except SecretRejected as error:
@@ -78,18 +78,19 @@ def memory_text(value: object, name: str, by: Any) -> str:
 
 
 def clamped(low: int, most: int) -> Type:
-    """An integer; what lies beyond is clamped, so the schema has no bounds."""
+    """Return the type of an integer that is clamped; its schema therefore has no bounds."""
     return Type({"type": "integer"}, lambda value, name: fields.integer(value, name, low, most))
 
 
 def one_of(*choices: str, **more: object) -> Type:
-    """A string among these. `more`: of its schema."""
+    """Return the type of a string among these. `more`: further keywords of its schema."""
     schema = {"type": "string", "enum": list(choices), **more}
     return Type(schema, lambda value, name: fields.choice(value, name, choices))
 
 
 def ids(most: int) -> Type:
-    """An array of 1 to `most` ids, read without repetitions; they are counted with them."""
+    """Return the type of an array of 1 to `most` ids. Repeated ids count towards `most` and are
+    then dropped."""
 
     def read(value: object, name: str) -> list[str]:
         if (
@@ -111,7 +112,7 @@ TAGS = Type(GIVEN_TAGS, canonical_tags)
 QUERY = Type(SEARCHED, checked_query, reads_null=True)
 YES_OR_NO = Type(BOOLEAN, fields.boolean)
 IS_STANDING = Type(STANDING, fields.boolean)
-A_SWITCH = Type(BOOLEAN, lambda value, name: fields.switch({name: value}, name))  # of a query
+A_SWITCH = Type(BOOLEAN, lambda value, name: fields.switch({name: value}, name))  # in a query
 A_TEXT = Type(STRING, fields.text)
 MEMORY_TEXT = TypeNow(
     {

@@ -1,4 +1,4 @@
-"""Answers of the routes of users' memories, their groups and settings."""
+"""Define answers of the routes of users' memories, their groups and settings."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ SETTINGS: Answer[ShownSettings] = {
 
 
 class Extracted(NamedTuple):
-    """Outcome of a conversation that was posted. `stored`: with `dry_run` what would be."""
+    """Outcome of extracting memories from a posted conversation. `stored`: with `dry_run`, the
+    memories that would be stored."""
 
     dry_run: bool
     report: ExtractionReport
@@ -201,7 +202,7 @@ EXTRACTED: Answer[Extracted] = {
 
 
 def schemas() -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of these answers by their names in the document."""
     return {
         "UserMemory": schema_of_answer(ROW, description="A memory of a user."),
         "SavedMemory": schema_of_answer({**ROW, **SAVED}),

@@ -1,4 +1,4 @@
-"""Bodies and parameters of the routes of users' memories, their groups and settings."""
+"""Define bodies and parameters of the routes of users' memories, their groups and settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from memtree_proxy.wire.types import (
     ids,
 )
 
-# Of another part of the same collection: saving a conversation, or ready memories of an agent.
+# Fields of agents' bodies on the same route: a conversation to read, or memories to save.
 _AGENTS_ONLY = ("conversation", "memories")
 _CATEGORY: Json = {
     "type": "string",
@@ -64,7 +64,7 @@ _MESSAGES = Type(
 
 
 def number(value: object, name: str, low: float, high: float) -> float:
-    """A number, clamped."""
+    """Return the number, clamped. Raises `BadRequest` naming the field."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise not_a_number(name)
     return float(max(low, min(high, value)))
@@ -114,8 +114,8 @@ class NewMemory(Shape, frozen=True, rename=None):
 
 
 class MemoryEdit(Shape, frozen=True, rename={"expires_ms": EXPIRES_AT}):
-    """Fields to change. Null takes an expiry away. `expires_ms`: as agents' memories have it, for
-    whoever does not know whose memory it is."""
+    """Fields to change; null removes an expiry. `expires_ms`: the field that agents' memories use,
+    for callers who do not know whose memory it is."""
 
     text: Annotated[str | None, MEMORY_TEXT] = None
     category: _Category = None
@@ -150,7 +150,8 @@ class MemoryEdit(Shape, frozen=True, rename={"expires_ms": EXPIRES_AT}):
 
 
 def edit_of(text: str | None, posted: Any, expires: float | Unset | None = UNSET) -> Edit:
-    """The change that a posted edit means. A field that is None stays, but for `expires`."""
+    """Return the change that a posted edit describes. None leaves a field unchanged, except
+    `expires`."""
     given = {"text": text}
     given |= {name: getattr(posted, name) for name in ("category", "tags", "standing")}
     changed: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
@@ -158,7 +159,8 @@ def edit_of(text: str | None, posted: Any, expires: float | Unset | None = UNSET
 
 
 class ConversationToExtract(Shape, frozen=True, rename=None):
-    """`messages`: raw, since whoever reads them counts them first."""
+    """Conversation to extract memories from. `messages`: raw JSON, since the reader counts messages
+    before decoding them."""
 
     messages: Annotated[bytes, _MESSAGES]
     dry_run: Annotated[bool, YES_OR_NO, "Store nothing."] = False
@@ -186,7 +188,7 @@ class NewMemoryGroup(Shape, frozen=True):
 
 
 class MemoryGroupEdit(Shape, frozen=True):
-    """Null takes description and category away."""
+    """Fields of a group to change; null removes description or category."""
 
     title: Annotated[str | None, _TITLE] = None
     description: Annotated[str | Unset | None, _DESCRIPTION] = UNSET
@@ -206,7 +208,7 @@ class MemoryGroupEdit(Shape, frozen=True):
 
 
 def _or_none(value: str | Unset | None) -> str | None:
-    """A change of a text in which None leaves it, and "" takes it away."""
+    """Return the change of a text: None leaves it, "" removes it."""
     return None if isinstance(value, Unset) else value or ""
 
 
@@ -290,12 +292,12 @@ REQUEST_BODIES = {
 
 
 def schemas(settings: Settings) -> dict[str, Json]:
-    """The shapes by their names in the document."""
+    """Return the JSON Schemas of these bodies by their names in the document."""
     return {shape.__name__: schema_of(shape, settings) for shape in _SHAPES}
 
 
 def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of user memories, by name."""
+    """Return `components.parameters` of user memories by name."""
     given = [
         parameter.header(
             USER_HEADER,

@@ -1,1 +1,1 @@
-"""Memories of agents over HTTP: structured, by kinds, in scopes of agents and their subjects."""
+"""Serve agents' memories over HTTP: structured by kind, scoped by agent and subject."""

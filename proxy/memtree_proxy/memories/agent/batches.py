@@ -1,7 +1,7 @@
-"""The routes of batches: `/memories/batch/create`, `delete` and `update`.
+"""Serve the batch routes: `/memories/batch/create`, `delete` and `update`.
 
-A batch happens whole or not at all. It means memories of the calling user and of all agents of the
-tenant; an id that names none of them is not counted, one that stands twice counts once.
+A batch is applied whole or not at all. It reaches the memories of the calling user and of all
+agents of the tenant. Unknown ids are not counted; repeated ids count once.
 """
 
 from __future__ import annotations

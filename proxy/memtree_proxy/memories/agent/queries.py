@@ -1,4 +1,4 @@
-"""The queries of agents' memories: of a list and of a search."""
+"""Read the query parameters of agents' memories, for lists and searches."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def search(query: QueryParams) -> SearchRequest:
 
 
 def _refuse_users_filters(query: QueryParams) -> None:
-    """Raise `BadRequest`: to leave a filter out would mean more memories than were asked for."""
+    """Raise `BadRequest` for filters of users' memories; ignoring them would match more
+    memories."""
     for name in USERS_FILTERS:
         if name in query:
             raise BadRequest(f"{name} and agentId exclude each other", param=name)

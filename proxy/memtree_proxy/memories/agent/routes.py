@@ -1,4 +1,4 @@
-"""The routes of agents' memories on `/memories`, but for searches and batches."""
+"""Serve agents' memories on `/memories`, except searches and batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AgentMemoryRoutes:
         self._extraction, self._requests = extraction, requests
 
     async def create(self, request: Request) -> Response:
-        """Memories as they are, or those that a conversation holds."""
+        """Save the posted memories, or those extracted from a posted conversation."""
         posted = await self._requests.posted(request, NewAgentMemories)
         if posted.memories:
             return await self.stored(request, posted)
@@ -64,8 +64,7 @@ class AgentMemoryRoutes:
         return _stored(Stored(*stored))
 
     async def page(self, request: Request) -> Response:
-        """Answer a page of agents' memories. None of them is in a group, because groups belong to
-        users."""
+        """Return a page of agents' memories. None has a group, since groups belong to users."""
         tenant = await self._requests.tenant(request)
         scopes = queried_agents(request.query_params, tenant.id) or AgentScopes(tenant.id, None)
         query = queries.listed(request.query_params)
@@ -79,7 +78,7 @@ class AgentMemoryRoutes:
         return located[0] if located else None
 
     async def memory(self, request: Request, located: LocatedMemory) -> Response:
-        """Show, change or delete it, by the method."""
+        """Show, change or delete a memory, according to the method."""
         if request.method == "DELETE":
             return await self._delete(request, located)
         if request.method == "PATCH":
@@ -107,6 +106,6 @@ class AgentMemoryRoutes:
 
 
 def _stored(stored: Stored) -> Response:
-    """201 where something is new, else 200."""
+    """Answer 201 if a memory was created, else 200."""
     made = shown(agent_answers.STORED, stored)
     return answer(made, 201 if made["created"] else 200)

@@ -1,4 +1,4 @@
-"""Searches over agents' memories, one's own and shared ones: one query, and several at once."""
+"""Serve searches over agents' memories, own and shared, singly and in batches."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class AgentSearchRoutes:
         body="BatchSearch",
     )
     async def batch(self, request: Request) -> Response:
-        """Run several searches. Where one of them is wrong, none is run."""
+        """Run several searches. If any of them is invalid, none is run."""
         tenant = await self._requests.tenant(request)
         posted = await self._requests.read(request, lambda body: read(BatchSearch, body))
         search_request = SearchRequest(posted.queries, RAW, posted.scope)
@@ -110,11 +110,11 @@ class AgentSearchRoutes:
         return answer(shown(MAPPED, Searched([result], opened.warnings, clusters=made)))
 
     async def _opened(self, request: Request, tenant: str, search: SearchRequest) -> OpenedGrants:
-        """Return what the grants of a request open; with scope=own nobody looks at them."""
+        """Return the scopes that the request's grants open. With scope=own, grants are not read."""
         if search.scope == OWN:
             return OpenedGrants()
         header = ",".join(request.headers.getlist(HEADER)) or None
-        # Of a batch each search has an agent of its own.
+        # In a batch, each search names its own agent.
         single = len(search.searches) == 1
         wanted = search.searches[0].where.agents(tenant) if single else None
         strict = search.scope == SHARED
@@ -137,9 +137,9 @@ def _query(search: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -
 
 
 def narrowed(opened: AgentScopes, wanted: AgentScopes | None) -> AgentScopes | None:
-    """Narrow the scopes that a grant opened to those that a request means; None: nothing. A field
-    that the request leaves out, or gives as `*`, does not narrow: the grantor said what is
-    opened."""
+    """Narrow the scopes that a grant opens to those requested, or return None if they do not
+    overlap. A field that is absent or `*` does not narrow them, since the grantor chose what to
+    share."""
     if wanted is None:
         return opened
     agent, subject = opened.agent, opened.subject

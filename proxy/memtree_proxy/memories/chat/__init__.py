@@ -1,1 +1,1 @@
-"""Chat memory over HTTP: what is remembered of one chat, by a model or a person."""
+"""Serve chat memory over HTTP: memories of one chat, saved by a model or a person."""

@@ -1,4 +1,4 @@
-"""Looking after the memories of a chat: their past, letting one replace another, deleting many."""
+"""Serve curation of a chat's memories: history, merging, settling conflicts, bulk deletion."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class ChatCurationRoutes:
         body="ChatBulkDeletion",
     )
     async def delete_many(self, request: Request) -> Response:
-        """Delete what a filter or ids mean, and answer their number, or a receipt of their
-        deletion."""
+        """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
+        dry run."""
         scope = await self._requests.scope(request)
         dry_run, purge = await self._requests.delete_options(request, posted=curation.BULK_FIELDS)
         posted = await self._requests.read(
@@ -54,7 +54,7 @@ class ChatCurationRoutes:
         parameters=(parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES),),
     )
     async def tombstones(self, request: Request) -> Response:
-        """List what was forgotten or replaced, newest first."""
+        """List deleted and replaced memories, newest first."""
         scope = await self._requests.scope(request)
         most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
         stones = await self._curation.tombstones(scope, most)
@@ -86,7 +86,7 @@ class ChatCurationRoutes:
         body="ChatMemoryMerge",
     )
     async def merge(self, request: Request) -> Response:
-        """A memory takes the place of an older one, which stays in its history."""
+        """Replace an older memory with a newer one; the older stays in its history."""
         scope = await self._requests.scope(request)
         version = if_version(request.headers)
         merge = await self._requests.posted(request, curation.ChatMemoryMerge)
@@ -111,7 +111,7 @@ class ChatCurationRoutes:
         body="MemorySettlement",
     )
     async def settle(self, request: Request) -> Response:
-        """Settle the conflict of two memories: one replaces the other, or both are kept."""
+        """Settle the conflict of two memories: keep both, or let one replace the other."""
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, curation.MemorySettlement)
         with naming(CHAT_MEMORY):

@@ -1,4 +1,4 @@
-"""The routes of chat memory: `/chat/api/{chatId}/memory` and `/chat/api/{chatId}/memories...`."""
+"""Serve chat memory: `/chat/api/{chatId}/memory` and `/chat/api/{chatId}/memories...`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ChatMemoryRoutes:
         body="ChatMemory",
     )
     async def create(self, request: Request) -> Response:
-        """Save a memory. Answers 201 with it, or 200 with the memory that says the same already."""
+        """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, chat_memories.NewChatMemory)
         result = await self._book.save(scope, posted.draft())
@@ -196,7 +196,8 @@ class ChatMemoryRoutes:
         errors=(404, 415),
     )
     async def confirm(self, request: Request) -> Response:
-        """A person says that it is so: a tainted memory counts as any other from now on."""
+        """Record that a person confirmed the memory; a tainted memory counts like any other from
+        then on."""
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
             return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))

@@ -1,1 +1,1 @@
-"""Memories of a user as a file, and files as memories."""
+"""Export and import memories as files."""

@@ -1,5 +1,5 @@
-"""The routes `GET /memories/export` and `POST /memories/import`, of a user's memories, or of an
-agent's where the query names one."""
+"""Serve `GET /memories/export` and `POST /memories/import`, for a user's memories or, if the query
+names an agent, for the agent's."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ FILE_NAME = "memories.jsonl"
 
 
 class ExportResponse(Response):
-    """Streams an export. `first`: its beginning; `more`: the rest. Where the store fails meanwhile,
-    or the credential stops being valid, the line that marks the end of an export is missing."""
+    """Response that streams an export. `first`: its beginning; `more`: the rest. If the store fails
+    or the credential is revoked meanwhile, the line that marks the end of an export is missing."""
 
     def __init__(self, first: bytes, more: AsyncGenerator[bytes]) -> None:
         self._first, self._more = first, more
@@ -86,7 +86,7 @@ class TransferRoutes:
     async def export(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
-        return ExportResponse(await anext(lines), lines)  # what fails at once is told with a status
+        return ExportResponse(await anext(lines), lines)  # errors before this get an error status
 
     @route(
         "POST /memories/import",
@@ -104,7 +104,7 @@ class TransferRoutes:
         body="MemoryFile",
     )
     async def import_file(self, request: Request) -> Response:
-        """200 with the report, also where nothing of the file could be imported."""
+        """Import a file. Answers 200 with the report, even if no line could be imported."""
         scope = await self._requests.any_scope(request)
         options = read(ImportQuery, request.query_params).options()
         limit = self._settings.max_body_bytes

@@ -1,7 +1,7 @@
-"""A posted file as bytes of text: what other programs give out comes as a zip or compressed.
+"""Unpack a posted file, which other programs often export as zip or gzip.
 
-Of a zip the one file that holds memories is taken. Nothing is written anywhere, and no more comes
-out than a body may have.
+Only one file of a zip is read, the file that holds memories. Nothing is written to disk, and the
+output is limited to the size of a body.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from memtree.errors import BadRequest
 from memtree_proxy.http import content_encoding, request_body
 
-# Best first: what is said of memories there. The first two are of one export of OpenMemory.
+# File names, the most informative first. OpenMemory's export holds both of the first two.
 NAMES = (
     "memories.jsonl.gz",
     "memories.json",
@@ -23,15 +23,15 @@ NAMES = (
     "memory.json",
     "conversations.json",
 )
-MOST_FILES = 100_000  # of a zip
+MOST_FILES = 100_000  # in a zip
 _GZIP, _ZIP, _ENTRY = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
 
 
 def unpacked(raw: bytes, limit: int) -> bytes:
-    """Unpack a file that may be zipped or gzipped. `limit`: bytes that may come out. Raises
-    `RequestTooLarge`, and `BadRequest` for what is broken, or holds no file that may be meant."""
+    """Unpack a file that may be zipped or gzipped. `limit`: bytes of output. Raises
+    `RequestTooLarge`, and `BadRequest` if the file is broken or holds no file of memories."""
     if raw.startswith(_ZIP):
         raw = _of_zip(raw, limit)
     if raw.startswith(_GZIP):

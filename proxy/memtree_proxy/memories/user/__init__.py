@@ -1,1 +1,1 @@
-"""User memories over HTTP: what is remembered of a user beyond any one chat."""
+"""Serve user memories over HTTP: memories of a user across chats."""

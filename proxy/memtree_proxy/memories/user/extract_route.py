@@ -1,7 +1,7 @@
-"""`POST /memories/extract`: read a posted conversation for memories now, and say what came of it.
+"""Serve `POST /memories/extract`: extract memories from a posted conversation, and report them.
 
-In the background the same is done with conversations that pass through the chat routes, of users
-who switched that on. Here a person or a program asks for it, so the switches are not looked at.
+The same extraction runs in the background for users who enabled it for their chats. This route is
+an explicit request, so it ignores those switches.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ExtractionRoute:
         return answer(shown(EXTRACTED, extracted))
 
     def _posted(self, body: Body) -> tuple[Sequence[Message], bool]:
-        """Raises `BadRequest` naming the place in the messages, or the field."""
+        """Read the messages and `dry_run`. Raises `BadRequest` naming the message or the field."""
         messages = body.messages(self._max_messages)
         for index, message in enumerate(messages):
             check_message(message, f"messages[{index}]")

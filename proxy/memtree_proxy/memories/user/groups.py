@@ -1,4 +1,4 @@
-"""The routes of groups: `/memories/groups` and what lies below."""
+"""Serve groups of memories: `/memories/groups` and its subpaths."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class GroupRoutes:
         body="GroupMembers",
     )
     async def add(self, request: Request) -> Response:
-        """Put memories into a group. Those that are not there are named."""
+        """Put memories into a group. The answer names ids of memories that do not exist."""
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
         posted = await self._requests.posted(request, GroupMembers)
         with naming(GROUP):
@@ -134,7 +134,7 @@ class GroupRoutes:
         deletes=(DRY_RUN,),
     )
     async def remove(self, request: Request) -> Response:
-        """Take a memory out of a group; the memory stays."""
+        """Remove a memory from a group; the memory stays."""
         scope = await self._requests.scope(request)
         id_, memory_id = path_id(request, GROUP), path_id(request, MEMORY)
         dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run

@@ -1,4 +1,4 @@
-"""The queries of users' memories: of a list and of a search."""
+"""Read the query parameters of users' memories, for lists and searches."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from memtree_proxy.wire.types import GIVEN_TAGS
 from memtree_proxy.wire.user_memories import not_a_number, number
 
 INCLUDED = ("superseded", "expired", "deleted")
-_MICROSECOND = 0.000_001  # by so much a time that is shown may miss the stored one, as floats go
+_MICROSECOND = 0.000_001  # rounding error of a shown time against the stored float
 _SWITCHES = ("tainted", "standing", "conflicts")
-_LISTED = ("tag", "limit", "cursor", "include", "as_of")  # beside filters
+_LISTED = ("tag", "limit", "cursor", "include", "as_of")  # parameters other than filters
 
 
 class UserQuery(NamedTuple):
-    """`at`: what was remembered then, unix seconds; None: now. `cursor`: of a list. `text`,
-    `least`: of a search."""
+    """Query of a list or a search. `at`: unix seconds of a past state to show, None for now.
+    `cursor`: for lists. `text`, `least`: for searches."""
 
     wanted: MemoryFilter
     at: float | None
@@ -57,7 +57,7 @@ def search(query: QueryParams) -> UserQuery:
 
 
 def filters() -> list[Json]:
-    """List the parameters that say which memories a list or a search shows."""
+    """List the parameters that filter the memories of a list or a search."""
     known = {row["name"]: row for row in parameter.queried(BulkFilter)}
     known["tag"] = parameter.query("tag", "With this tag; may stand several times.", GIVEN_TAGS)
     shown = {"type": "string", "enum": list(INCLUDED)}
@@ -76,7 +76,7 @@ def filters() -> list[Json]:
 
 
 def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
-    """The filter, and the time that is asked about."""
+    """Return the filter and, if the query names one, the past time to show."""
     for name in AGENTS_FILTERS:
         if name in query:
             raise BadRequest(f"{name} needs agentId: user memories have a category", param=name)
@@ -88,7 +88,7 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
     included = _included(query)
     if at is not None and included:
         raise BadRequest("include and as_of exclude each other", param="include")
-    # As a body would give them.
+    # Build the fields as a posted filter has them.
     given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
     given |= {name: fields.switch(query, name) for name in _SWITCHES}
     given["tags"] = queried_tags(query)

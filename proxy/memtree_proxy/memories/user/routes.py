@@ -1,4 +1,4 @@
-"""The routes of user memories: `/memories`, its search, and each of them by its id."""
+"""Serve user memories: `/memories`, its search, and each memory by its id."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class UserMemoryRoutes:
         self._curation = services.curation
         self._requests = requests
 
-    # -- all of them ---------------------------------------------------------------------------
+    # -- many memories -------------------------------------------------------------------------
 
     async def memories(self, request: Request) -> Response:
-        """All of them or a new one, by the method."""
+        """List memories or save a new memory, according to the method."""
         return await (self._create if request.method == "POST" else self._page)(request)
 
     @route(
@@ -92,7 +92,7 @@ class UserMemoryRoutes:
         body="AnyNewMemory",
     )
     async def _create(self, request: Request) -> Response:
-        """201 with the memory, or 200 with the one that says the same."""
+        """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
         now = self._book.clock.now()
         posted = await self._requests.posted(request, NewMemory, now)
@@ -140,10 +140,10 @@ class UserMemoryRoutes:
         hits = await rows(self._users, scope, memories, groups, ask.wanted.group)
         return answer(shown(FOUND, ShownHits.of(hits, result)))
 
-    # -- one of them ---------------------------------------------------------------------------
+    # -- one memory ----------------------------------------------------------------------------
 
     async def memory(self, request: Request) -> Response:
-        """One memory, by the method."""
+        """Show, change or delete a memory, according to the method."""
         methods = {"PATCH": self._update, "DELETE": self._delete}
         return await methods.get(request.method, self._show)(request)
 
@@ -206,7 +206,7 @@ class UserMemoryRoutes:
         return answer(made)
 
     async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
-        """All of them. Raises `NotFound` where the one that is named is not among them."""
+        """Return all groups. Raises `NotFound` if the group `named` is not among them."""
         groups = await self._users.groups(scope)
         if named is not None and named not in {group.id for group in groups}:
             raise unknown(GROUP)

@@ -1,4 +1,4 @@
-"""Rows of user memories with their groups, as the store has both."""
+"""Build rows of user memories with their groups."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ async def rows(
     groups: Sequence[MemoryGroup] | None = None,
     group: str | None = None,
 ) -> list[ShownRow]:
-    """`groups`: all of the scope, None: to be read. `group`: the id of the group that each row
-    shows; None: the oldest one that it is in."""
+    """Return the memories' rows. `groups`: all groups of the scope, None to read them. `group`: id
+    of the group to show in each row; None for the oldest group of each memory."""
     twins = await users.twins(scope, [memory.id for memory in memories])
     of = await users.groups_of(scope, [memory.id for memory in memories]) if memories else {}
     if groups is None:

@@ -1,4 +1,4 @@
-"""The settings of user memories: `/memories/settings`."""
+"""Serve the settings of user memories: `/memories/settings`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SettingsRoutes:
         body="MemorySettingsEdit",
     )
     async def settings(self, request: Request) -> Response:
-        """Answer the settings that hold, changed first where the method says so."""
+        """Return the current settings, after changing them if the method is not GET."""
         scope = await self._requests.scope(request)
         if request.method == "PATCH":
             posted = await self._requests.posted(request, MemorySettingsEdit)

@@ -1,4 +1,4 @@
-"""The JSON of our own answers."""
+"""Describe the answers of `/context_memory`, of its status, and of the health routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shapes of answers about conversations (a list, a tree, a plan), usage, and files of others."""
+"""Describe answers about conversations (list, tree, plan), usage, and parsed files of other
+programs."""
 
 from __future__ import annotations
 

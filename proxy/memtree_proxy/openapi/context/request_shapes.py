@@ -1,4 +1,4 @@
-"""Shapes of answers about single requests."""
+"""Describe answers about single requests."""
 
 from __future__ import annotations
 
