@@ -16,7 +16,8 @@ WHERE_EMPTY: Final = "where empty"  # marks an optional field that an empty attr
 class Shown(NamedTuple, Generic[Row]):
     """Field of an answer. `value`: a function of the row, or the path of an attribute such as
     `memory.id`; None means the field's name. `says`: the description. `made` converts an attribute.
-    `optional`: omitted if its value is `LEFT_OUT`; `WHERE_EMPTY`: also if its attribute is empty."""
+    `optional`: omitted if its value is `LEFT_OUT`, and with `WHERE_EMPTY` also if its attribute is
+    empty."""
 
     schema: Json
     value: Callable[[Row], object] | str | None = None
