@@ -9,6 +9,7 @@ import pytest
 from memtree_proxy.wire.answer import (
     LEFT_OUT,
     SUCCESS,
+    WHERE_EMPTY,
     Answer,
     Shown,
     schema_of_answer,
@@ -31,7 +32,7 @@ class Tea(NamedTuple):
 TEA: Answer[Tea] = {
     "name": Shown(STRING),
     "kind": Shown(STRING, "leaf.kind", "Of its leaf."),
-    "cups": Shown(COUNT, optional=True),
+    "cups": Shown(COUNT, optional=WHERE_EMPTY),
     "loud": Shown(STRING, lambda tea: tea.name.upper() if tea.cups else LEFT_OUT, optional=True),
 }
 
