@@ -114,7 +114,8 @@ async def test_a_question_is_embedded_without_the_names_of_speakers_too(monkeypa
     named, bare = "Which harbour does Bob open at seven?", "Which harbour does  open at seven?"
     await world.ask([*talk[:-1], user(named)], mode="fresh")
     assert noted.asked == [named, bare]
-    vectors = [await world.embedder._embedder.embed_query(each) for each in (named, bare)]
+    plain = World(embedding=True).embedder
+    vectors = [await plain.embed_query(each) for each in (named, bare)]
     np.testing.assert_allclose(used[-1], (vectors[0] + vectors[1]) / 2, atol=1e-6)
     noted.asked.clear()
     await world.ask([*talk[:-1], user("Which harbour opens at seven?")], mode="fresh")
