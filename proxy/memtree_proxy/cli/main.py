@@ -77,8 +77,8 @@ def _unknown(arguments: Sequence[str]) -> str:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Switch garbage collection off while importing: it takes a tenth of the time and finds
-    nothing."""
+    """Switch garbage collection off while importing: collections would take a tenth of the time and
+    find nothing."""
     gc.disable()
     try:
         yield

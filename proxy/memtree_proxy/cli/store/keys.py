@@ -51,8 +51,8 @@ async def add_value(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _say(named: str, made: str | None) -> None:
-    """Print which key it is on standard error, and a new value alone on standard output, so that
-    `$(memtree keys create LABEL)` is the value."""
+    """Print which key it is. A new value is printed alone on standard output, and the key on
+    standard error, so that `$(memtree keys create LABEL)` is the value."""
     if made is None:
         print(named)
         return
