@@ -7,15 +7,15 @@ import signal
 import sys
 from typing import Any
 
-INTERRUPTED = 130  # as shells say it of Ctrl-C
+INTERRUPTED = 130  # exit status of shells after Ctrl-C
 
 
 def _leave(*_: Any) -> None:
     os._exit(INTERRUPTED)
 
 
-# Imports take a second, and a traceback from their midst says nothing to who pressed Ctrl-C. Where
-# the signal is ignored (a job in the background), it stays so.
+# Importing takes a second, and a traceback from it tells nothing to a user who pressed Ctrl-C. A
+# signal that is ignored (a job in the background) stays ignored.
 _interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
 if _interruptible:
     signal.signal(signal.SIGINT, _leave)
@@ -29,8 +29,7 @@ def run() -> int:
 
 def run_proxy() -> int:
     """Run the program `memtree-proxy`. It serves if no command is typed, so that `uvx
-    memtree-proxy`, which runs the program with the distribution's name, is all that a user types.
-    """
+    memtree-proxy`, which runs the program named like the distribution, needs no argument."""
     return main(serving(sys.argv[1:]), imported=_take_interrupts)
 
 

@@ -1,4 +1,4 @@
-"""`memtree doctor`: what is configured, and what of it can be reached."""
+"""`memtree doctor`: show the configuration, and check that the services it names can be reached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memtree_proxy.request import context_windows
 from memtree_proxy.request.fields import CHAT_MODE, CONTEXT_MODE
 
 WIDEST_LEVEL, WIDEST_PART = len("problem"), len("summaries")
-URLS = {"store": shown_store, "queue": without_password}  # they may carry a password
+URLS = {"store": shown_store, "queue": without_password}  # these may hold a password
 UNSET = {
     "home": "the user's folder for data of programs",
     "embedding_dimensions": "the model's own",
@@ -42,7 +42,7 @@ UNSET = {
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where something that is configured does not work."""
+    """Show all findings. Returns exit code 1 if a configured part does not work."""
     console = open_console()
     console.print(f"memtree-proxy {__version__} (`memtree` on the public index is another project)")
     sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
@@ -62,7 +62,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _settings_table(settings: Settings) -> Table:
-    """Names and values; what is long stays in its column."""
+    """Return a table of settings and their values; long values wrap within their column."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -101,8 +101,8 @@ async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding
 
 
 async def _surroundings(console: Console, settings: Settings) -> bool:
-    """Show what the process would find: packages, disk, port, open files, the collector of
-    traces."""
+    """Check the surroundings of the process: packages, disk, port, open files, the trace
+    collector."""
     findings = [
         surroundings.namesake(),
         surroundings.token_counter(),
@@ -116,7 +116,7 @@ async def _surroundings(console: Console, settings: Settings) -> bool:
 
 
 async def _upstream(console: Console, settings: Settings) -> bool:
-    """And what is assumed of the models that it lists."""
+    """Check the upstream, and show the properties assumed for the models that it lists."""
     upstream_finding, listed = await parts.upstream(settings)
     apart, more = await parts.messages(settings)
     listed = [*listed, *more]
@@ -127,7 +127,7 @@ async def _upstream(console: Console, settings: Settings) -> bool:
 
 
 def _show(console: Console, finding: Finding) -> bool:
-    """False where it is a problem."""
+    """Print a finding. Returns False if it is a problem."""
     table = Table.grid(padding=(0, 1))
     table.add_column(width=WIDEST_LEVEL)
     table.add_column(width=WIDEST_PART)

@@ -1,7 +1,7 @@
-"""`memtree`: reads what was typed, and only then imports what runs it.
+"""`memtree`: parse the arguments first, and only then import the command.
 
-A command needs a second to be imported, `--help` and `--version` need nothing of it. So parsers
-(`parsers/`) name commands as `module:function`, and this file alone imports by name
+Importing a command takes a second, and `--help` and `--version` need none. Parsers (`parsers/`)
+therefore name commands as `module:function`, and only this file imports by name
 (docs/decisions/0029-commands-by-name.md).
 """
 
@@ -23,13 +23,12 @@ from memtree_proxy.cli.parsers.parser import build_parser
 
 RUNNING = "memtree_proxy.cli.running:run"
 ABOUT_THE_PROGRAM = "-h", "--help", "--version"
-NO_COMMAND = 2  # as for a typing error
+NO_COMMAND = 2  # exit code of a typing error
 
 
 def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambda: None) -> int:
-    """Run one command; the exit code is 0, 1 for a problem found or reported, 130 for Ctrl-C,
-    2 where nothing was typed.
-    `imported` is called before the command begins."""
+    """Run one command. Returns the exit code: 0, 1 for a problem found or reported, 130 after
+    Ctrl-C, 2 if nothing was typed. `imported` is called before the command begins."""
     parser = build_parser()
     words = sys.argv[1:] if argv is None else argv
     if not words:
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
     if typed == wrapping.COMMAND:
         words, behind, any_program = wrapping.split(words)
     options, unknown = parser.parse_known_args(words)
-    options.words, options.any_program = behind, any_program  # of `memtree wrap` alone
+    options.words, options.any_program = behind, any_program  # for `memtree wrap` alone
     if not options.command:
         parser.error("a COMMAND comes first; `memtree --help` lists them")
     if unknown:
@@ -55,7 +54,8 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
 
 
 def serving(words: Sequence[str]) -> list[str]:
-    """Put the command `serve` before the options, if nothing else is asked for."""
+    """Put the command `serve` before the options, unless a command, help or the version is
+    requested."""
     if words and (not words[0].startswith("-") or words[0] in ABOUT_THE_PROGRAM):
         return list(words)
     return ["serve", *words]
@@ -68,7 +68,7 @@ def _no_command(typed: str, commands: Collection[str]) -> str:
 
 
 def _unknown(arguments: Sequence[str]) -> str:
-    """Say which arguments the command does not take."""
+    """Describe the arguments that the command does not take."""
     ours = [f"--{setting.name.replace('_', '-')}" for setting in fields(Settings)]
     meant = nearest(arguments[0].partition("=")[0], ours)
     hint = f"; did you mean {meant}?" if meant else ""
@@ -77,7 +77,8 @@ def _unknown(arguments: Sequence[str]) -> str:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Nothing of what is imported is garbage: to look for it is a tenth of the time."""
+    """Switch garbage collection off while importing: collections would take a tenth of the time and
+    find nothing."""
     gc.disable()
     try:
         yield
@@ -86,6 +87,6 @@ def uncollected() -> Iterator[None]:
 
 
 def named(place: str) -> Any:
-    """Return what stands in a module under a name: `memtree_proxy.cli.store.keys:create`."""
+    """Import a module and return an object in it: `memtree_proxy.cli.store.keys:create`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -1,4 +1,4 @@
-"""`memtree mcp`: the memory tools for a client that starts its servers itself."""
+"""`memtree mcp`: serve the memory tools to a client that starts its servers itself."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from memtree_proxy.sessions.tool import SessionTool
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Serve on standard input and output until the input ends; logs go to standard error. Raises
-    what `open_runtime` does."""
-    own = replace(settings, summary_model=None)  # nothing here is summarised
+    the errors of `open_runtime`."""
+    own = replace(settings, summary_model=None)  # this process summarises nothing
     with own_streams() as (given, taken):
         async with open_runtime(own) as runtime:
             book = runtime.memory_services.book
@@ -47,21 +47,22 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 def _past_sessions(
     options: argparse.Namespace, settings: Settings, embedder: Embedder | None
 ) -> SessionTool | None:
-    """The tool, if the user has switched it on. A client may start us inside of a stranger's
-    repository, so that neither this setting nor the place of the index is read from a file."""
+    """Return the tool if the user has switched it on. A client may start the server inside a
+    stranger's repository, so neither this setting nor the index's folder is read from a file."""
     own = Settings.from_env(given_settings(options), folder_counts=False)
     if own.sessions != ON or own.data_folder is None:
         if settings.sessions == ON:
             log.event("mcp.sessions_off", reason="only --sessions or MEMTREE_SESSIONS counts")
         return None
-    # Transcripts leave this machine for no embedder.
+    # Transcripts are sent to no embedder outside this machine.
     here = embedder if settings.embedder != "remote" and not settings.embedding_model else None
     where = transcripts.folders(environment())
     return SessionTool(SessionSearch(own.data_folder, where, here))
 
 
 def _on_sigterm(stop: Callable[[], None]) -> None:
-    """Clients close the input first and send this to what does not end."""
+    """Call `stop` on SIGTERM, which clients send to a server that is still running after its input
+    was closed."""
     try:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
     except NotImplementedError:  # Windows

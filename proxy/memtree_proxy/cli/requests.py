@@ -1,7 +1,7 @@
-"""`memtree requests`: the log of requests in the terminal, once or as they come.
+"""`memtree requests`: show the log of requests in the terminal, once or continuously.
 
-What this file does not do: ask a server. The rows are read from the store, so it shows what every
-server of that store was asked.
+The rows are read from the store and not from a server, so they show the requests to every server of
+that store.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from memtree_proxy.context.requests import row_json
 from memtree_proxy.observability.records.request_rows import wrap_run
 
 MAX_ROWS = 10_000
-PACE = 1.0  # seconds between two looks at the store: as often as a server writes
-FRAME = 6  # lines of a terminal that are no rows
+PACE = 1.0  # seconds between two reads of the store: as often as a server writes
+FRAME = 6  # lines of a terminal that are not rows
 HEADS = (
     *("time", "client", "model", "state", "posted", "sent", "cached", "answer", "saved", "ms"),
     "title",
@@ -43,7 +43,7 @@ FROM = {
     "title": 100,
     "cached": 120,
     "answer": 120,
-}  # columns of a terminal that has room
+}  # least columns of a terminal that shows this field
 
 
 class TitledRow(NamedTuple):
@@ -52,7 +52,7 @@ class TitledRow(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """`rows`: the newest first; `last`: the greatest number that was in the store."""
+    """Rows to show. `rows`: the newest first; `last`: the greatest row number in the store."""
 
     rows: list[TitledRow]
     totals: RequestTotals
@@ -60,7 +60,7 @@ class Shown(NamedTuple):
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where there is nothing, and nobody waits for it."""
+    """Show the log. Returns exit code 1 if it is empty and the command does not wait for rows."""
     if not 1 <= options.limit <= MAX_ROWS:
         raise BadRequest(f"--limit must be from 1 to {MAX_ROWS:,}", param="limit")
     if options.wrap and not wrap_run(options.wrap):
@@ -86,7 +86,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _tenants(store: Opened, options: argparse.Namespace) -> list[str]:
-    """Raises `BadRequest` for a name that means nobody."""
+    """Return the tenants that the options name. Raises `BadRequest` for an unknown name."""
     known = await store.logged_tenants()
     if options.tenant in (LOCAL, *known):
         return [options.tenant]
@@ -98,7 +98,7 @@ async def _tenants(store: Opened, options: argparse.Namespace) -> list[str]:
 async def read_log(
     store: Opened, tenants: Sequence[str], where: RequestFilter, limit: int
 ) -> Shown:
-    """Return the newest rows of these tenants, and the sums of all that the filter lets through."""
+    """Return the newest rows of these tenants, and the sums of all rows that the filter matches."""
     last = await store.last_request()
     titled: list[TitledRow] = []
     sums = RequestTotals()
@@ -113,7 +113,7 @@ async def read_log(
 
 
 async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
-    """Show rows until it is interrupted: a table drawn anew in a terminal, lines elsewhere."""
+    """Show rows until interrupted: in a terminal a table that is redrawn, elsewhere lines."""
     console = open_console()
     shown = await read()
     if as_json or not console.is_terminal:
@@ -149,7 +149,8 @@ def _print_json(rows: Sequence[TitledRow]) -> None:
 
 
 def _table(rows: Sequence[TitledRow], totals: RequestTotals, width: int) -> Table:
-    """Draw a row a line: words are cut before numbers, and some columns need a wide terminal."""
+    """Draw a table with one line for each row: words are cut before numbers, and some columns need
+    a wide terminal."""
     heads = [head for head in HEADS if width >= FROM.get(head, 0)]
     table = Table(
         box=SIMPLE_HEAD,

@@ -1,4 +1,4 @@
-"""A command that was typed is run: settings are read, logs are set up, errors become one line."""
+"""Run a command: read the settings, set up logs, and print each error as one line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from memtree_proxy.observability import log
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 
 PROBLEM = 1
-INTERRUPTED = 130  # as shells say it of Ctrl-C
+INTERRUPTED = 130  # exit status of shells after Ctrl-C
 
 
 def run(command: Command, options: argparse.Namespace) -> int:
-    """The exit code: 0, PROBLEM for one that was found or reported, or INTERRUPTED."""
+    """Run a command. Returns the exit code: 0, PROBLEM if one was found or reported, or
+    INTERRUPTED."""
     try:
         settings = _settings(options)
         log.to_stderr(_log_level(options, settings), settings.log_format)
@@ -37,8 +38,8 @@ def run(command: Command, options: argparse.Namespace) -> int:
 
 
 def _loop_factory(options: argparse.Namespace) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """A loop in C for what serves, which relays a request in half the time; others begin sooner
-    without it."""
+    """Return the event loop's factory: a loop written in C for servers, which relay a request in
+    half the time; other commands start sooner without it."""
     if not options.runs_on:
         return None
     try:
@@ -49,16 +50,16 @@ def _loop_factory(options: argparse.Namespace) -> Callable[[], asyncio.AbstractE
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    """Raises `BadRequest` for a setting that cannot be read."""
+    """Read the settings. Raises `BadRequest` for a setting that cannot be read."""
     given = dict(given_settings(options))
     if not hasattr(options, "store"):
-        given["store"] = "memory:"  # nothing is said of a store that is not asked for
+        given["store"] = "memory:"  # no log about a store that the command does not use
     return Settings.from_env(given, tell=_tell, folder_counts=not options.wraps)
 
 
 def _log_level(options: argparse.Namespace, settings: Settings) -> str:
-    """Return the log level: a command that runs for long tells its progress by log lines, others
-    show it themselves."""
+    """Return the log level: long-running commands report progress in logs, others in the
+    terminal."""
     quiet = not options.runs_on and settings.log_level == "info"
     return "warning" if quiet else settings.log_level
 

@@ -1,6 +1,7 @@
-"""`memtree sessions`: search what coding agents on this machine were told before, and forget how.
+"""`memtree sessions`: search earlier sessions of the coding agents on this machine, or delete the
+index.
 
-The transcripts are the agents' own and are only read; what is kept is an index without text.
+The transcripts belong to the agents and are only read; only an index without text is stored.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ PATIENCE = 10.0  # seconds for vectors, without --wait
 
 
 async def find(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where nothing is found."""
+    """Search the sessions. Returns exit code 1 if nothing is found."""
     if not 1 <= options.limit <= search.MOST_QUOTED:
         raise BadRequest(f"--limit must be from 1 to {search.MOST_QUOTED}", param="limit")
     if not options.query.strip():
         raise BadRequest("QUERY must not be empty", param="query")
-    # Transcripts leave this machine for no embedder.
+    # Transcripts are sent to no embedder outside this machine.
     choice = "none" if settings.embedder == "none" else "local"
     embedder, _ = await open_embedder(replace(settings, embedder=choice), patient=False)
     try:
@@ -68,7 +69,7 @@ async def forget(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def folder_of(settings: Settings) -> Path:
-    """The folder of the index. Raises `BadRequest` where there is none."""
+    """Return the folder of the index. Raises `BadRequest` if there is none."""
     if settings.data_folder is None:
         raise BadRequest("HOME is not set, so there is no folder for MemTree's data", param="home")
     return settings.data_folder
@@ -89,7 +90,7 @@ def _head(each: Quotation, width: int) -> Text:
 
 
 def _tell(console: Console, answer: SessionAnswer, by_meaning: bool) -> None:
-    """Say on standard error what was searched."""
+    """Describe on standard error what was searched."""
     for reason in answer.left_out:
         console.print(styled(f"left out: {reason}", "dim"), soft_wrap=True)
     counted = "1 session" if answer.sessions == 1 else f"{answer.sessions:,} sessions"
@@ -105,7 +106,7 @@ def _tell(console: Console, answer: SessionAnswer, by_meaning: bool) -> None:
 
 @contextmanager
 def _drawn(console: Console) -> Iterator[search.Progress]:
-    """A bar for what takes long, in a terminal."""
+    """Draw a bar for long steps, in a terminal only."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         tasks: dict[str, TaskID] = {}

@@ -1,12 +1,12 @@
-"""`memtree status`: what memory does for this user now. `--line` is for an agent's status line.
+"""`memtree status`: show what memory saves this user now. `--line` prints an agent's status line.
 
-    packed by the newest request -> what the model read, saved by all requests of today
+    tokens posted by the newest request -> tokens sent to the model, saved by today's requests
 
-Under `memtree wrap` the agent's own base URL leads to its run, so the line is that of its session.
-Elsewhere it tells the newest request of this machine's user, and that it was another session's;
-without any it says how memory would be used. It is drawn again and again, so this file is a program
-of its own as well, which imports no parser of other commands; and it asks the store in SQL of its
-own, since opening one takes longer than all the rest.
+Under `memtree wrap` the agent's own base URL identifies its run, so the line is about its session.
+Elsewhere it shows the newest request of this machine's user, and says that it belongs to another
+session; without any request it says how to use memory. The line is drawn again and again, so this
+file is also a program of its own, which imports no other command's parser. It queries the store by
+its own SQL, since opening a store takes longer than everything else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ OFF = "memtree: this session does not go through it; `memtree wrap` starts one t
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Never fails for want of a server: a status line has nowhere to show an error."""
+    """Print the status. A missing server is no error, since a status line has nowhere to show an
+    error."""
     if options.line:
         print_line(settings.data_folder)
         return 0
@@ -56,8 +57,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def print_line(folder: Path | None) -> None:
-    """Print the line. What the agent tells of its session on standard input is read and left: the
-    address says which session it is."""
+    """Print the line. Reads and ignores what the agent writes about its session to standard input:
+    the address identifies the session."""
     if not sys.stdin.isatty():
         sys.stdin.buffer.read()
     print(_line_here(folder))
@@ -72,7 +73,7 @@ def _line_here(folder: Path | None) -> str:
 
 
 def newest_line(folder: Path | None, now: float) -> str:
-    """Tell the newest request of this machine's user in the store of a data folder."""
+    """Describe the newest request of this machine's user in the store of a data folder."""
     path = folder / STORE_FILE if folder else None
     row = None
     try:
@@ -80,7 +81,7 @@ def newest_line(folder: Path | None, now: float) -> str:
             address = f"{path.absolute().as_uri()}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=SECONDS / 10)) as db:
                 row = db.execute(_NEWEST, (_midnight(now), LOCAL)).fetchone()
-    except sqlite3.Error:  # of an older version, or busy
+    except sqlite3.Error:  # the database is of an older version, or busy
         pass
     if row is None:
         return OFF
@@ -90,12 +91,12 @@ def newest_line(folder: Path | None, now: float) -> str:
 
 
 def _midnight(now: float) -> float:
-    """Return when this machine's day began, in unix seconds."""
+    """Return the start of this machine's day, in Unix seconds."""
     return time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
 
 
 def wrapped_root(env: Mapping[str, str]) -> str | None:
-    """Return the address of the wrapped path that this process stands under, without `/v1`."""
+    """Return the address, without `/v1`, of the wrapped path that this process uses."""
     for name in ADDRESSES:
         given = env.get(name, "")
         if urlsplit(given).hostname == "127.0.0.1" and _WRAPPED in given:
@@ -104,7 +105,7 @@ def wrapped_root(env: Mapping[str, str]) -> str | None:
 
 
 def line(totals: Mapping[str, Any] | None, usage: Mapping[str, Any] | None) -> str:
-    """Tell the newest request and today.
+    """Describe the newest request, and the tokens saved today.
 
     >>> line({"requests": 3, "last_posted": 412_300, "last_sent": 18_200},
     ...      {"saved_tokens": 2_140_000})
@@ -120,7 +121,7 @@ def line(totals: Mapping[str, Any] | None, usage: Mapping[str, Any] | None) -> s
 
 
 def _get(root: str | None, path: str) -> dict[str, Any] | None:
-    """Ask a server of this machine; None where it does not answer."""
+    """Fetch JSON from a server of this machine; returns None if it does not answer."""
     url = urlsplit(root or "")
     if not url.hostname:
         return None

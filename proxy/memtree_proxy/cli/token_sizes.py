@@ -1,4 +1,4 @@
-"""Numbers of tokens in a few characters."""
+"""Short forms of token counts."""
 
 
 def short(tokens: float) -> str:

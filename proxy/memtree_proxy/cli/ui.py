@@ -1,4 +1,4 @@
-"""`memtree ui`: opens the web pages of a server that runs, as this machine's user."""
+"""`memtree ui`: open the web pages of a running server, as this machine's user."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from memtree_proxy.access.local_user import CODE_SECONDS, new_code, server_proof
 from memtree_proxy.server.pages.page_session import PATH
 from memtree_proxy.server.state_file import ServerState, known_servers
 
-SECONDS = 5.0  # for a server to answer
+SECONDS = 5.0  # seconds for a server to answer
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Raises `BadRequest` where there is no server with pages, or several."""
+    """Open the pages. Raises `BadRequest` if no server with pages is running, or several are."""
     server = await chosen_server(settings, options.only_port)
     address = f"{server.url}/ui#code={new_code(server.secret)}"
     if not options.only_print and await asyncio.to_thread(webbrowser.open, address):
@@ -32,14 +32,15 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def chosen_server(settings: Settings, port: int | None) -> ServerState:
-    """Return the one server that runs (`port`: there), proven to be the one of its state file.
+    """Return the one running server (on `port`, if given), after it has proved to be that of its
+    state file.
 
-    Raises `BadRequest` where there is none, or more than one to choose from.
+    Raises `BadRequest` if there is none, or more than one to choose from.
     """
     known = [each for each in known_servers(settings.data_folder) if port in (None, each.port)]
     proven = await asyncio.gather(*(proves_itself(each) for each in known))
     servers = [server for server, sound in zip(known, proven, strict=True) if sound]
-    # One for `memtree wrap` ends by itself: it is meant only where there is no other.
+    # A server of `memtree wrap` ends by itself, so it is chosen only if there is no other.
     running = [server for server in servers if not server.for_wraps] or servers
     if len(running) == 1:
         return running[0]
@@ -47,8 +48,8 @@ async def chosen_server(settings: Settings, port: int | None) -> ServerState:
 
 
 async def proves_itself(server: ServerState) -> bool:
-    """Return True if who listens there knows the secret of the state file: the server may have been
-    killed, and its port be another program's."""
+    """Return True if the listening process knows the secret of the state file: the server may have
+    been killed, and its port reused by another program."""
     nonce = secrets.token_urlsafe(16)
     try:
         async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:

@@ -1,1 +1,2 @@
-"""Wire dialects: translators between JSON of a provider and our values. They hold no logic."""
+"""Wire dialects: translators between a provider's JSON and the proxy's own values. They hold no
+logic."""

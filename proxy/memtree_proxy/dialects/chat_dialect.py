@@ -1,6 +1,6 @@
-"""OpenAI's chat completions as a `Dialect`: posted messages are the canonical ones.
+"""OpenAI's chat completions as a `Dialect`: the posted messages are already canonical.
 
-What this file does not do: write messages (`openai_chat`), or place memories (`injection`).
+Writing messages (`openai_chat`) and placing memories (`injection`) are done elsewhere.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HISTORY = "messages"
 
 
 class ChatDialect:
-    """`/chat/completions`."""
+    """The `Dialect` of OpenAI's chat completions (`POST /v1/chat/completions`)."""
 
     name = "chat"
     history = HISTORY
@@ -58,20 +58,20 @@ class ChatDialect:
         return WholeAnswer(names)
 
     def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """One message a call."""
+        """Return one message for each call's result."""
         return [
             msgspec.json.encode({"role": "tool", "tool_call_id": call.id, "content": text})
             for call, text in zip(round_.calls, texts, strict=True)
         ]
 
     def forget(self) -> None:
-        """Nothing is cached."""
+        """Do nothing: chats cache no posted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatHistory:
-    """A `DialectHistory`. Chats say of themselves neither that they pass nor that they are side
-    requests."""
+    """A `DialectHistory` of chat messages. Chat requests do not mark themselves as side requests or
+    as requests to pass through."""
 
     body: Body
     messages: Sequence[Message]
@@ -89,7 +89,8 @@ class ChatHistory:
         *,
         no_thinking_before: int = 0,
     ) -> Mapping[str, bytes]:
-        """No upstream of chats refuses thinking: `no_thinking_before` changes nothing."""
+        """Return the changed fields of the body. `no_thinking_before` has no effect: no chat
+        upstream refuses thinking."""
         if answer is not None and answer.changed:
             kept: Sequence[bytes] = openai_chat.messages(answer.items, self.messages)
             kept = memories.among(kept) if memories else kept
@@ -105,7 +106,7 @@ class ChatHistory:
 
 
 class ChatErrors(OpenAIErrors):
-    """An `ErrorForm`."""
+    """The `ErrorForm` of chat completions."""
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
         return sse.failed(error)

@@ -1,11 +1,11 @@
-"""Protocol of a wire dialect: read a posted history as the core's messages, write an answer back in
-its own items, and put the rounds of our own tools into one answer.
+"""Protocol of a wire dialect: read a posted history as the core's messages, write an answer back as
+the API's own items, and join several rounds with our tools into one answer.
 
     body -> Dialect.read -> DialectHistory.messages -> memory -> Answer
     Answer -> DialectHistory.fields -> the changed fields of the same body
 
-The *canonical* messages that the core reads have the shape of OpenAI's chat messages, whatever was
-posted, so that one conversation has one address in all dialects. A dialect decides nothing about
+The *canonical* messages that the core reads have the shape of OpenAI's chat messages in every
+dialect, so that a conversation has the same address in all of them. A dialect decides nothing about
 memory; it knows what its API allows.
 """
 
@@ -23,9 +23,9 @@ from memtree_proxy.server_tools.offer import Offer
 
 
 class AnswerStream(Protocol):
-    """A streamed answer made of the streams of several rounds (`server_tools.stream.ToolStream` is
-    the one of chats). `offered`: whether the present round was offered our tools. `waiting`: bytes
-    that are kept back. `asks`: whether another round follows."""
+    """A streamed answer made of the streams of several rounds (for chats:
+    `server_tools.stream.ToolStream`). `offered`: the current round was offered our tools.
+    `waiting`: bytes held back. `asks`: another round follows."""
 
     offered: bool
 
@@ -37,13 +37,13 @@ class AnswerStream(Protocol):
     def feed(self, chunk: bytes) -> bytes: ...
     def end(self) -> tuple[bytes, ToolRound | None]: ...
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """Return the end of the answer where a later round cannot begin; `error` as for
+        """Return the end of the answer for when a later round cannot begin. `error`: as for
         `ErrorForm`."""
         ...
 
 
 class WholeReply(Protocol):
-    """Reply that is not streamed."""
+    """An unstreamed answer made of the answers of several rounds."""
 
     offered: bool
     unanswered: list[StreamedCall]
@@ -52,33 +52,32 @@ class WholeReply(Protocol):
 
 
 class ErrorForm(Protocol):
-    """How the API tells errors. An `error` that is a mapping is the `error` object of an upstream's
-    answer, or one of ours with its `status` (`keepalive.named`)."""
+    """Form in which an API reports errors. An `error` that is a mapping is the `error` object of an
+    upstream's answer, or one of the proxy's own with its `status` (`keepalive.named`)."""
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """Return the bytes that end a stream which has begun, with the error."""
+        """Return the bytes that end, with this error, a stream that has begun."""
         ...
 
     def whole(self, error: Mapping[str, Any]) -> bytes:
-        """The body of an answer that is not streamed, and has begun with 200."""
+        """Return the body of an unstreamed answer whose status 200 has already been sent."""
         ...
 
     def answer(self, error: MemTreeError, request_id: str) -> tuple[int, bytes]:
-        """Status and body of an error of ours."""
+        """Return the HTTP status and the body for an error of the proxy itself."""
         ...
 
     def first_error(self, beginning: bytes) -> bool | None:
-        """Return True if a stream begins with an error; None where its beginning (raw, decoded)
-        does not say so yet, as it holds signs of life or a piece of an event."""
+        """Return True if a stream begins with an error, False if it does not. Returns None if its
+        beginning (raw, decoded) does not show it yet: keep-alives, or part of an event."""
         ...
 
 
 class Dialect(Protocol):
-    """Protocol of a wire dialect. `name`: as the field `dialect` says it. `history`: the field of
-    the body that holds the history. `output_fields`: those that say how long the answer may be.
-    `sign`: of life, in a stream that waits for memory. `prefix_bound`: what models thought is bound
-    to the bytes that stood before it, so that between two folds nothing may change in front of the
-    newest turn."""
+    """A wire dialect. `name`: value of the field `dialect`. `history`: the body's field with the
+    history. `output_fields`: fields that limit the answer's length. `sign`: the keep-alive sent
+    while a stream waits for memory. `prefix_bound`: thinking is valid only behind the same bytes,
+    so between two folds nothing before the newest turn may change."""
 
     name: str
     history: str
@@ -90,22 +89,23 @@ class Dialect(Protocol):
     def errors(self) -> ErrorForm: ...
 
     def read(self, body: Body, tenant: str, most: int | None = None) -> DialectHistory:
-        """Raises `BadRequest` naming the field. `most`: items that a history may have."""
+        """Read a posted history. `most`: the most items that a history may have. Raises
+        `BadRequest` naming the field."""
         ...
 
     def offer(
         self, body: Body, groups: tuple[ToolGroup, ...], defined: frozenset[str] | None = None
     ) -> Offer | None:
-        """Return the offer of our tools that fits a request, None where none of them fits.
-        `defined`: names of our tools that the history already defines."""
+        """Return the tools that may be offered in this request, None if none fits. `defined`: names
+        of our tools that the history already defines."""
         ...
 
     def stream(self, names: frozenset[str]) -> AnswerStream: ...
     def whole(self, names: frozenset[str]) -> WholeReply: ...
     def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """The results of a round's calls, as raw items behind `round_.items`."""
+        """Return the results of a round's calls, as raw items to follow `round_.items`."""
         ...
 
     def forget(self) -> None:
-        """Drop what is cached of posted text."""
+        """Drop everything cached from posted text."""
         ...

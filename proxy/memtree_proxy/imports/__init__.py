@@ -1,1 +1,2 @@
-"""Conversations of other programs as OpenAI messages; each format is a small pure file."""
+"""Import conversations of other programs as OpenAI messages; each format has a small pure
+reader."""

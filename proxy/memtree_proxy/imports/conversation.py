@@ -1,5 +1,5 @@
-"""Conversations that every format is turned into, and how the shapes of foreign files are asked
-for."""
+"""`Conversation`, the value that every format is read into, and checks of the shapes in foreign
+files."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TITLE_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`messages`: OpenAI messages, as the program would send them next. `date`: of the last
-    change, ISO 8601 in UTC, empty where unknown. `dropped`: messages that the program itself has
-    condensed or cut away, and that are therefore not in `messages`."""
+    """A conversation of another program. `messages`: OpenAI messages, as the program would send
+    them next. `date`: of the last change, ISO 8601 in UTC, empty if unknown. `dropped`: number of
+    messages left out of `messages` because the program itself condensed or cut them."""
 
     format: str
     id: str
@@ -35,7 +35,7 @@ class Conversation:
 
 
 def objects(value: Any, where: str) -> list[Fields]:
-    """A list of objects. Raises `BadRequest` naming the place that is not one."""
+    """Return a list of objects. Raises `BadRequest` naming the first item that is no object."""
     if not isinstance(value, list):
         raise BadRequest(f"{where}: must be an array")
     for index, item in enumerate(value):
@@ -45,7 +45,7 @@ def objects(value: Any, where: str) -> list[Fields]:
 
 
 def listed(value: Any) -> list[Fields]:
-    """The objects of a list; nothing where it is no list."""
+    """Return the objects of a list, or an empty list if the value is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -58,7 +58,7 @@ def text(value: Any) -> str:
 
 
 def moment(value: Any) -> str:
-    """A time as a number of seconds or milliseconds, or as ISO text, in ISO 8601 to the minute."""
+    """Return a time, given in seconds, milliseconds or ISO text, as ISO 8601 to the minute."""
     try:
         if isinstance(value, int | float) and value > 0:
             seconds = value / 1000 if value > 1e11 else value
@@ -73,7 +73,7 @@ def moment(value: Any) -> str:
 
 
 def titled(given: Any, messages: Sequence[Fields]) -> str:
-    """The title a file gives, else the beginning of the first words of the user."""
+    """Return the title that a file gives, or else the beginning of the user's first text."""
     texts = (words(message) for message in messages if message.get("role") == "user")
     shown = text(given) or next((said for said in texts if said.strip()), "") or "untitled"
     line = " ".join("".join(c if c.isprintable() else " " for c in shown).split())
@@ -81,7 +81,7 @@ def titled(given: Any, messages: Sequence[Fields]) -> str:
 
 
 def raw_message(message: Fields) -> bytes:
-    """The message's JSON, also of text that is no valid Unicode."""
+    """Return a message as JSON, even if its text is no valid Unicode."""
     try:
         return msgspec.json.encode(message)
     except UnicodeEncodeError:  # half a surrogate pair, which the routes refuse
@@ -89,7 +89,7 @@ def raw_message(message: Fields) -> bytes:
 
 
 def words(message: Fields) -> str:
-    """The text of an OpenAI message."""
+    """Return the text of an OpenAI message."""
     content = message.get("content")
     if isinstance(content, list):
         return "".join(text(part.get("text")) for part in listed(content))

@@ -1,5 +1,5 @@
 """Write values as JavaScript does. Clients written in it put tool arguments and results into
-requests by `JSON.stringify`, and an address is a hash of the very characters.
+requests by `JSON.stringify`, and an address is a hash of the exact characters.
 
     >>> stringify({"path": "a b", "10": 1.0, "9": None})
     '{"9":null,"10":1,"path":"a b"}'
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-# ECMA-262, WhiteSpace and LineTerminator: what trim() takes off; not what str.strip() does
+# ECMA-262, WhiteSpace and LineTerminator: trim() removes these; str.strip() removes another set
 _BLANKS = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -28,7 +28,7 @@ def trim(text: str) -> str:
 
 
 def stringify(value: Any) -> str:
-    """`JSON.stringify(value)` of a value read by `json.loads`."""
+    """Return `JSON.stringify(value)` for a value read by `json.loads`."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, bool) or value is None:
@@ -44,15 +44,16 @@ def stringify(value: Any) -> str:
 
 
 def length(text: str) -> int:
-    """`text.length`: in UTF-16 units."""
+    """Return `text.length`: the number of UTF-16 units."""
     return len(text) + sum(char > "\uffff" for char in text)
 
 
 def cut_middle(text: str, limit: int, mark: Callable[[int], str]) -> str:
-    """The two ends of a text longer than `limit` UTF-16 units, around `mark(units left out)`.
+    """Cut the middle out of a text longer than `limit` UTF-16 units and put `mark(units cut)`
+    there.
 
-    Cline's cut: the mark is measured twice, since its number decides how much room the ends have.
-    A character that is cut in two becomes U+FFFD, as it does where Cline writes the request.
+    Mirrors Cline's cut: the mark is measured twice, since the number in it decides how much room
+    the ends have. A character that is cut in two becomes U+FFFD, as when Cline writes the request.
     """
     units = text.encode("utf-16-le", "surrogatepass")
     size = len(units) // 2
@@ -66,7 +67,8 @@ def cut_middle(text: str, limit: int, mark: Callable[[int], str]) -> str:
 
 
 def shortened(value: Any, limit: int, mark: Callable[[int], str]) -> Any:
-    """The value with every string in it cut to size; images ({type, data, mediaType}) are left."""
+    """Return the value with every string in it cut to `limit`, except in images ({type, data,
+    mediaType})."""
     if isinstance(value, str):
         return cut_middle(value, limit, mark)
     if isinstance(value, list):
@@ -77,7 +79,7 @@ def shortened(value: Any, limit: int, mark: Callable[[int], str]) -> Any:
 
 
 def is_image(value: Any) -> bool:
-    """Return True if the value is an image as Cline keeps them."""
+    """Return True if the value is an image in the form that Cline stores."""
     return (
         isinstance(value, dict)
         and value.get("type") == "image"
@@ -87,7 +89,7 @@ def is_image(value: Any) -> bool:
 
 
 def well_formed(text: str) -> str:
-    """The text with U+FFFD for every half of a surrogate pair that stands alone."""
+    """Return the text with U+FFFD in place of every unpaired surrogate."""
     if text.isascii():
         return text
     return _text(text.encode("utf-16-le", "surrogatepass"))
@@ -98,7 +100,8 @@ def _text(units: bytes) -> str:
 
 
 def _ordered(fields: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Keys that are array indexes come first, ascending; the others as they were set."""
+    """Return the fields in JavaScript's order: array indexes ascending, then the others as they
+    were set."""
     indexes = sorted((key for key in fields if _is_index(key)), key=int)
     if not indexes:
         return list(fields.items())
@@ -125,14 +128,15 @@ def _small(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    """`Number::toString` (ECMA-262 6.1.6.1.20): the shortest digits, as Python finds them too."""
+    """Return `Number::toString` (ECMA-262 6.1.6.1.20): the shortest digits, which Python finds as
+    well."""
     if not math.isfinite(value):
         return "null"
     if value == 0:
         return "0"
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     shown = "".join(map(str, digits))
-    point = len(shown) + int(exponent)  # where the decimal point stands in the digits
+    point = len(shown) + int(exponent)  # position of the decimal point in the digits
     minus = "-" if sign else ""
     if len(shown) <= point <= 21:
         return f"{minus}{shown}{'0' * (point - len(shown))}"

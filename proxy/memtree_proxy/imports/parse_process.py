@@ -1,15 +1,15 @@
-"""Posted files, each read by a process of its own: both ends of it.
+"""Parse each large posted file in a process of its own: both the parent's side and the child's.
 
-Reading 100 MB of JSON holds the GIL for seconds, in which no stream of the server would move, and a
-hostile file may grow to fifty times its size in memory. The process may take no more than
-`MEMORY_BYTES` and `CPU_SECONDS`; it ends with its answer, with the request that wants it, and with
-the server. Small files are read in a thread: a process takes 0.3 s to begin.
+Parsing 100 MB of JSON holds the GIL for seconds, in which no stream of the server would move, and a
+hostile file may grow to fifty times its size in memory. The process may use no more than
+`MEMORY_BYTES` and `CPU_SECONDS`; it ends with its answer, with the request that waits for it, or
+with the server. Small files are parsed in a thread, since a process takes 0.3 s to start.
 
-One large file is read at a time, and each tenant has one of them: its body stays in the server's
-memory until it is read, so nobody waits for long.
+One large file is parsed at a time, and each tenant may have one in the server: its body stays in
+memory until it is parsed, so waiting times must be short.
 
-To the child go eight bytes for the size of a head, the head, and the file; back comes a byte that
-says whether it worked, and JSON.
+The child gets eight bytes for the size of a head, the head, and the file. It returns a byte that
+tells success from refusal, and JSON.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
 if sys.platform != "win32":
     import resource
 
-SMALL = 64 * 1024  # bytes; the worst of them are 3 MB in memory, and a tenth of a second
+SMALL = 64 * 1024  # bytes; the worst of them take 3 MB of memory and a tenth of a second
 MEMORY_BYTES = 2 << 30
 CPU_SECONDS = 60
-PATIENCE = 120.0  # seconds of the clock, on a machine that is busy
+PATIENCE = 120.0  # seconds of wall-clock time, on a busy machine
 TURN_SECONDS = 20.0  # that a large file waits for those of other tenants
 AGAIN_SECONDS = 10.0
-PIECE = 1 << 20  # bytes that are handed to the child at once
+PIECE = 1 << 20  # bytes handed to the child at once
 HEAD = 8
 
 START = (
@@ -50,7 +50,7 @@ _WORKED, _REFUSED = b"\x00", b"\x01"
 
 
 class ParseTask(msgspec.Struct, array_like=True):
-    """The head: how the file is called, and the fields of `PrefixQuery`."""
+    """Head of a message to the child: the file's name and the fields of `PrefixQuery`."""
 
     name: str
     address: bytes
@@ -75,7 +75,8 @@ class ParseRefusal(msgspec.Struct):
 
 
 class FileReader:
-    """Reads posted files, a large one at a time, and one of each tenant."""
+    """Reader of posted files that parses one large file at a time, and holds one for each
+    tenant."""
 
     def __init__(self, small: int = SMALL, turn: float = TURN_SECONDS) -> None:
         self._small, self._turn = small, turn
@@ -84,9 +85,9 @@ class FileReader:
 
     @contextmanager
     def place(self, tenant: str, size: int | None) -> Iterator[None]:
-        """Hold the tenant's place for a large file, from before its body is received until it is
-        answered. `size`: in bytes; None where nothing tells it before the body is read. Raises
-        `RateLimited` where the place is taken; a small file needs none."""
+        """Hold the tenant's place for a large file from before its body is received until it is
+        answered. `size`: in bytes; None if unknown before the body is read. Raises `RateLimited` if
+        the place is taken; a small file needs no place."""
         if size is not None and size <= self._small:
             yield
             return
@@ -102,8 +103,9 @@ class FileReader:
             self._busy.discard(tenant)
 
     async def read(self, data: bytes, name: str, wanted: PrefixQuery) -> bytes:
-        """The JSON of `posted_file.parsed`. Raises as it does, `BadRequest` for a file that takes
-        too much memory or time, and `RateLimited` where others' files take too long."""
+        """Return the JSON of `posted_file.parsed`, and raise its errors. Raises `BadRequest` also
+        for a file that takes too much memory or time, and `RateLimited` if others' files take too
+        long."""
         if len(data) <= self._small:
             return await asyncio.to_thread(
                 counted, lambda: parsed(PostedFile.of(data, name), wanted)
@@ -124,7 +126,7 @@ class FileReader:
         )
 
     async def _wait(self) -> None:
-        """Until it is this file's turn."""
+        """Wait until it is this file's turn."""
         try:
             async with asyncio.timeout(self._turn):
                 await self._alone.acquire()
@@ -136,14 +138,14 @@ class FileReader:
 
 
 async def _asked(data: bytes, task: ParseTask) -> tuple[bytes, bytes]:
-    """Return the child's answer, in full or not at all: whether it worked, and what came of it."""
+    """Return the child's complete answer: a byte that tells success from refusal, and the JSON."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         START.format(path=sys.path, parent=os.getpid()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,  # a traceback may quote what it read
+        stderr=asyncio.subprocess.DEVNULL,  # a traceback may quote the file
     )
     head = msgspec.msgpack.encode(task)
     try:
@@ -163,12 +165,12 @@ async def _asked(data: bytes, task: ParseTask) -> tuple[bytes, bytes]:
 async def _talk(
     process: asyncio.subprocess.Process, head: bytes, data: bytes
 ) -> tuple[bytes, bytes]:
-    """Hand over head and file, and read what comes back, with no further copy of either."""
+    """Send head and file to the child and read its answer, without another copy of either."""
     given, output = process.stdin, process.stdout
     if given is None or output is None:
         return b"", b""
     view = memoryview(data)
-    with suppress(BrokenPipeError, ConnectionResetError):  # its exit code says what happened
+    with suppress(BrokenPipeError, ConnectionResetError):  # the exit code tells what happened
         given.write(head)
         for start in range(0, len(view), PIECE):
             given.write(view[start : start + PIECE])
@@ -178,18 +180,18 @@ async def _talk(
 
 
 def main() -> None:
-    """Run the child's side: parse what the parent sends, and answer."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    """Run the child's side: parse the file that the parent sends, and answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a file must not stay anywhere
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the file
     sys.stdout.buffer.write(answered(sys.stdin.buffer))
     sys.stdout.buffer.flush()
 
 
 def answered(given: IO[bytes]) -> bytes:
-    """The child's answer to what it was given."""
+    """Parse the file in the parent's message and return the child's answer."""
     size = int.from_bytes(given.read(HEAD), "big")
     task = msgspec.msgpack.decode(given.read(size), type=ParseTask)
     try:

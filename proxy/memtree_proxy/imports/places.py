@@ -1,7 +1,7 @@
-"""Where conversations are found: a file, a folder of them, a zip, the database of a program.
+"""Find conversations: in a file, a folder, a zip, or the database of a program.
 
-The only file of this package that touches the disk. Everything read is bounded: a file, in a zip or
-not, by its size, a folder by the number of its entries; links to folders are not followed.
+This is the only file of the package that touches the disk. Every read is bounded: a file, in a zip
+or not, by its size, a folder by its number of entries. Links to folders are not followed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Trouble = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file on disk. `held`: what came out of one that can be read but once, such as a pipe."""
+    """A file on disk. `held`: content of a file that can be read only once, such as a pipe."""
 
     path: Path
     name: str
@@ -101,7 +101,7 @@ class ZipPlace:
                 if info.flag_bits & 1:
                     raise BadRequest(f"{self.name}: is encrypted", param=self.name)
                 with archive.open(info) as file:
-                    # The size that the zip names may be a lie, so what comes out is counted.
+                    # The size that the zip states may be false: count bytes while unpacking.
                     data = file.read(MAX_BYTES + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise BadRequest(f"{self.name}: the zip is broken: {error}", param=self.name) from error
@@ -140,9 +140,10 @@ AnyPlace = FilePlace | ZipPlace | SessionPlace
 
 
 def places(given: str, trouble: Trouble) -> list[AnyPlace]:
-    """The files under a path that may hold conversations. `trouble` is told of what cannot be read.
+    """Return the files under a path that may hold conversations. `trouble` is called with each that
+    cannot be read.
 
-    Raises `BadRequest` where the path itself cannot be, or nothing is there.
+    Raises `BadRequest` if the path itself cannot be read, or nothing is there.
     """
     path = Path(given)
     if given == "-":
@@ -200,7 +201,7 @@ def _of_zip(path: Path) -> list[AnyPlace]:
 
 
 def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
-    """Files that may hold conversations, by their names."""
+    """Yield files whose names allow that they hold conversations."""
     seen = 0
     for base, folders, files in os.walk(folder, onerror=lambda e: trouble(_reason(e))):
         folders[:] = [folder_name for folder_name in folders if folder_name not in SKIPPED]
@@ -216,7 +217,7 @@ def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
 def may_hold(name: str) -> bool:
     """Return True if a file of this name may hold a conversation."""
     if name.endswith(".jsonl"):
-        return not name.startswith("agent-")  # what Claude Code's agents did on the side
+        return not name.startswith("agent-")  # side chains of Claude Code's agents
     return (
         name in (tasks.HISTORY, tasks.OLD_HISTORY)
         or name.endswith(".messages.json")
@@ -225,7 +226,7 @@ def may_hold(name: str) -> bool:
 
 
 def _beside(read: Callable[[], bytes]) -> Any:
-    """The JSON that `read` returns; None where there is none."""
+    """Return the JSON that `read` returns, or None if it fails."""
     try:
         return json.loads(read())
     except (BadRequest, ValueError, RecursionError, KeyError):
@@ -248,7 +249,7 @@ def _bounded(data: bytes, name: str) -> bytes:
 
 
 def _sessions(path: Path) -> list[str]:
-    """Ids of the sessions that no other session has started."""
+    """Return the ids of the sessions that no other session started."""
     columns = {row[1] for row in rows(path, "PRAGMA table_info(session)")}
     if "id" not in columns or not rows(path, "PRAGMA table_info(part)"):
         raise NoConversation(f"{path}: not a database of opencode or Kilo", param=str(path))
@@ -257,7 +258,7 @@ def _sessions(path: Path) -> list[str]:
 
 
 def _exported(path: Path, id_: str) -> dict[str, Any]:
-    """A session as `opencode export` would write it."""
+    """Return a session as `opencode export` would write it."""
     sessions = rows(path, "SELECT * FROM session WHERE id = ?", id_)
     if not sessions:
         raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
@@ -288,7 +289,7 @@ def _value(stored: object, name: str) -> Any:
 
 
 def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
-    """Ask a database, which is not written. Raises `BadRequest` that names it."""
+    """Query a database without writing to it. Raises `BadRequest` that names the database."""
     try:
         address = f"file:{quote(str(path.absolute()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as base:

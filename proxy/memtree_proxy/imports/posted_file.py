@@ -1,7 +1,7 @@
-"""A file that was posted: its conversations as JSON, and which of them has an address.
+"""Read a posted file: its conversations as JSON, and the one that has a given address.
 
-The same formats as `memtree import`, one file at a time; plain messages count as one, too. Pure:
-nothing is read but what was posted, and nothing is kept.
+Reads the formats of `memtree import` and plain messages, one file at a time. Pure: it reads only
+the posted bytes and keeps nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from memtree_proxy.imports.conversation import FORMATS, Conversation, raw_messag
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile
 
 NAME = "the file"
-MESSAGES = "messages"  # the format of what is a list of messages already
-# What has a signature is named; anything else that is no text is told by its first wrong byte.
+MESSAGES = "messages"  # format name of a file that is already a list of messages
+# A known signature names the kind of file; other binary data is told by its first invalid byte.
 _SIGNATURES = {
     b"PK\x03\x04": "a zip: unpack it and post the file in it",
     b"PK\x05\x06": "an empty zip",
@@ -41,15 +41,15 @@ _SIGNATURES = {
 
 @dataclass(frozen=True, slots=True)
 class PostedFile:
-    """A `SourceFile` that stands nowhere. `name`: as its owner calls it."""
+    """A `SourceFile` that is not on disk. `name`: as its owner calls it."""
 
     loaded: ParsedFile
     name: str = NAME
 
     @classmethod
     def of(cls, data: bytes, name: str = NAME) -> PostedFile:
-        """Parse a posted file. Raises `BadRequest` that names the kind of file it is, or the place
-        where it is no JSON."""
+        """Parse a posted file. Raises `BadRequest` naming the kind of file, or the place where its
+        JSON is invalid."""
         for signature, what in _SIGNATURES.items():
             if data.startswith(signature):
                 raise BadRequest(f"{name}: is {what}", param=name)
@@ -76,8 +76,9 @@ class PostedFile:
 
 @dataclass(frozen=True, slots=True)
 class PrefixQuery:
-    """`address`: of which prefix, for `tenant`; empty: none is asked for. `most`: messages of one
-    conversation. `volatile`: what addresses leave out."""
+    """A query for the conversation of which some prefix has `address`, for `tenant`; empty: no
+    query. `most`: the most messages in a conversation. `volatile`: parts that addresses leave
+    out."""
 
     address: bytes = b""
     tenant: str = ""
@@ -86,9 +87,9 @@ class PrefixQuery:
 
 
 def parsed(file: PostedFile, wanted: PrefixQuery) -> bytes:
-    """JSON: {"conversations": [{"title", "messages", "format", "belongs"}]}.
+    """Return JSON: {"conversations": [{"title", "messages", "format", "belongs"}]}.
 
-    Raises `BadRequest` naming what was found, and the line where there is one.
+    Raises `BadRequest` that describes the file, and names the line where there is one.
     """
     shown = [
         _shown(number, conversation, wanted)
@@ -115,8 +116,8 @@ def _conversations(file: PostedFile) -> Sequence[Conversation]:
 
 
 def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
-    """The canonical messages of a request to `/messages` or `/responses`, None for anything else.
-    Raises `BadRequest` naming the place."""
+    """Return the canonical messages of a request to `/messages` or `/responses`, None for anything
+    else. Raises `BadRequest` naming the place."""
     value = loaded.value
     if not isinstance(value, dict) or value.keys() & {"info", "sessionId", "agent", "version"}:
         return None
@@ -141,8 +142,8 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
 
 
 def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
-    """The messages of a file that holds them as requests do: a list, an object with the field
-    `messages`, or one on each line. None for anything else."""
+    """Return the messages of a file that holds them as requests do: a list, an object with the
+    field `messages`, or one message on each line. Returns None for anything else."""
     value = loaded.value
     if isinstance(value, dict) and not value.keys() & {"info", "sessionId", "agent", "version"}:
         value = value.get("messages")
@@ -154,8 +155,7 @@ def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
 
 
 def _has_foreign_blocks(content: Any) -> bool:
-    """Return True if the content is made of blocks as Anthropic has them: then a reader of
-    `recognise` knows it."""
+    """Return True if the content has Anthropic blocks, which a reader of `recognise` handles."""
     if not isinstance(content, list):
         return False
     kinds = {block.get("type") for block in content if isinstance(block, dict) and _plain(block)}
@@ -182,10 +182,11 @@ def _shown(number: int, conversation: Conversation, wanted: PrefixQuery) -> dict
 
 
 def belongs(messages: Sequence[Message], wanted: PrefixQuery) -> int | None:
-    """After how many of the messages the history has this address; None: it never has."""
+    """Return the number of leading messages whose address is the wanted one, None if no prefix has
+    it."""
     try:
         read = history.read(wanted.tenant, messages, wanted.volatile, count=lambda _: 0)
-    except BadRequest:  # a result that answers no call: no request can have had it
+    except BadRequest:  # a result that answers no call, which no request can have held
         return None
     if wanted.address not in read.addresses[1:]:
         return None
@@ -193,7 +194,7 @@ def belongs(messages: Sequence[Message], wanted: PrefixQuery) -> int | None:
 
 
 def _what(loaded: ParsedFile) -> str:
-    """Describe a file that nobody knows, without any of its words."""
+    """Describe a file of unknown format, without quoting it."""
     if loaded.lines:
         return f"{len(loaded.value):,} lines of JSON objects"
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}

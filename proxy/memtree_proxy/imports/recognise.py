@@ -1,4 +1,4 @@
-"""Recognise the format of a file by what stands in it, and read its conversations."""
+"""Recognise the format of a file by its content, and read its conversations."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ _EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
 
 
 class SourceFile(Protocol):
-    """A file somewhere. `name`: as shown to people. `origin`: its full path. `id`: what names its
-    conversation where the file itself does not. `title`: its name without folder and ending."""
+    """A file on disk, in a zip or in a request. `name`: as shown to people. `origin`: its full
+    path. `id`: id of its conversation if the file names none. `title`: its name without folder and
+    ending."""
 
     @property
     def name(self) -> str: ...
@@ -42,23 +43,24 @@ class SourceFile(Protocol):
     def title(self) -> str: ...
 
     def load(self) -> ParsedFile:
-        """Raises `BadRequest` naming the file, and the line where there is one."""
+        """Parse the file. Raises `BadRequest` naming the file, and the line where there is one."""
 
     def beside(self, name: str) -> Any:
-        """Return the content of a JSON file of this name in the same folder, None without a
-        readable one."""
+        """Return the parsed JSON file of this name in the same folder, None if it cannot be
+        read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """`value`: a JSON value, or a list of objects where the file has one on each line (`lines`)."""
+    """A parsed file. `value`: a JSON value, or a list of objects if each line holds one
+    (`lines`)."""
 
     value: Any
     lines: bool = False
 
 
 class NoConversation(BadRequest):
-    """The file is none that we know; in a folder of other things that is nothing to tell."""
+    """The file has no known format; among other files of a folder it is skipped silently."""
 
 
 def conversations(
@@ -67,11 +69,11 @@ def conversations(
     whole: bool = False,
     names: bool = False,
 ) -> Iterator[Conversation]:
-    """The conversations of a file that have messages, one after the other. `format_`: one of
-    FORMATS, not to be told from the content. `whole`: with the messages that the program itself
-    has left behind. `names`: who speaks comes first in each message, where the format knows it.
+    """Yield the conversations of a file that have messages. `format_`: one of FORMATS, instead of
+    the recognised one. `whole`: include messages that the program itself has condensed or cut.
+    `names`: begin each message with the speaker's name, if the format records it.
 
-    Raises `NoConversation` for a format that we do not know, `BadRequest` for a broken file.
+    Raises `NoConversation` for an unknown format, `BadRequest` for a broken file.
     """
     parsed = place.load()
     format_ = format_ or recognised(parsed, place.name, place.origin)
@@ -82,7 +84,7 @@ def conversations(
 
 
 def parse(data: bytes, name: str) -> ParsedFile:
-    """JSON, or JSON on each line. Raises `BadRequest` naming the line and column."""
+    """Parse JSON, or JSON on each line. Raises `BadRequest` naming the line and column."""
     data = data.removeprefix(_MARK)
     if not data or data.isspace():
         raise BadRequest(f"{name}: is empty", param=name)
@@ -96,7 +98,7 @@ def parse(data: bytes, name: str) -> ParsedFile:
 
 
 class NotOneValue(BadRequest):
-    """More follows behind the first JSON value."""
+    """More text follows the first JSON value."""
 
 
 def _line(line: bytes, name: str, number: int) -> Fields:
@@ -107,8 +109,9 @@ def _line(line: bytes, name: str, number: int) -> Fields:
 
 
 def _json(data: bytes, name: str, line: int = 0) -> Any:
-    """The value. msgspec is quick and needs little room; json says where it does not go on, and
-    takes what JavaScript writes and msgspec does not: NaN, half a surrogate pair."""
+    """Parse a JSON value. msgspec is fast and needs little memory; json reports where parsing
+    stopped, and accepts NaN and unpaired surrogates, which JavaScript writes and msgspec
+    refuses."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -127,12 +130,12 @@ def _slowly(data: bytes, name: str, line: int) -> Any:
         raise BadRequest(f"{where}: not text in UTF-8, byte {error.start}", param=name) from error
     except RecursionError as error:
         raise BadRequest(f"{where}: nested too deeply", param=name) from error
-    except ValueError as error:  # all that is left of them
+    except ValueError as error:  # the only other cause
         raise BadRequest(f"{where}: a number has too many digits", param=name) from error
 
 
 def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
-    """One of FORMATS. Raises `NoConversation`."""
+    """Return the file's format, one of FORMATS. Raises `NoConversation` if none matches."""
     value = parsed.value
     if parsed.lines:
         format_name = _of_lines(value)

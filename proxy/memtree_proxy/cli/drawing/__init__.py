@@ -1,1 +1,1 @@
-"""Draw in a terminal: trees, bars, and text of others that cannot steer it."""
+"""Draw trees, bars and foreign text in a terminal, so that the text cannot control the terminal."""

@@ -1,4 +1,4 @@
-"""The terminal, as all commands draw in it."""
+"""The terminal in which all commands draw."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from memtree_proxy.cli.drawing.foreign_text import plain
 
 
 def open_console(*, stderr: bool = False) -> Console:
-    """A terminal in which no text is read as markup or as the name of an emoji. It may be no
-    terminal: then there are neither colours nor bars."""
+    """Return a console that reads no text as markup or as the name of an emoji. Without a terminal
+    it draws neither colours nor bars."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def styled(text: str, style: str = "") -> Text:
-    """A text of others in a style of ours."""
+    """Return foreign text in a style of the command's own."""
     return Text(plain(text), style)

@@ -1,7 +1,8 @@
-"""Text of others in a terminal: shown, never obeyed.
+"""Show foreign text in a terminal without letting it control the terminal.
 
-A terminal takes control characters as orders (ESC, and C1 characters such as U+009B, begin one),
-and the characters that turn the direction of writing make a line read otherwise than it is.
+A terminal takes control characters as commands (ESC, and C1 characters such as U+009B, begin a
+command), and characters that change the direction of writing make a line look different from its
+content.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-WIDTH = 160  # characters of a text in a line
+WIDTH = 160  # characters of a text on one line
 _STEERS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -19,7 +20,7 @@ _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 def plain(text: str) -> str:
-    """Lines and tabs stay; whatever would steer a terminal becomes a replacement character.
+    """Replace every character that controls a terminal; line breaks and tabs stay.
 
     >>> plain("red: \\x1b[31m")
     'red: �[31m'
@@ -28,7 +29,7 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, width: int = WIDTH) -> str:
-    """The beginning, on one line.
+    """Return the beginning of a text on one line.
 
     >>> one_line("one\\ntwo   three", 9)
     'one two…'
@@ -39,12 +40,13 @@ def one_line(text: str, width: int = WIDTH) -> str:
 
 
 def json_line(value: Any) -> str:
-    """JSON of one line, with escapes for what would steer a terminal; the same to who reads it."""
+    """Return JSON on one line, with escapes for characters that control a terminal; it has the same
+    value."""
     return plain_json(msgspec.json.encode(value).decode())
 
 
 def plain_json(text: str) -> str:
-    """JSON as it is, but for those characters, which stand in its strings alone.
+    """Escape those characters in JSON; they occur only in its strings.
 
     >>> plain_json('"a\\u009b2J"')
     '"a\\\\u009b2J"'
@@ -54,5 +56,5 @@ def plain_json(text: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     char = match[0]
-    # Between the parts of a document, where it is white space like any other.
+    # Between JSON values a carriage return is white space like any other.
     return " " if char == "\r" else f"\\u{ord(char):04x}"

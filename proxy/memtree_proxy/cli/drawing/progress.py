@@ -1,4 +1,4 @@
-"""A bar in the terminal while memory is made."""
+"""Progress bar in the terminal while memory is made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEP = 0.1  # seconds
 
 
 class Progress:
-    """A bar over what is left, counted from the most that was ever left."""
+    """A bar of the work left, measured against the greatest amount that was ever left."""
 
     def __init__(self, console: Console) -> None:
         self._bar = progress.Progress(
@@ -45,7 +45,7 @@ class Progress:
 
 
 async def bar(memory: ContextMemory, tenant: str, console: Console) -> None:
-    """Draw until nothing of the tenant is pending."""
+    """Draw a bar until the tenant has nothing pending."""
     with Progress(console) as drawn:
         while left := (await memory.pending(tenant)).tokens:
             drawn.show(left)

@@ -1,4 +1,5 @@
-"""Trees of summaries in a terminal: all of one, what one answer shows of it, and a path in it."""
+"""Draw trees of summaries in a terminal: a whole tree, the part that an answer shows, or one
+path."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ from memtree.unfolding.explain import (
 from memtree_proxy.cli.drawing.foreign_text import one_line, plain
 
 ROOT = b""
-RUN = 3  # excerpts in a row that are told each; of more, the first and how many there are
-BEGINNING = 100  # characters of what is quoted
-WHOLE_QUOTE = 600  # characters where only a few are shown
+RUN = 3  # longest run of excerpts drawn one by one; of a longer run, the first and the count
+BEGINNING = 100  # characters of a quote
+WHOLE_QUOTE = 600  # characters of a quote where only a few are shown
 _STATES = {
     State.PACKED: "",
     State.PROVISIONAL: "provisional: ranked by words, until there are embeddings",
@@ -38,7 +39,7 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class QuotedMessage:
-    """Excerpts of one message, in its order."""
+    """Excerpts of one message, in the message's order."""
 
     message: int
     role: str
@@ -51,7 +52,7 @@ class QuotedMessage:
 
 
 def draw_all(console: Console, view: TreeView) -> None:
-    """The whole tree: every node a line."""
+    """Draw the whole tree, one line for each node."""
     nodes = {node.id: node for node in view.nodes}
     leaves = sum(not node.children for node in view.nodes)
     top = Text(f"{len(nodes) - leaves:,} summaries over {leaves:,} parts", "bold")
@@ -64,8 +65,8 @@ def draw_all(console: Console, view: TreeView) -> None:
 def draw_unfolded(
     console: Console, explained: Explanation, messages: Sequence[Message], *, scores: bool = False
 ) -> None:
-    """Draw what one answer shows: summaries, and under them the beginning of what is quoted.
-    `scores`: every excerpt for itself, with why it was chosen."""
+    """Draw the content of one answer: summaries, and under them the beginnings of quoted messages.
+    `scores`: list each excerpt by itself, with the reason it was chosen."""
     rules = [excerpt for excerpt in explained.excerpts if excerpt.reason == "rule"]
     others = [excerpt for excerpt in explained.excerpts if excerpt.reason != "rule"]
     count = f"{len(others):,} excerpt{'' if len(others) == 1 else 's'}, word for word"
@@ -85,7 +86,8 @@ def draw_path(
     *,
     mark: str = "",
 ) -> None:
-    """The summaries above these excerpts, and what they say; `mark` stands out in it."""
+    """Draw the summaries above these excerpts, and the excerpts' text; `mark` is highlighted in
+    it."""
     above = {id_ for excerpt in excerpts for id_ in excerpt.path}
     nodes = [node for node in explained.nodes if node.id in above]
     top = Text(f"the whole conversation, messages 0 to {len(messages) - 1:,}", "bold")
@@ -112,7 +114,7 @@ def draw_path(
 def quoted_messages(
     excerpts: Iterable[ExplainedExcerpt], messages: Sequence[Message]
 ) -> Iterator[QuotedMessage]:
-    """The excerpts by message, in the order of the conversation."""
+    """Group the excerpts by message, in the order of the conversation."""
     ordered = sorted(excerpts, key=lambda excerpt: (excerpt.message, excerpt.part, excerpt.start))
     for number, group in groupby(ordered, key=lambda excerpt: excerpt.message):
         own = tuple(group)
@@ -130,7 +132,7 @@ def quoted_text(message: Message, excerpt: ExplainedExcerpt) -> str:
 
 
 def summary_line(answer: Answer) -> str:
-    """Say what was sent of what was posted, in words."""
+    """Describe how much of the posted history was sent."""
     share = answer.sent_tokens / max(1, answer.raw_tokens)
     state = _STATES.get(State(answer.state), f"state {answer.state}")
     line = f"{answer.raw_tokens:,} tokens posted, {answer.sent_tokens:,} sent"
@@ -150,7 +152,7 @@ def _hang(
     messages: Sequence[Message],
     scores: bool,
 ) -> None:
-    """Nodes at their depth, excerpts under the narrowest of their nodes, all in order."""
+    """Add nodes at their depth, and excerpts under the narrowest of their nodes, all in order."""
     children: dict[bytes, list[ExplainedNode | ExplainedExcerpt]] = defaultdict(list)
     stack = [ROOT]
     for node in nodes:
@@ -189,7 +191,7 @@ def _quote(
     messages: Sequence[Message],
     scores: bool,
 ) -> None:
-    """A run of excerpts: a line for each message, or for each excerpt with its scores."""
+    """Draw a run of excerpts: a line for each message, or for each excerpt with its scores."""
     if scores:
         for excerpt in run:
             text = quoted_text(messages[excerpt.message], excerpt)
@@ -242,7 +244,7 @@ def _node_line(console: Console, node: TreeNode | ExplainedNode) -> Text:
 
 
 def _line(console: Console) -> Text:
-    """A line of a terminal is cut at its edge; into a file it goes whole."""
+    """Return an empty line that is cut at the terminal's edge, or is never cut in a file."""
     if console.is_terminal:
         return Text(no_wrap=True, overflow="ellipsis")
     return Text()

@@ -1,8 +1,8 @@
-"""`memtree audit FILE`: a few parts of a history with their summaries, side by side.
+"""`memtree audit FILE`: show a few parts of a history beside their summaries.
 
-A part that has no summary by the model yet is given to it now, where one is configured; what comes
-is kept, as if the indexer had asked, so nothing is paid for twice. A node above the leaves is asked
-for only when all its children have their summaries, since it is made of these.
+If a model is configured, a part without a summary by the model is summarised now. The summary is
+stored as if the indexer had asked for it, so nothing is paid for twice. A node above the leaves is
+summarised only if all its children have their summaries, since it is made of these.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from memtree_proxy.cli.history import audit_page
 from memtree_proxy.cli.history.estimate import without_models
 from memtree_proxy.cli.history.history_commands import read_history
 
-CLIP = 400  # characters of each message that the terminal shows
+CLIP = 400  # characters of each message shown in the terminal
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -63,7 +63,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def audited(messages: tuple[Message, ...], settings: Settings, count: int) -> Report:
-    """The stage-1 tree is kept in the store as by `memtree index`; embeddings are not made."""
+    """Return the report. The stage-1 tree is stored as by `memtree index`; no embeddings are
+    made."""
     summarizer = open_summarizer(settings)
     try:
         async with open_runtime(without_models(settings), drain=0) as runtime:
@@ -84,7 +85,8 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
 
 
 def _levels(picked: Sequence[NodeWork]) -> list[list[NodeWork]]:
-    """Children first: what is written for them is what their parents are made of."""
+    """Group nodes by level, children first, since parents are summarised from their children's
+    summaries."""
     levels = sorted({work.node.level for work in picked})
     return [[work for work in picked if work.node.level == level] for level in levels]
 
@@ -107,7 +109,7 @@ def _report(
 
 
 class _Recording:
-    """A `Summarizer` that keeps what passes: the refiner judges drafts and forgets them."""
+    """A `Summarizer` that records usage and the last draft, since the refiner keeps no draft."""
 
     def __init__(self, summarizer: Summarizer) -> None:
         self._summarizer = summarizer
@@ -127,7 +129,7 @@ class _Recording:
         return written
 
     async def close(self) -> None:
-        """It is another's to close."""
+        """Do nothing: the wrapped summarizer is closed by its owner."""
 
 
 @dataclass(slots=True)
@@ -148,7 +150,8 @@ class _Desk:
     async def look(
         self, level: Sequence[NodeWork], summarizer: Summarizer | None
     ) -> list[AuditEntry]:
-        """Nodes of one level, at once: the summariser itself lets a few calls in."""
+        """Audit the nodes of one level concurrently; the summarizer itself limits concurrent
+        calls."""
         return await asyncio.gather(*(self._entry(work, summarizer) for work in level))
 
     async def _entry(self, work: NodeWork, summarizer: Summarizer | None) -> AuditEntry:
@@ -182,7 +185,7 @@ class _Desk:
         return audit_report.WRITTEN if known.by_model else audit_report.REJECTED, recording.draft
 
     async def _refined(self, work: NodeWork, recording: _Recording) -> CallOutcome:
-        """Asked for, and once more where the draft was rejected, as the indexer does."""
+        """Summarise a node, and retry once if the draft was rejected, as the indexer does."""
         clock = SystemClock()
         spending = Spending(self.store, clock, self.prices, DailyLimits.of(self.settings))
         caller = SummaryCaller(
@@ -241,7 +244,7 @@ def show(console: Console, report: Report) -> None:
 
 
 def spent(report: Report) -> str:
-    """Say what the report itself has cost."""
+    """Describe what the report itself cost."""
     if not report.model:
         return "no model for summaries is configured, nothing was asked"
     if not report.calls:

@@ -1,7 +1,7 @@
-"""The report of `memtree audit` as one HTML page that needs nothing else.
+"""The report of `memtree audit` as one HTML page without external files.
 
-All text in it comes from conversations and models, so all of it is escaped, and the page forbids
-scripts and anything from elsewhere: a conversation that holds HTML shows it.
+All its text comes from conversations and models, so all of it is escaped, and the page forbids
+scripts and external content: HTML in a conversation is shown as text.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 .8rem; font: 1
 p { margin: .3rem 0; overflow-wrap: anywhere; }
 .dim { color: var(--dim); font-size: .85rem; } .bad { color: var(--bad); } b { font-weight: 600; }
 """
-# `frame-ancestors` has no meaning here; everything else falls back to `default-src`.
+# `frame-ancestors` has no effect in a page; everything else falls back to `default-src`.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def page(report: Report, name: str) -> str:
-    """`name`: of the file that was looked at."""
+    """Return the report as an HTML page. `name`: of the audited file."""
     title = f"Summaries of {name}"
     return "\n".join(
         [

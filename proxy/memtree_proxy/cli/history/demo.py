@@ -1,8 +1,9 @@
-"""`memtree demo`: a question about a detail of long ago, how memory finds it, and what that costs.
+"""`memtree demo`: ask about an old detail of a session, and show how memory finds it and what it
+costs.
 
-Nothing is canned but the session (`memtree_proxy.demo.session`): it is indexed in a store of its
-own, and asked about at once, as a chat would be, and again when embeddings are there. No key, no
-upstream, no network; nothing is kept.
+Only the session is prepared (`memtree_proxy.demo.session`): it is indexed in a store of its own and
+asked about at once, as a chat would do, and again when its embeddings are ready. The demo needs no
+key, no upstream and no network, and keeps nothing.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from memtree_proxy.cli.history.history_commands import progress
 from memtree_proxy.demo.session import DemoFact, session
 
 TARGET = 4_000
-SHOWN = 3  # excerpts under their path
-OTHERS = 4  # questions asked beside the first
+SHOWN = 3  # excerpts shown with their path
+OTHERS = 4  # further questions after the first
 MILLION = 1_000_000
-LEAST, MOST = 10_000, 2_000_000  # tokens: less goes whole to any model, more takes half an hour
+LEAST, MOST = 10_000, 2_000_000  # tokens: fewer are sent whole to any model, more take half an hour
 EMBEDDING = (
     "Embeddings are being made, so that passages are found by what they mean, too. A chat would go "
     "on meanwhile; here the same questions are asked again after it. Ctrl-C ends the demo."
@@ -47,13 +48,13 @@ FULL = "`memtree demo --full` shows all that the model gets to read, `--query TE
 NEXT = (
     "`memtree serve` does this for your own chats; `memtree compress FILE` for a history in a file."
 )
-PRICE = 1.0  # money for a million input tokens: a round number, near what mid-sized models cost
+PRICE = 1.0  # price of a million input tokens: a round number, near that of mid-sized models
 
 
 @dataclass(frozen=True, slots=True)
 class DemoAnswer:
-    """Answer to one question of the demo. `text`: of all messages that are sent; `seconds`: that
-    the answer took."""
+    """Answer to one question of the demo. `text`: of all messages that are sent; `seconds`: time
+    that the answer took."""
 
     answer: Answer
     explained: Explanation
@@ -63,7 +64,7 @@ class DemoAnswer:
 
     @property
     def best(self) -> list[ExplainedExcerpt]:
-        """The excerpts that rank first."""
+        """Return the excerpts that rank first."""
         known = [(row.rank, row.message, row.start, row) for row in self.explained.excerpts
                  if row.rank is not None and row.reason != "rule"]  # fmt: skip
         return [excerpt for *_, excerpt in sorted(known, key=lambda ranked: ranked[:3])[:SHOWN]]
@@ -102,7 +103,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _own(settings: Settings, folder: str) -> Settings:
-    """Nothing of the demo goes to a server, nothing is kept."""
+    """Return settings with which the demo sends nothing to a server and keeps nothing."""
     return replace(
         settings,
         store=f"sqlite:///{Path(folder) / 'demo.db'}",
@@ -116,7 +117,7 @@ def _own(settings: Settings, folder: str) -> Settings:
 
 
 def _questions(facts: list[DemoFact], query: str | None) -> tuple[DemoFact, list[DemoFact]]:
-    """The question that is shown, and some others, spread over the session."""
+    """Return the question that is shown, and some others spread over the session."""
     if query is not None:
         return DemoFact(query, ""), []
     first = facts[len(facts) // 4]

@@ -1,7 +1,8 @@
-"""`memtree index FILE --estimate`: what summaries by a model would cost, before it is spent.
+"""`memtree index FILE --estimate`: estimate the cost of summaries by a model before paying for
+them.
 
-No server is asked and nothing is stored: the tree is built in memory, and the configured store is
-only read, for the summaries that it has already.
+No server is called and nothing is stored: the tree is built in memory, and the configured store is
+only read, for summaries that it already has.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ async def run(messages: tuple[Message, ...], tenant: str, settings: Settings) ->
 
 
 async def estimated(messages: tuple[Message, ...], tenant: str, settings: Settings) -> Estimate:
-    """The estimate for this history of this tenant."""
+    """Return the estimate for a tenant's history."""
     alone = without_models(replace(settings, store="memory:"))
     async with open_runtime(alone, drain=0) as runtime:
         ask = CompressRequest(tenant, messages, patience=UNHURRIED)
@@ -49,12 +50,12 @@ async def estimated(messages: tuple[Message, ...], tenant: str, settings: Settin
 
 
 def without_models(settings: Settings) -> Settings:
-    """Return the settings for a process that asks no server."""
+    """Return the settings for a process that calls no server."""
     return replace(settings, embedder="none", summary_model=None, summary_base_url=None)
 
 
 async def _stored(url: str, tenant: str, ids: Sequence[bytes]) -> Mapping[bytes, Summary]:
-    """Later summaries that the store has. One that is not there is not made."""
+    """Return the model's summaries in the store. A store that does not exist is not created."""
     if not ids or not await asyncio.to_thread(_is_there, url):
         return {}
     store = await asyncio.to_thread(open_store, url)
@@ -87,7 +88,7 @@ def show(console: Console, estimate: Estimate, settings: Settings) -> None:
 
 
 def lines(estimate: Estimate, settings: Settings) -> list[str]:
-    """Say what the table does not say."""
+    """Return lines of text with the facts that are missing from the table."""
     read = estimate.constant + estimate.input
     done = f"; {estimate.done:,} summaries are there already" if estimate.done else ""
     return [

@@ -1,4 +1,4 @@
-"""Commands about a history file and the store."""
+"""Commands for a history file and the store."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ LEAST_TARGET = 1_000  # tokens, as on POST /context_memory
 
 
 async def compress(options: argparse.Namespace, settings: Settings) -> int:
-    """Messages out as JSON on standard output; numbers on standard error. It answers at once, as a
-    server would, unless it is to wait for embeddings."""
+    """Print the compressed messages as JSON, and numbers on standard error. Answers at once, as a
+    server would, unless told to wait for embeddings."""
     history = posted_history_of(options.file)
     ask = history.complete(_ask(options, settings, history.messages))
     console = open_console(stderr=True)
-    # Summaries that are begun and not waited for would be paid and lost.
+    # Summaries that are started and not awaited would be paid for and lost.
     own = settings if options.wait else replace(settings, summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         if options.wait:
@@ -84,7 +84,7 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
     ask = _ask(options, settings, read_history(options.file))
     console = open_console()
     unfolds = options.query or options.target
-    # Drawing waits for no model, so none is asked: what it has begun would be paid and lost.
+    # Drawing awaits no model, so none is called: a started summary would be paid for and lost.
     own = settings if unfolds else replace(settings, summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         known = CompressRequest(LOCAL, ask.messages, patience=UNHURRIED)
@@ -100,7 +100,7 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _print_title(runtime: Runtime, address: bytes, console: Console) -> None:
-    """Print what the list of conversations tells of the one that was indexed last."""
+    """Print the title that the list of conversations has for this address."""
     page = await runtime.memory.conversations.page(LOCAL, 1)
     for row in page.conversations:
         if row.address == address and row.title:
@@ -108,10 +108,10 @@ async def _print_title(runtime: Runtime, address: bytes, console: Console) -> No
 
 
 async def delete(options: argparse.Namespace, settings: Settings) -> int:
-    """Forget a history, an address, or everything that the command line has kept."""
+    """Delete a history, an address, or everything that the command line has stored."""
     messages = read_history(options.file) if options.file else ()
     address = options.address and fields.address(options.address, "--address")
-    # Deleting ranks and summarises nothing, so no model need be loaded.
+    # Deleting ranks and summarises nothing, so no model needs to be loaded.
     own = replace(settings, embedder="none", summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         if messages:
@@ -126,7 +126,7 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def check(options: argparse.Namespace, settings: Settings) -> int:
-    """Check the store and print its problems. The exit code is 1 where there is one."""
+    """Check the store and print its problems. Returns exit code 1 if there are any."""
     store = await asyncio.to_thread(open_store, settings.store)
     try:
         problems = await store.check()
@@ -142,18 +142,18 @@ async def check(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def progress(runtime: Runtime, console: Console) -> None:
-    """Draw a bar until all stages of what was posted are done."""
+    """Draw a bar until all stages of the posted history are done."""
     await bar(runtime.memory, LOCAL, console)
 
 
 def read_history(file: str) -> tuple[Message, ...]:
-    """The canonical messages of a file. Raises as `posted_history_of`."""
+    """Read the canonical messages of a file. Raises the errors of `posted_history_of`."""
     return tuple(posted_history_of(file).messages)
 
 
 def posted_history_of(file: str) -> PostedDialectHistory:
-    """A file with messages of a chat (a JSON array, an object with `messages`, or one message a
-    line), or with the body of a request to `/messages` or `/responses`.
+    """Read a file with chat messages (a JSON array, an object with `messages`, or one message on
+    each line), or with the body of a request to `/messages` or `/responses`.
 
     Raises `BadRequest` that names the file or the message.
     """
@@ -168,7 +168,7 @@ def posted_history_of(file: str) -> PostedDialectHistory:
 
 
 def _request_body(data: bytes) -> Body | None:
-    """None for what is no body, or one of a chat."""
+    """Return a request body, None if the data are no body or a chat's."""
     try:
         body = json_body.split(data)
     except BadRequest:
@@ -215,7 +215,7 @@ def _ask(
         patience=UNHURRIED,
         window=1_000_000_000,
         query=options.query,
-        # One file, one question: there is no provider's cache that a stable prefix would keep warm.
+        # A single question: no provider's cache would profit from a stable prefix.
         mode=options.mode or "fresh",
         prices=price_table.of("", settings.prices),
         **given,

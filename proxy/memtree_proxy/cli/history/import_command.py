@@ -1,4 +1,4 @@
-"""`memtree import`: conversations of other programs, listed, written as messages, or indexed."""
+"""`memtree import`: list conversations of other programs, write them as messages, or index them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.places import AnyPlace, places
 from memtree_proxy.imports.recognise import NoConversation
 
-SHOWN = 5  # choices named where a title fits several
+SHOWN = 5  # candidates named when a title matches several
 
 
 @dataclass(frozen=True, slots=True)
 class ImportEntry:
-    """A conversation of the list, without its messages: there may be gigabytes of them."""
+    """A conversation in the list, without its messages, since all messages may take gigabytes."""
 
     place: AnyPlace
     conversation: Conversation
@@ -42,7 +42,7 @@ class ImportEntry:
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where something that was asked for could not be read."""
+    """Run the command. Returns exit code 1 if a requested conversation could not be read."""
     _check(options)
     console = open_console(stderr=True)
     troubles: list[str] = []
@@ -76,7 +76,8 @@ def _check(options: argparse.Namespace) -> None:
 def _survey(
     options: argparse.Namespace, console: Console, troubles: list[str]
 ) -> list[ImportEntry]:
-    """All conversations, the newest first; a broken file among others is a trouble, no error."""
+    """Return all conversations, newest first. A broken file among others is added to `troubles` and
+    does not end the command."""
     sources = places(options.path, troubles.append)
     entries: list[ImportEntry] = []
     shown = track(sources, "reading", console=console, transient=True, disable=len(sources) == 1)
@@ -104,7 +105,8 @@ def _entry(place: AnyPlace, conversation: Conversation) -> ImportEntry:
 
 
 def _messages(conversation: Conversation) -> tuple[Message, ...]:
-    """The messages as the routes would read them; raises `BadRequest` where they would not."""
+    """Return the messages as the routes would read them. Raises `BadRequest` if they would refuse
+    them."""
     return read_messages(
         [raw_message(fields) for fields in conversation.messages], f"{conversation.id}: messages"
     )
@@ -113,7 +115,7 @@ def _messages(conversation: Conversation) -> tuple[Message, ...]:
 def _chosen(
     entries: list[ImportEntry], options: argparse.Namespace
 ) -> list[tuple[int, ImportEntry]]:
-    """Return what is to be done, with its numbers; nothing where there is a list to be shown."""
+    """Return the chosen conversations with their numbers, or none if the list is to be shown."""
     numbered = list(enumerate(entries, 1))
     if options.all:
         return numbered
@@ -129,7 +131,7 @@ def _chosen(
 
 
 def _picked(numbered: list[tuple[int, ImportEntry]], pick: str) -> tuple[int, ImportEntry]:
-    """By number, else by id, else by a part of the title."""
+    """Find a conversation by its number, else by its id, else by a part of its title."""
     words = pick.casefold()
     for fits in (
         [choice for choice in numbered if str(choice[0]) == pick],
@@ -145,7 +147,8 @@ def _picked(numbered: list[tuple[int, ImportEntry]], pick: str) -> tuple[int, Im
 
 
 def _list(entries: list[ImportEntry]) -> None:
-    """One line for each; tabs between the fields, so that other programs can read it."""
+    """Print one line for each conversation, with tabs between the fields for other programs to
+    parse."""
     for number, entry in enumerate(entries, 1):
         listed = entry.conversation
         date = listed.date.replace("T", " ").removesuffix("Z") or "-"
@@ -158,7 +161,7 @@ def _list(entries: list[ImportEntry]) -> None:
 def _read(
     chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace
 ) -> Iterator[tuple[int, Conversation, tuple[Message, ...]]]:
-    """The chosen conversations with their messages, one at a time."""
+    """Yield the chosen conversations with their messages, one at a time."""
     for _, group in groupby(chosen, key=lambda choice: choice[1].place.name):
         wanted = {entry.conversation.id: (number, entry.place) for number, entry in group}
         _, place = next(iter(wanted.values()))
@@ -190,7 +193,7 @@ def _write(
 
 
 def _target(options: argparse.Namespace, number: int, conversation: Conversation) -> Path | None:
-    """The file to write; None for standard output."""
+    """Return the file to write, None for standard output."""
     if not options.output:
         return None
     if not options.all:
@@ -200,7 +203,7 @@ def _target(options: argparse.Namespace, number: int, conversation: Conversation
 
 
 def _refuse_overwriting(targets: Sequence[Path]) -> None:
-    """Before anything is written."""
+    """Raise `BadRequest` if a target exists. Called before any file is written."""
     there = [target for target in targets if target.is_file()]
     if there:
         more = f" and {len(there) - 1:,} more files are" if len(there) > 1 else " is"
@@ -210,7 +213,7 @@ def _refuse_overwriting(targets: Sequence[Path]) -> None:
 
 
 def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
-    """A JSON array with a message on each line."""
+    """Yield a JSON array with one message on each line."""
     for at, message in enumerate(messages):
         yield (b"[\n" if at == 0 else b",\n") + message.raw
     yield b"\n]\n"
@@ -237,7 +240,7 @@ def _made(folder: Path) -> None:
 
 
 def _save(path: Path, messages: Sequence[Message]) -> None:
-    """A file that appears under its name when it is complete, or not at all."""
+    """Write a file that appears under its name only when it is complete."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
         try:

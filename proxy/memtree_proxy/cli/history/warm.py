@@ -1,6 +1,5 @@
-"""Memory for a session before its first request: what was imported is indexed for the tenant that
-the client's credential means, in the configured store or by a running server.
-"""
+"""Build the memory of a session before its first request: index imported conversations for the
+tenant of the client's credential, in the configured store or by a running server."""
 
 from __future__ import annotations
 
@@ -30,13 +29,13 @@ from memtree_proxy.imports.conversation import Conversation, fields
 
 Read = tuple[int, Conversation, tuple[Message, ...]]
 POLL_SECONDS = 0.2
-TIMEOUT = httpx2.Timeout(300, connect=10)  # the first stage of a long history is in the request
+TIMEOUT = httpx2.Timeout(300, connect=10)  # the request runs the first stage of a long history
 
 
 async def warm(
     chosen: Iterable[Read], options: argparse.Namespace, settings: Settings, console: Console
 ) -> None:
-    """Index all of them. Raises `BadRequest`, `Unauthorized`, or `Unavailable`."""
+    """Index all conversations. Raises `BadRequest`, `Unauthorized`, or `Unavailable`."""
     key = _key(options)
     if options.server:
         await _by_server(chosen, options.server, key, console)
@@ -45,9 +44,9 @@ async def warm(
 
 
 async def tenant_of(keys: Credentials, credential: str | None) -> str:
-    """The tenant that a server with this store would let the credential in as (see `auth.Gate`).
+    """Return the tenant that a server with this store would give the credential (see `auth.Gate`).
 
-    Raises `Unauthorized` where it would not.
+    Raises `Unauthorized` if the server would refuse it.
     """
     if await keys.has_keys():
         known = await keys.tenant_of(credential) if credential else None
@@ -59,7 +58,7 @@ async def tenant_of(keys: Credentials, credential: str | None) -> str:
 
 
 def _key(options: argparse.Namespace) -> str | None:
-    """The client's credential: given, asked for, or read from a file."""
+    """Return the client's credential: from an option, a prompt or a file."""
     given = options.key
     if options.key_file:
         try:
@@ -102,7 +101,7 @@ async def _by_server(
 ) -> None:
     base = _checked(server)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    # A proxy of the environment is for the world outside, not for this machine.
+    # A proxy named in the environment is for outside addresses, not for this machine.
     outside = not auth.is_loopback(urlsplit(base).hostname or "")
     async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=outside) as client:
         for _, conversation, messages in chosen:

@@ -1,1 +1,1 @@
-"""`memtree memories`: what whoever runs the store does with saved memories."""
+"""`memtree memories`: manage saved memories as the operator of the store."""

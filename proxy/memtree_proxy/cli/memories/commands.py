@@ -1,6 +1,6 @@
 """`memtree memories`: list, add, search, undelete and confirm, scope by scope.
 
-For whoever runs the store: it opens the store itself, beside a running server, which notices the
+A command for the operator: it opens the store itself, beside a running server, which notices the
 changes within a second.
 """
 
@@ -113,7 +113,8 @@ async def pin(options: argparse.Namespace, settings: Settings) -> int:
 async def _opened(
     options: argparse.Namespace, settings: Settings, *, every: bool = False, **changes: Any
 ) -> AsyncIterator[tuple[MemoryBook, list[Scope]]]:
-    """The memories, and the scope that is meant. `every`: where none is named, all of them."""
+    """Open the memories, and yield them with the scope that the options name. `every`: all scopes
+    of the tenant if the options name none."""
     async with open_runtime(replace(settings, **changes), drain=0.0) as runtime:
         tenant = await tenant_of(runtime.store, runtime.memories, options.tenant)
         if every and not (options.chat or options.user or options.agent):

@@ -1,8 +1,7 @@
-"""`memtree memories history`, `merge` and `delete`: what a memory said before, one in the place of
-another, and many at once.
+"""`memtree memories history`, `merge` and `delete`: earlier texts of a memory, replacing one by
+another, and deleting many at once.
 
-For whoever runs the store, like the other actions: it opens the store itself, beside a running
-server.
+Like the other actions, it opens the store itself, beside a running server.
 """
 
 from __future__ import annotations
@@ -89,7 +88,8 @@ def _print_versions(versions: Sequence[Memory], as_json: bool) -> None:
 
 
 def _wanted(options: argparse.Namespace) -> MemoryFilter | None:
-    """None: ids say which. Raises `BadRequest` unless they are told in exactly one way."""
+    """Return the filter to delete by, None if ids are given. Raises `BadRequest` unless exactly one
+    of ids, a filter and `--all` is given."""
     wanted = MemoryFilter(
         category=options.category,
         tags=canonical_tags(options.tag),
@@ -127,7 +127,8 @@ class _OfOne:
 
 
 class _OfSeveral:
-    """Curation over every agent or every subject, where a number would mean many memories."""
+    """Deletion for every agent or every subject, where a number would match a memory in each
+    scope."""
 
     def __init__(self, curation: AgentCuration, scopes: AgentScopes) -> None:
         self._curation, self._scopes = curation, scopes

@@ -1,6 +1,6 @@
 """`memtree documents`: put files into a namespace, list, search and delete them.
 
-For whoever runs the store: it opens the store itself, beside a running server, which notices the
+A command for the operator: it opens the store itself, beside a running server, which notices the
 changes within a second.
 """
 
@@ -28,14 +28,14 @@ from memtree_proxy.cli.drawing.foreign_text import json_line, plain
 from memtree_proxy.cli.store.keys import named_tenant
 
 PAGE = 1_000
-WAIT = 600.0  # seconds for vectors; what lacks them then gets them when a server starts
+WAIT = 600.0  # seconds for vectors; passages without one get it when a server starts
 STDIN = "-"
 _NO_ID = re.compile(r"[^A-Za-z0-9._~:@-]+")
 
 
 async def put(options: argparse.Namespace, settings: Settings) -> int:
-    """Store documents, and wait until their vectors are made: a running server would not know which
-    passages lack them."""
+    """Store documents, and wait until their vectors are made, since a running server would not know
+    which passages lack them."""
     if (options.id or STDIN in options.files) and len(options.files) != 1:
         raise BadRequest("--id and - are for one file", param="files")
     if options.files == [STDIN] and not options.id:
@@ -133,7 +133,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _id_of(file: str) -> str:
-    """The name of a file, as an id may be.
+    """Return the name of a file as a valid id.
 
     >>> _id_of("docs/how to.md")
     'how-to.md'

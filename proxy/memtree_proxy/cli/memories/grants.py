@@ -1,8 +1,7 @@
-"""`memtree grants`: wallets to try things with, and grants: signed, looked at, written as a code,
-taken back.
+"""`memtree grants`: create test wallets, and sign, inspect, encode and revoke grants.
 
-A private key is read from a file or standard input, never taken as an argument: those stand in the
-list of processes and in the history of the shell.
+A private key is read from a file or standard input, never from an argument: arguments are visible
+in the list of processes and in the shell's history.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ async def sign(options: argparse.Namespace, _: Settings) -> int:
 
 
 async def inspect(options: argparse.Namespace, _: Settings) -> int:
-    """1 where it can open nothing, whoever asks."""
+    """Inspect a grant. Returns exit code 1 if nobody could open anything with it."""
     grant = _given(options.grant)
     payload = grant.payload
     ends = datetime.fromtimestamp(payload.expires, UTC).replace(tzinfo=None)
@@ -128,7 +127,8 @@ async def show_wallets(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def release(options: argparse.Namespace, settings: Settings) -> int:
-    """Whoever's it is: for an owner whose proof somebody else used first."""
+    """Release a wallet from whichever tenant holds it, for an owner whose proof somebody else used
+    first."""
     address = canonical_address(options.address)
     if address is None:
         raise BadRequest("ADDRESS is not the address of a wallet")
@@ -149,7 +149,8 @@ def _private_key(file: str | None) -> PrivateKey:
 
 
 def _grantee(address: str) -> str:
-    """A typing error here would give the grant to nobody, or to somebody else."""
+    """Check and return the grantee's address: a typing error would give the grant to nobody, or to
+    somebody else."""
     if canonical_address(address) is None:
         raise BadRequest("--to is not the address of a wallet")
     if chain_of(address) is Chain.EVM and evm.has_wrong_checksum(address):

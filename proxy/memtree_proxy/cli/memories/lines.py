@@ -1,4 +1,4 @@
-"""Memories as lines of the terminal: for a person, or one JSON object each."""
+"""Print memories in the terminal, for a person or as one JSON object on each line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def print_memories(memories: Sequence[Memory], as_json: bool) -> None:
 
 
 def row(memory: Memory) -> dict[str, Any]:
-    """Without what is not there."""
+    """Return a memory as a JSON object without its empty fields."""
     fields = {
         "id": memory.id,
         "memory_id": memory.number,
@@ -53,5 +53,5 @@ def line(memory: Memory) -> str:
 
 
 def refs(given: Sequence[str]) -> list[MemoryRef]:
-    """Ids, and numbers where they are digits."""
+    """Parse ids; text of digits alone is a memory's number."""
     return [int(ref) if ref.isascii() and ref.isdecimal() else ref for ref in given]

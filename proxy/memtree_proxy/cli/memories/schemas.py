@@ -1,6 +1,6 @@
-"""`memtree schemas`: what structured memories must look like, kind by kind.
+"""`memtree schemas`: manage the schemas of structured memories, one for each kind.
 
-For whoever runs the store: it opens the store itself, beside a running server, which notices a
+A command for the operator: it opens the store itself, beside a running server, which notices a
 change with the next memory.
 """
 

@@ -1,4 +1,4 @@
-"""Whose memories a command of the terminal is about, told by its options."""
+"""Scope of a command on memories, read from its options."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from memtree_proxy.cli.store.keys import named_tenant
 
 
 def agents_of(tenant: str, options: argparse.Namespace) -> AgentScopes | None:
-    """Return the scopes of `--agent` and `--subject`, where `*` means every one; None without
-    either."""
+    """Return the scopes of `--agent` and `--subject`, where `*` selects all; None without either
+    option."""
     return meant_agents(options.agent, options.subject, tenant, ("--agent", "--subject"))
 
 
 async def tenant_of(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
-    """`BadRequest` for a name that means nobody: what is saved there could never be reached."""
+    """Return a tenant by name. Raises `BadRequest` for an unknown name, under which saved memories
+    could never be reached."""
     return LOCAL if name == LOCAL else await named_tenant(store, memories, name)
 
 
 def scope_of(tenant: str, options: argparse.Namespace) -> Scope:
-    """Raises `BadRequest` where several may be meant."""
+    """Return the one scope that the options name. Raises `BadRequest` if they could name
+    several."""
     agents = agents_of(tenant, options)
     if agents is not None:
         if agents.single is None:

@@ -1,7 +1,7 @@
-"""`memtree memories export` and `memtree memories import`: memories as a file, and back.
+"""`memtree memories export` and `memtree memories import`: write memories to a file and read them
+back.
 
-For whoever runs the store, like the other actions: it opens the store itself, beside a running
-server.
+Like the other actions, it opens the store itself, beside a running server.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from memtree_proxy.wire.transfer import REPORT
 
 STDIN = "-"
 LARGEST = 1 << 30  # bytes of a file, unpacked
-SHOWN = 50  # lines with a problem in the terminal; --json tells more
-WAIT = 600.0  # seconds for vectors; what lacks them then gets them when a server starts
+SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
+WAIT = 600.0  # seconds for vectors; memories without one get it when a server starts
 
 
 async def write(options: argparse.Namespace, settings: Settings) -> int:
@@ -49,7 +49,7 @@ async def write(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def read(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where something could not be imported."""
+    """Import a file. Returns exit code 1 if something could not be imported."""
     raw = unpacked(_content(options.file), LARGEST)
     wanted = ImportOptions(options.format, options.dry_run, options.keep_ids)
     async with _opened(options, settings) as (services, scope):
@@ -64,7 +64,7 @@ async def read(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _save(target: Path, lines: AsyncIterator[bytes]) -> None:
-    """The file is there whole or not at all; only its owner may read it."""
+    """Write a file that appears only when it is complete; only its owner may read it."""
     number, name = tempfile.mkstemp(prefix=".memories-", dir=target.parent)
     try:
         with os.fdopen(number, "wb") as file:

@@ -1,1 +1,1 @@
-"""Parse what can be typed after `memtree`. Nothing here imports a command: see docs/decisions."""
+"""Parse the arguments of `memtree`. Nothing here imports a command (docs/decisions)."""

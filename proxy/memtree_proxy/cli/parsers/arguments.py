@@ -1,7 +1,7 @@
-"""The parts that parsers of several commands share: settings as flags, groups of commands, actions.
+"""Parts that several commands' parsers share: settings as flags, groups of commands, actions.
 
 A command is named by its module and function, `memtree_proxy.cli.store.keys:create`, and imported
-when it is what was typed.
+only when it was typed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ WHOSE_HELP = "a key (id or label), a tenant, - for a credential that is asked fo
 
 
 class CommandGroups:
-    """The commands of one parser, and the groups in which its help names them."""
+    """The commands of one parser, and the groups under which its help lists them."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._subs = parser.add_subparsers(
             prog=parser.prog,
             parser_class=argparse.ArgumentParser,
             metavar="COMMAND",
-            required=False,  # without one, `memtree` prints its help
+            required=False,  # without a command, `memtree` prints its help
             help=argparse.SUPPRESS,
             dest="command",
         )
@@ -34,13 +34,13 @@ class CommandGroups:
         self._group = ""
 
     def begin(self, title: str) -> None:
-        """The commands that are added from now on stand under this title."""
+        """Begin a group: commands added from now on are listed under this title."""
         self._group = title
 
     def add(self, name: str, help_: str, **given: Any) -> argparse.ArgumentParser:
         self._groups.setdefault(self._group, []).append((name, help_))
         given.setdefault("description", f"{help_[:1].upper()}{help_[1:]}.")
-        # Without `help` it is not in the one list that argparse itself would print.
+        # A command without `help` is left out of the single list that argparse itself would print.
         added: argparse.ArgumentParser = self._subs.add_parser(name, **given)
         return added
 
@@ -49,7 +49,7 @@ class CommandGroups:
         return [name for commands in self._groups.values() for name, _ in commands]
 
     def lines(self) -> Iterator[str]:
-        """The groups as text for the help."""
+        """Yield the lines of the groups for the help text."""
         for title, commands in self._groups.items():
             yield f"{title}:"
             yield from (f"  {name:<11} {help_}" for name, help_ in commands)
@@ -57,10 +57,10 @@ class CommandGroups:
 
 
 class Actions:
-    """The actions of a command that has several, as `create` of `memtree keys create`."""
+    """Actions of a command that has several, such as `create` in `memtree keys create`."""
 
     def __init__(self, parser: argparse.ArgumentParser, module: str) -> None:
-        """`module`: where the functions are that the actions run."""
+        """Add actions to `parser`. `module`: has the functions that the actions run."""
         self._subs = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
         self._module = module
 
@@ -79,12 +79,13 @@ class Actions:
 
 
 def named_settings(*beginnings: str) -> list[str]:
-    """The settings whose names begin like this."""
+    """Return the settings whose names begin with one of these."""
     return [setting.name for setting in fields(Settings) if setting.name.startswith(beginnings)]
 
 
 def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
-    """A flag for each of these settings, with its help, variable and default; many are grouped."""
+    """Add a flag for each of these settings, with its help, variable and default; many are
+    grouped."""
     for title, settings in grouped([one for one in fields(Settings) if one.name in names]).items():
         group = parser.add_argument_group(title)
         for setting in settings:
@@ -92,7 +93,7 @@ def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
 
 
 def given_settings(options: argparse.Namespace) -> Mapping[str, Any]:
-    """The flags that were given, None for the others."""
+    """Return the flags' values, None for those not given."""
     return {setting.name: getattr(options, setting.name, None) for setting in fields(Settings)}
 
 

@@ -1,5 +1,5 @@
-"""Parsers of what is done with a history: `compress`, `index`, `tree`, `audit`, `import`, `delete`,
-`demo`, and `sessions`, which searches those of coding agents."""
+"""Parsers of the commands for histories: `compress`, `index`, `tree`, `audit`, `import`, `delete`,
+`demo`, and `sessions`, which searches coding agents' sessions."""
 
 from __future__ import annotations
 
@@ -149,6 +149,6 @@ def _on_file(commands: CommandGroups, name: str, help_: str) -> argparse.Argumen
 
 
 def _add_mode(sub: argparse.ArgumentParser) -> None:
-    # Not the setting's own flag: that one is about a server, whose conversations go on.
+    # Not the setting's own flag, which is about a server, whose conversations continue.
     help_ = "stable, auto or fresh (default fresh: for this one question)"
     sub.add_argument("--mode", metavar="MODE", help=help_)

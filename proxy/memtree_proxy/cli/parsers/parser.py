@@ -16,7 +16,7 @@ variables MEMTREE_*, then from memtree.toml; `memtree serve --help` lists all of
 
 
 class CommandParser(argparse.ArgumentParser):
-    """`commands`: the names of all commands."""
+    """The parser of all commands. `commands`: their names."""
 
     commands: Sequence[str] = ()
 
@@ -25,11 +25,11 @@ def build_parser() -> CommandParser:
     parser = CommandParser(
         prog="memtree",
         usage="memtree COMMAND [OPTIONS]",
-        # The groups of commands, which argparse has no notion of, are lines of the description.
+        # argparse has no groups of commands, so they are lines of the description.
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"memtree {__version__}")
-    # Whether it ends by a signal, and logs meanwhile; whether it starts another program
+    # `runs_on`: runs until a signal, and logs meanwhile. `wraps`: starts another program.
     parser.set_defaults(runs_on=False, wraps=False)
     commands = CommandGroups(parser)
     commands.begin("Begin here")

@@ -1,4 +1,4 @@
-"""Parsers of what is done with saved memories: `memories`, `documents`, `schemas`, `grants`."""
+"""Parsers of the commands for saved memories: `memories`, `documents`, `schemas`, `grants`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_memories(commands: CommandGroups) -> None:
     pinning.add_argument("--off", action="store_true", help="no longer")
 
 
-# Where an action's function is, if not in `proxy/memtree_proxy/cli/memories/commands.py`.
+# Modules of the actions that are not in `proxy/memtree_proxy/cli/memories/commands.py`.
 _MODULES = {
     "remove": "curation", "history": "curation", "merge": "curation", "settle": "curation",
     "write": "transfer", "read": "transfer",

@@ -1,5 +1,5 @@
-"""Parsers of what runs for long (`serve`, `worker`, `mcp`), and of `ui`, which opens the pages of
-a server that runs."""
+"""Parsers of the long-running commands (`serve`, `worker`, `mcp`), and of `ui`, which opens the
+pages of a running server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EPILOG = (
     "Each setting is also a variable MEMTREE_* and a line of memtree.toml; "
     "flags win over variables, variables over the file."
 )
-# What a server for memories alone has use for.
+# Settings that a server for memories alone uses.
 MCP_SETTINGS = ("home", "store", "embedder", "embedding_", "max_text_chars", "max_memories",
                 "deleted_days", "memories_cache_mb", "strict_embedding", "sessions",
                 "log_")  # fmt: skip
@@ -30,7 +30,7 @@ def add_serve(commands: CommandGroups) -> None:
         "API, for the programs of this machine.",
         epilog=EPILOG,
     )
-    # `memtree wrap` starts its server so: it ends after so many seconds without a run.
+    # `memtree wrap` starts its server with this: it ends after so many seconds without a run.
     sub.add_argument("--for-wraps", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
     add_settings(sub, [setting.name for setting in fields(Settings)])
     sub.set_defaults(run="memtree_proxy.server.serve:run", runs_on=True)

@@ -1,4 +1,4 @@
-"""Under which title the help shows a setting, where there are many."""
+"""Titles under which the help groups settings, where there are many."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import Field
 from typing import Any
 
-FEW = 10  # that need no groups
-# A setting belongs to the first group that has its name or the longest beginning of it.
+FEW = 10  # up to this many settings need no groups
+# A setting belongs to the group that has its name or the longest prefix of it.
 GROUPS: dict[str, tuple[str, ...]] = {
     "where it listens, and who may come": (
         "host", "port", "open", "allowed_", "public_url", "ui", "metrics_key",
@@ -38,7 +38,7 @@ OTHER = "other settings"
 
 
 def grouped(settings: Sequence[Field[Any]]) -> dict[str, list[Field[Any]]]:
-    """The settings by title, in the order of GROUPS; a few stand under one title."""
+    """Group the settings by title, in the order of GROUPS; a few settings share one title."""
     if len(settings) <= FEW:
         return {"settings": list(settings)}
     by_title: dict[str, list[Field[Any]]] = {title: [] for title in (*GROUPS, OTHER)}
@@ -48,7 +48,7 @@ def grouped(settings: Sequence[Field[Any]]) -> dict[str, list[Field[Any]]]:
 
 
 def group_of(name: str) -> str:
-    """The title of this setting's group."""
+    """Return the title of a setting's group."""
     fitting = [
         (len(beginning), title)
         for title, beginnings in GROUPS.items()

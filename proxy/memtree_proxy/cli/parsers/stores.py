@@ -1,4 +1,4 @@
-"""Parsers of what is done with a store: `keys`, `tenants`, `store`, `check`, `report`, `doctor`."""
+"""Parsers of the commands for a store: `keys`, `tenants`, `store`, `check`, `report`, `doctor`."""
 
 from __future__ import annotations
 

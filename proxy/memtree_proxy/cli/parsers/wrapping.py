@@ -1,4 +1,4 @@
-"""The parser of `wrap`, whose words end where those of the wrapped program begin."""
+"""The parser of `wrap`, whose own arguments end where those of the wrapped program begin."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def add_wrap(commands: CommandGroups) -> None:
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str], bool]:
-    """Split what was typed behind `memtree`: our own words, those of the program, and whether a
-    `--` stands between them. What the program gets is not looked at.
+    """Split the arguments of `memtree` into its own words, the program's words, and True if a `--`
+    stands between them. The program's words are not parsed.
 
     >>> split(["wrap", "--home", "x", "claude", "-p", "hi"])
     (['wrap', '--home', 'x'], ['claude', '-p', 'hi'], False)

@@ -1,1 +1,1 @@
-"""Commands about a store: keys, tenants, reports, copies."""
+"""Commands for a store: keys, tenants, reports, copies."""

@@ -1,4 +1,5 @@
-"""`memtree keys`: who is let in, and under which plan. A value is printed once, when it is made."""
+"""`memtree keys`: manage access keys and their plans. A key's value is printed once, when it is
+made."""
 
 from __future__ import annotations
 
@@ -50,8 +51,8 @@ async def add_value(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _say(named: str, made: str | None) -> None:
-    """Print which key it is and, alone on standard output, a value that was made: `$(memtree keys
-    create LABEL)` is the value."""
+    """Print which key it is. A new value is printed alone on standard output, and the key on
+    standard error, so that `$(memtree keys create LABEL)` is the value."""
     if made is None:
         print(named)
         return
@@ -83,7 +84,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def set_plan(options: argparse.Namespace, settings: Settings) -> int:
-    """Set the plan of the tenant: all its keys have one plan."""
+    """Set the plan of the tenant, which all its keys share."""
     async with opened(settings) as store:
         memories = open_memories(store)
         tenant = await named_tenant(store, memories, options.key)
@@ -121,12 +122,13 @@ async def opened(settings: Settings) -> AsyncIterator[Opened]:
 
 
 def matching(keys: Sequence[KeyRow], name: str) -> list[KeyRow]:
-    """The key with this id, or those with this label."""
+    """Return the key with this id, or else all keys with this label."""
     return [key for key in keys if key.id == name] or [key for key in keys if key.label == name]
 
 
 def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
-    """`BadRequest` unless exactly one key is meant. Labels were not always unique."""
+    """Return the one key with this id or label. Raises `BadRequest` for none or several; older
+    stores may have a label twice."""
     rows = matching(keys, name)
     if not rows:
         raise BadRequest(f"there is no key {name}; see memtree keys list", param="key")
@@ -137,8 +139,9 @@ def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
 
 
 async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
-    """The tenant of a key (id, label or its tenant), one that has memory of any kind, or `-`: that
-    of a credential which is asked for. `BadRequest` for any other name."""
+    """Return a tenant by the id or label of a key, by its own name if it has a key or memory of any
+    kind, or, for `-`, by a credential that is prompted for. Raises `BadRequest` for any other
+    name."""
     if name == "-":
         credential = secret()
         return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
@@ -158,7 +161,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
 
 
 def secret(prompt: str = "credential: ") -> str:
-    """One credential: asked for without an echo, or a line of standard input."""
+    """Read one credential from a prompt without echo, or from a line of standard input."""
     asks = sys.stdin.isatty()
     value = (getpass.getpass(prompt) if asks else sys.stdin.readline()).strip()
     if not value:
@@ -167,7 +170,7 @@ def secret(prompt: str = "credential: ") -> str:
 
 
 def _values(options: argparse.Namespace) -> list[str]:
-    """Those that were given, or a new one."""
+    """Return the given values, or one new value."""
     if options.value:
         return [_given(value) for value in options.value]
     return [f"mt-{secrets.token_urlsafe(32)}"]

@@ -1,6 +1,7 @@
-"""`memtree report`: what shadow mode measured and what summaries cost, by tenant, from the store.
+"""`memtree report`: shadow mode's measurements and the cost of summaries, by tenant, from the
+store.
 
-What this file does not do: measure. The tallies are written by `shadowing` and by stage 3.
+Nothing is measured here: `shadowing` and stage 3 write the tallies.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from memtree.stores import open_store
 from memtree_proxy.cli.drawing.console import open_console
 from memtree_proxy.cli.drawing.foreign_text import one_line
 
-SHOWN = 10  # characters of a tenant, which is a hash
+SHOWN = 10  # characters shown of a tenant, which is a hash
 SCORES = (*KINDS, USED, RECALLED)
 SUMMARY = ("calls", "input_tokens", "cached_tokens", "output_tokens", "nodes", "rejected")
 HEADS = {
@@ -43,7 +44,7 @@ NOTE = (
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Tables on standard output, or JSON. Exit code 1 for a tenant that has nothing."""
+    """Print tables, or JSON. Returns exit code 1 for a tenant without tallies."""
     if not 1 <= options.days <= TALLY_DAYS:
         raise BadRequest(f"--days must be from 1 to {TALLY_DAYS}", param="days")
     today = day_of(time.time())
@@ -64,7 +65,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def reported(tallied: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
-    """Tenants that were measured or summarised; the others have usage alone (`GET /v1/usage`)."""
+    """Return the tenants with measurements or summaries; others have usage alone (`GET
+    /v1/usage`)."""
     return {
         tenant: sums
         for tenant, sums in tallied.items()
@@ -73,7 +75,7 @@ def reported(tallied: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str,
 
 
 def labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
-    """Labels of a tenant's access keys."""
+    """Return the labels of each tenant's access keys."""
     names: dict[str, list[str]] = {}
     for key in keys:
         names.setdefault(key.tenant, []).append(key.label)
@@ -83,7 +85,8 @@ def labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
 def chosen(
     tallied: Mapping[str, Mapping[str, int]], labels: Mapping[str, str], wanted: str | None
 ) -> dict[str, Mapping[str, int]]:
-    """All tenants, or those whose hash begins so or whose key has this label; sorted."""
+    """Return all tenants, or those whose hash has this prefix or whose key has this label;
+    sorted."""
     return {
         tenant: tallied[tenant]
         for tenant in sorted(tallied)

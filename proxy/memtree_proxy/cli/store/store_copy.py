@@ -1,4 +1,4 @@
-"""`memtree store copy FROM TO`."""
+"""`memtree store copy FROM TO`: copy a store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memtree_proxy.cli.drawing.console import open_console
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where the target has a problem in the end."""
+    """Copy the store. Returns exit code 1 if the check of the copy finds a problem."""
     del settings  # both stores are named on the command line
     _check(options.source, options.target)
     console = open_console(stderr=True)
@@ -47,5 +47,5 @@ def _check(source: str, target: str) -> None:
     if source == target:
         raise BadRequest("FROM and TO are the same store.", param="to")
     file = store_file(source)
-    if file is not None and not file.is_file():  # opening would make it
+    if file is not None and not file.is_file():  # opening a store would create it
         raise BadRequest(f"There is no store {file}.", param="from")

@@ -1,7 +1,7 @@
-"""`memtree tenants`: whose memory is kept, and moving it to another credential.
+"""`memtree tenants`: list tenants with memory, and move a tenant's memory to another credential.
 
-Addresses are made from the tenant's name and the texts, and texts are not kept, so memory stays
-under the name it was made with. What moves is who is let in under that name.
+Addresses are hashes of the tenant's name and of texts that are not stored, so memory keeps the name
+under which it was made. A move changes which credential authenticates under that name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def move(options: argparse.Namespace, settings: Settings) -> int:
-    """Raises `BadRequest` before anything is changed."""
+    """Move a tenant. Raises `BadRequest` before anything is changed."""
     async with opened(settings) as store:
         memories = open_memories(store)
         source = await named_tenant(store, memories, options.source)
@@ -59,9 +59,9 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
             )
         if options.replace:
             await store.forget(target, None)
-        # Whoever begins anew under TO's name must not meet what TO saved: nor what it deleted, its
-        # groups, schemas and settings, which are no memory to be refused for; and where nobody is
-        # let in under that name any more, nobody could release its wallets.
+        # A new user of TO's old name must not see what TO saved: no deleted memories, and no
+        # groups, schemas and settings, for which no move is refused. And if no key has that name
+        # any more, nobody could release its wallets.
         await memories.erase_memories(target)
         await store.move_tenant(source, target, share=options.share)
     print(

@@ -1,1 +1,1 @@
-"""`memtree wrap`: starts a coding agent in front of a server of its own."""
+"""`memtree wrap`: start a coding agent in front of a server of its own."""

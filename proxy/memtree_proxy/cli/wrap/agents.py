@@ -1,8 +1,9 @@
-"""How each coding agent takes another base URL for one run, without a change to its user's files.
+"""Plans that give each coding agent another base URL for one run, without changing its user's
+files.
 
-One row an agent; what the rows know of the agents was found by running them. A base URL of the
-user's own settings or environment becomes the upstream of the wrapped path. Files in or above the
-project are not read: a stranger's repository must not say where the user's key goes.
+Each agent is a row of a table; its facts were found by running the agent. A base URL in the user's
+own settings or environment becomes the upstream of the wrapped path. Files in or above the project
+are not read: a stranger's repository must not decide where the user's key is sent.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from memtree_proxy.cli.wrap.plan import (
 )
 
 ANTHROPIC_API = ("anthropic", "@ai-sdk/anthropic", "anthropic-messages", "anthropic_messages")
-# Of this interpreter, which may be one of `uvx`; -P: no module of the project is taken for ours.
+# This interpreter, which may be uvx's; -P: no module of the project is imported in place of ours.
 STATUS_LINE = shlex.join([sys.executable, "-P", "-m", "memtree_proxy.cli.status"])
 _OPENAI, _ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 _HERMES_PROVIDERS = {
@@ -42,8 +43,8 @@ _CLOUDS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """`api`: which of our routes it calls. `how`: by what it takes the base URL. `shown_only`: what
-    is printed was not tried, so nothing is started."""
+    """A coding agent. `api`: the route that it calls. `how`: how it is given the base URL.
+    `shown_only`: the plan is untested, so it is printed and nothing is started."""
 
     name: str
     program: str
@@ -54,8 +55,9 @@ class Agent:
 
 
 def _claude(run: Wrapping) -> Plan:
-    """Its settings' `env` beats the environment, and a file that is named beats all settings. In
-    arguments other users of the machine would see the token."""
+    """Plan for Claude Code: its settings' `env` overrides the environment, and a settings file
+    named on the command line overrides all settings. Arguments would show the token to other
+    users."""
     args, given = without_option(run.args, "--settings")
     settings = _named_settings(given)
     user = read_json(run.under("CLAUDE_CONFIG_DIR", ".claude") / "settings.json")
@@ -75,20 +77,21 @@ def _claude(run: Wrapping) -> Plan:
     if not any(name.startswith("memtree@") and on for name, on in plugins.items()):
         tools = {"mcpServers": {"memtree": {"type": "http", "url": f"{root}/mcp"}}}
         files["mcp.json"] = json.dumps(tools)
-        # With `=`: behind a space the option would take the words of a prompt for files, too.
+        # With `=`: after a space the option would also take words of a prompt as files.
         named.append(f"--mcp-config={run.file('mcp.json')}")
     return Plan([*named, *args], {_ANTHROPIC: root}, files)
 
 
 def _named_settings(given: str | None) -> dict[str, Any]:
-    """The settings of Claude Code's own `--settings`: JSON, or a file of it."""
+    """Return the settings in Claude Code's own `--settings`: JSON, or the name of a JSON file."""
     if given is None or not given.lstrip().startswith("{"):
         return read_json(Path(given)) if given else {}
     return parse_json(given, "--settings")
 
 
 def _codex(run: Wrapping) -> Plan:
-    """Its list of sessions is kept by provider, so the provider stays, with another address."""
+    """Plan for Codex: it lists sessions by provider, so the provider stays and only its address
+    changes."""
     config = read_toml(run.under("CODEX_HOME", ".codex") / "config.toml")
     _, profile = without_option(run.args, "-p", "--profile")
     profiled = within(config, "profiles", profile or string(config, "profile") or "")
@@ -97,7 +100,7 @@ def _codex(run: Wrapping) -> Plan:
         address = run.base(string(profiled, "openai_base_url") or string(config, "openai_base_url"))
         place = "openai_base_url"
     else:
-        if "." in name:  # it splits a place at its dots, quoted or not
+        if "." in name:  # Codex splits a key at its dots, quoted or not
             raise BadRequest(f"the provider {name!r} of Codex has a dot in its name")
         address = run.base(_needed(string(config, "model_providers", name, "base_url"), name))
         place = f"model_providers.{name}.base_url"
@@ -114,7 +117,7 @@ def _kilo(run: Wrapping) -> Plan:
 
 
 def _opencode_like(run: Wrapping, name: str, prefix: str) -> Plan:
-    """Plan for programs that merge what this variable holds over all files, a project's
+    """Plan for programs that merge the content of this variable over all files, a project's
     included."""
     folder = run.under("XDG_CONFIG_HOME", ".config") / name
     files = [folder / each for each in ("config.json", f"{name}.json", f"{name}.jsonc")]
@@ -136,7 +139,7 @@ def _opencode_like(run: Wrapping, name: str, prefix: str) -> Plan:
 
 
 def _qwen(run: Wrapping) -> Plan:
-    """The flag beats its settings and environment."""
+    """Plan for Qwen Code: the flag overrides its settings and environment."""
     user = read_json(run.home / ".qwen" / "settings.json")
     args, given = without_option(run.args, "--openai-base-url")
     known = [
@@ -150,8 +153,8 @@ def _qwen(run: Wrapping) -> Plan:
 
 
 def _pi(run: Wrapping) -> Plan:
-    """An extension registers the providers anew. Without its key a provider of the user's file
-    would lose it."""
+    """Plan for Pi: an extension registers the providers again. Each is registered with its key,
+    since a provider of the user's file would lose it otherwise."""
     models = read_json(run.under("PI_CODING_AGENT_DIR", ".pi", "agent") / "models.json")
     rows: dict[str, dict[str, Any]] = {
         "openai": {"baseUrl": run.base()},
@@ -173,7 +176,8 @@ def _pi(run: Wrapping) -> Plan:
 
 
 def _continue(run: Wrapping) -> Plan:
-    """It takes a file in place of the user's: a copy with other addresses."""
+    """Plan for Continue: it reads a given file instead of the user's, here a copy with other
+    addresses."""
     args, given = without_option(run.args, "--config")
     path = Path(given) if given else run.under("CONTINUE_GLOBAL_DIR", ".continue") / "config.yaml"
     config = read_yaml(path)
@@ -181,7 +185,7 @@ def _continue(run: Wrapping) -> Plan:
     if not isinstance(models, list):
         raise BadRequest(f"{path}: names no models, so there is none to put memory before")
     config["models"] = [_continue_model(run, within(model)) for model in models]
-    return Plan(  # JSON is YAML
+    return Plan(  # JSON is also YAML
         ["--config", run.file("config.yaml"), *args], {}, {"config.yaml": json.dumps(config)}
     )
 
@@ -195,7 +199,8 @@ def _continue_model(run: Wrapping, model: dict[str, Any]) -> dict[str, Any]:
 
 
 def _aider(run: Wrapping) -> Plan:
-    """A flag beats `.aider.conf.yml` and `.env`, of which it reads those of the project, too."""
+    """Plan for Aider: a flag overrides `.aider.conf.yml` and `.env`, which it also reads in the
+    project."""
     user = read_yaml(run.home / ".aider.conf.yml")
     args, given = without_option(run.args, "--openai-api-base")
     openai = given or run.env.get("AIDER_OPENAI_API_BASE") or run.env.get("OPENAI_API_BASE")
@@ -208,8 +213,8 @@ def _aider(run: Wrapping) -> Plan:
 
 
 def _cline(run: Wrapping) -> Plan:
-    """It takes another data folder: ours holds links to all that is in the user's, and a copy of
-    the file that names the providers."""
+    """Plan for Cline: it accepts another data folder. This one links to everything in the user's
+    folder and holds a changed copy of the file that names the providers."""
     args, given = without_option(run.args, "--data-dir")
     data = Path(given) if given else run.home / ".cline" / "data"
     providers = read_json(data / "settings" / "providers.json")
@@ -239,7 +244,8 @@ def _entries(folder: Path, left_out: str, prefix: str = "") -> dict[str, Path]:
 
 
 def _openclaw(run: Wrapping) -> Plan:
-    """A file that includes the user's. A gateway that runs already has its own settings."""
+    """Plan for OpenClaw: a file that includes the user's. A gateway that is already running keeps
+    its settings."""
     state = run.under("OPENCLAW_STATE_DIR", ".openclaw")
     user = Path(run.env.get("OPENCLAW_CONFIG_PATH") or state / "openclaw.json")
     rows = within(read_json(user), "models", "providers")
@@ -265,7 +271,7 @@ def _openclaw(run: Wrapping) -> Plan:
 
 
 def _hermes(run: Wrapping) -> Plan:
-    """Managed settings win over the user's, a list as a whole."""
+    """Plan for Hermes: managed settings override the user's, and replace a list as a whole."""
     user = read_yaml(run.under("HERMES_HOME", ".hermes") / "config.yaml")
     managed = _managed(run)
     model = {**within(user, "model"), **within(managed, "model")}
@@ -300,7 +306,8 @@ def _goose(run: Wrapping) -> Plan:
 
 
 def sdk(run: Wrapping) -> Plan:
-    """For any program on the SDKs of OpenAI and Anthropic. `args`: the whole command."""
+    """Plan for any program that uses the SDKs of OpenAI and Anthropic. `args`: the whole
+    command."""
     openai = run.env.get(_OPENAI) or run.env.get("OPENAI_API_BASE")
     address = run.base(openai)
     root = run.root(anthropic=run.env.get(_ANTHROPIC))

@@ -1,9 +1,10 @@
 """The program that `memtree wrap` runs: its signals, its terminal, its exit status.
 
-On a terminal the program gets a process group of its own, which owns the terminal: Ctrl-C, Ctrl-Z
-and the window's size are its own, as if a shell had started it. Where only a part of its streams is
-a terminal it is one of several in a pipeline, and stays in our group, which gets the terminal's
-signals as a whole. Without a terminal it has a group, too, and what we are sent goes on to it.
+On a terminal the program gets a process group of its own, which owns the terminal: it receives
+Ctrl-C, Ctrl-Z and changes of the window's size itself, as if a shell had started it. If only some
+of its streams are a terminal, it is part of a pipeline and stays in our group, which gets the
+terminal's signals as a whole. Without a terminal it has a group of its own, too, and signals sent
+to us are forwarded to it.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ except ImportError:  # an interpreter built without libffi
     ctypes = None  # type: ignore[assignment]
 
 PR_SET_PDEATHSIG = 1
-BY_SIGNAL = 128  # added to the number of a signal, as shells do
+BY_SIGNAL = 128  # added to a signal's number, as shells do
 FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-OF_TERMINALS = ("SIGINT", "SIGQUIT")  # a terminal sends them to a whole group
+OF_TERMINALS = ("SIGINT", "SIGQUIT")  # signals that a terminal sends to a whole group
 STDIN = 0
 
 
 class TerminalRole(Enum):
-    """Where the program stands: `TERMINAL`: its own group owns the terminal. `GROUP`: a group of
-    its own, without one. `OURS`: in our group."""
+    """Process group of the program. `TERMINAL`: its own group, which owns the terminal. `GROUP`:
+    its own group, without a terminal. `OURS`: the group of `memtree wrap`."""
 
     TERMINAL = "terminal"
     GROUP = "group"
@@ -39,28 +40,28 @@ class TerminalRole(Enum):
 
 
 def role() -> TerminalRole:
-    """Return where a program that is started now has to stand."""
+    """Return the role for a program that is started now."""
     ours = [os.isatty(number) for number in (0, 1, 2)]
     if ours[0] and ours[1]:
         try:
             return (
                 TerminalRole.TERMINAL if os.tcgetpgrp(STDIN) == os.getpgrp() else TerminalRole.OURS
             )
-        except OSError:  # a terminal, but not ours
+        except OSError:  # a terminal that our group does not own
             return TerminalRole.GROUP
     return TerminalRole.OURS if any(ours) else TerminalRole.GROUP
 
 
 async def run_child(command: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a program to its end and return its exit status as a shell says it. Raises `OSError`
-    where it cannot be started."""
+    """Run a program to its end and return its exit status as shells report it. Raises `OSError` if
+    it cannot be started."""
     child = WrappedProgram(command, env, role())
     with child.watched() as ended:
         return await ended
 
 
 class WrappedProgram:
-    """`command`: with the path of the program."""
+    """A running program. `command`: begins with the program's path."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], role: TerminalRole) -> None:
         self._role = role
@@ -69,8 +70,8 @@ class WrappedProgram:
             role is TerminalRole.TERMINAL,
             os.getpid(),
         )
-        # In the child, since the parent might come too late: a program that reads a terminal which
-        # is not its own is stopped. There is one thread, so a fork is safe.
+        # Done in the child, since the parent might be too late: a program that reads a terminal it
+        # does not own is stopped. There is one thread, so a fork is safe.
         self._process = subprocess.Popen(
             command,
             env=env,
@@ -80,7 +81,7 @@ class WrappedProgram:
 
     @contextmanager
     def watched(self) -> Iterator[asyncio.Future[int]]:
-        """Look after the program; the future is its exit status."""
+        """Watch the program; the future yields its exit status."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[int] = loop.create_future()
         forwarded = [name for name in FORWARDED if not self._of_terminal(name)]
@@ -94,7 +95,7 @@ class WrappedProgram:
         for number, handler in handlers.items():
             loop.add_signal_handler(number, handler)
         try:
-            self._look(ended)  # it may have ended before anybody listened
+            self._look(ended)  # it may have ended before the handler was set
             yield ended
         finally:
             for number in handlers:
@@ -122,47 +123,48 @@ class WrappedProgram:
             self._stop()
             return
         code = os.waitstatus_to_exitcode(status)
-        self._process.returncode = code  # it is reaped
+        self._process.returncode = code  # already reaped
         ended.set_result(code if code >= 0 else BY_SIGNAL - code)
 
     def _stop(self) -> None:
-        """The program was stopped on its terminal: stop with it, so that the shell takes over."""
+        """Stop with the program, which was stopped on its terminal, so that the shell takes
+        over."""
         if self._role is not TerminalRole.TERMINAL:
             return
         if os.tcgetpgrp(STDIN) == self._pid:
             _give_terminal(os.getpgrp())
-        # The whole group: between the shell and us may be others, as `uvx`.
+        # Stop the whole group: other processes, such as `uvx`, may be between the shell and us.
         os.killpg(os.getpgrp(), signal.SIGTSTP)
         self._go_on()
 
     def _go_on(self) -> None:
         if self._role is not TerminalRole.TERMINAL or self._process.returncode is not None:
             return
-        if os.tcgetpgrp(STDIN) == os.getpgrp():  # else we go on in the background
+        if os.tcgetpgrp(STDIN) == os.getpgrp():  # else we continue in the background
             _give_terminal(self._pid)
         os.killpg(self._pid, signal.SIGCONT)
 
 
 def _prepare(own_group: bool, terminal: bool, parent: int) -> None:
-    """Run in the child, between fork and exec."""
+    """Set up the child's process group, terminal and death signal, between fork and exec."""
     if own_group:
         os.setpgid(0, 0)
     if terminal:
         _give_terminal(os.getpgrp())
     if sys.platform == "linux" and ctypes is not None:
-        # A wrapper that is killed leaves no agent behind that nobody answers any more.
+        # If the wrapper is killed, its agent must not stay behind without a server.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _give_terminal(group: int) -> None:
-    """Let a process group own the terminal. Who is in the background is stopped for asking, unless
-    the signal is blocked."""
+    """Give the terminal to a process group. The signal is blocked, since it would stop a caller in
+    the background."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
     try:
         os.tcsetpgrp(STDIN, group)
-    except OSError:  # the terminal is gone, or the group is
+    except OSError:  # the terminal or the group no longer exists
         return
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -1,4 +1,4 @@
-"""`memtree wrap AGENT [ARGUMENTS]`: an agent with memory before its model, for one run.
+"""`memtree wrap AGENT [ARGUMENTS]`: run an agent once, with memory in front of its model.
 
     server (found or started) -> plan -> lease -> files -> agent -> one line about the run
 
@@ -32,12 +32,12 @@ from memtree_proxy.cli.wrap.plan import Plan, Wrapping
 from memtree_proxy.server.state_file import ServerState
 from memtree_proxy.server.wrapped.run_folders import run_folder
 
-NO_SUCH_PROGRAM = 127  # as shells say it
+NO_SUCH_PROGRAM = 127  # exit status of shells
 PROGRAM = "memtree wrap"
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Raises `BadRequest` where the agent is none of the table, or cannot be wrapped."""
+    """Run an agent. Raises `BadRequest` if it is not in the table, or cannot be wrapped."""
     if sys.platform == "win32":
         raise BadRequest("`memtree wrap` needs Linux, macOS or WSL: on Windows set the base URL")
     agent = _agent(options)
@@ -107,7 +107,7 @@ async def _wrapped(
 
 
 def _unproxied(env: Mapping[str, str]) -> dict[str, str]:
-    """Let requests to our server go past a proxy that the environment names."""
+    """Exclude requests to our server from a proxy that the environment names."""
     if not any(name.lower().endswith("_proxy") for name in env):
         return {}
     known = env.get("no_proxy") or env.get("NO_PROXY")
@@ -116,7 +116,7 @@ def _unproxied(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _write(plan: Plan, folder: Path) -> None:
-    """Write the files of a plan, for their owner alone to read: the folder is."""
+    """Write the files of a plan into a folder that only its owner may read."""
     for name, text in plan.files.items():
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -125,13 +125,13 @@ def _write(plan: Plan, folder: Path) -> None:
     for name, target in plan.links.items():
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not target.exists():  # the agent would make this folder itself
+        if not target.exists():  # the agent would create this folder itself
             target.mkdir(parents=True)
         path.symlink_to(target.absolute())
 
 
 class WrappedRun:
-    """A run and its server, which is started once more if it ends before the agent does."""
+    """A run and its server, which is restarted once if it ends before the agent does."""
 
     def __init__(
         self, data: Path, env: Mapping[str, str], name: str, paths: Mapping[str, dict[str, str]]
@@ -142,7 +142,7 @@ class WrappedRun:
 
     @asynccontextmanager
     async def held(self, state: ServerState) -> AsyncIterator[None]:
-        """Keep the lease for the time of the block. Raises `BadRequest` where there is none."""
+        """Hold the lease during the block. Raises `BadRequest` if no lease can be had."""
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         keeping = asyncio.create_task(self._keep(state, opened))
         try:
@@ -161,7 +161,7 @@ class WrappedRun:
             opened.set_result(None)
             await broken
         try:
-            while True:  # the connection breaks where the machine sleeps, too
+            while True:  # the connection also breaks when the machine sleeps
                 self._state = None
                 may_start = state.pid == first
                 state = await server.wrap_server(
@@ -177,7 +177,7 @@ class WrappedRun:
             self._state = None
 
     async def line(self) -> str:
-        """Say what the run's requests were."""
+        """Describe the run's requests on one line."""
         token = next(iter(self._paths), None)
         known = await server.totals(self._state, token) if self._state and token else None
         if known is None:
@@ -186,7 +186,7 @@ class WrappedRun:
 
 
 def summary(totals: Mapping[str, Any], run: str) -> str:
-    """Tell a run in one line.
+    """Describe a run's totals on one line.
 
     >>> summary({"requests": 9, "folded": 7, "posted_tokens": 412_300, "sent_tokens": 18_200,
     ...          "saved_tokens": 301_000.0}, "0a1b2c3d")
@@ -206,7 +206,7 @@ def summary(totals: Mapping[str, Any], run: str) -> str:
 
 
 def _show(agent: Agent, options: argparse.Namespace, env: Mapping[str, str]) -> None:
-    """Print what a run would be, with names in the places of its port, tokens and folder."""
+    """Print the plan of a run, with placeholders for its port, tokens and folder."""
     numbers = itertools.count(1)
     wrapping = _wrapping(
         options,

@@ -1,7 +1,7 @@
-"""Plan with what an agent is started, so that it sends its requests to a wrapped path.
+"""Plan for starting an agent so that it sends its requests to a wrapped path.
 
-A row of the table (`agents.py`) makes a plan of values alone; `command.py` writes the files, into
-the folder of the run, and starts the program. Nothing of the user's is written.
+A row of the table (`agents.py`) makes a plan, which holds values only; `command.py` writes the
+files into the folder of the run and starts the program. No file of the user's is written.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from memtree_proxy.server.wrapped.leases import PREFIX
 
 MAX_FILE = 4_000_000  # bytes of a settings file
 _WRAPPED = re.compile(r"https?://[^/]*/w/[A-Za-z0-9_-]{32,}(/|$)")
-# Strings stay, comments go: JSON with comments, as opencode and openclaw write it.
-# What is not closed goes on to the end, so that nothing is looked at twice.
+# Keep strings, drop comments: JSON with comments, as opencode and openclaw write it.
+# An unclosed string or comment runs to the end, so that nothing is scanned twice.
 _STRING = r'("(?:\\[\s\S]|[^"\\])*(?:"|\Z))'
 _JSONC = re.compile(_STRING + r"|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)")
 _TRAILING_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])")
@@ -34,9 +34,9 @@ _VARIABLE = re.compile(r"\{env:(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`args`: all arguments of the program. `variables`: added to the environment. `files`: text
-    by name, in the folder of the run; `links`: symbolic links there, by name. `notes`: for the
-    user."""
+    """A plan. `args`: all arguments of the program. `variables`: added to the environment. `files`:
+    text by name, in the folder of the run; `links`: symbolic links by name, there too. `notes`: for
+    the user."""
 
     args: Sequence[str]
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Wrapping:
-    """One start of an agent. `args`: the user's. `env`: the environment; `folder`: of the run;
+    """Input of a plan. `args`: the user's arguments. `env`: the environment; `folder`: of the run;
     `server`: address of the server, without a path. `mint`: makes a token."""
 
     args: Sequence[str]
@@ -62,21 +62,21 @@ class Wrapping:
         return Path(self.env.get("HOME", "~")).expanduser()
 
     def file(self, name: str) -> str:
-        """Return the path of a file of the plan."""
+        """Return the path of one of the plan's files."""
         return str(self.folder / name)
 
     def under(self, variable: str, *default: str) -> Path:
-        """Return the folder that a variable names, else one below the user's home."""
+        """Return the folder that a variable names, or else a folder below the user's home."""
         return Path(self.env[variable]) if self.env.get(variable) else self.home.joinpath(*default)
 
     # -- wrapped paths -----------------------------------------------------------------------
 
     def root(self, upstream: str | None = None, anthropic: str | None = None) -> str:
         """Return the address of a wrapped path, without `/v1`. `upstream`: base URL that the
-        program used before; None: the vendor's. `anthropic`: that of the Messages API, where it
-        is another one.
+        program used before; None: the vendor's. `anthropic`: base URL of the Messages API, if it
+        differs.
 
-        Raises `BadRequest` for an address that is a wrapped path itself.
+        Raises `BadRequest` for an address that is itself a wrapped path.
         """
         for given in filter(None, (upstream, anthropic)):
             if _WRAPPED.match(given):
@@ -90,7 +90,7 @@ class Wrapping:
         return f"{self.server}{PREFIX}{token}"
 
     def base(self, upstream: str | None = None, anthropic: str | None = None) -> str:
-        """Return `root` with `/v1`, as clients of the OpenAI API want it."""
+        """Return `root` with `/v1`, as clients of the OpenAI API expect it."""
         return f"{self.root(upstream, anthropic)}/v1"
 
 
@@ -98,7 +98,7 @@ class Wrapping:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a file, with comments or without; empty where there is no file. Raises
+    """Return the object in a JSON file, with or without comments; empty if there is no file. Raises
     `BadRequest` that names the file."""
     return parse_json(_text(path), path)
 
@@ -132,7 +132,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def within(settings: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the object at this place; empty where there is none."""
+    """Return the object at this path of names, empty if there is none."""
     value: Any = settings
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
@@ -140,18 +140,19 @@ def within(settings: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def string(settings: Mapping[str, Any], *names: str) -> str | None:
-    """Return the text at this place; None where there is none."""
+    """Return the text at this path of names, None if there is none."""
     value = within(settings, *names[:-1]).get(names[-1])
     return value if isinstance(value, str) and value else None
 
 
 def filled(text: str | None, env: Mapping[str, str]) -> str | None:
-    """Fill `{env:NAME}` in a value, as opencode does."""
+    """Substitute `{env:NAME}` in a value, as opencode does."""
     return _VARIABLE.sub(lambda match: env.get(match[1], ""), text) if text else text
 
 
 def without_option(args: Sequence[str], *names: str) -> tuple[list[str], str | None]:
-    """Take an option with its value (`--x V`, `--x=V`) out of arguments, up to a `--`."""
+    """Remove an option and its value (`--x V`, `--x=V`) from the arguments before a `--`. Returns
+    the other arguments and the value."""
     kept: list[str] = []
     value: str | None = None
     rest = list(args)

@@ -1,7 +1,7 @@
 """The server behind `memtree wrap`: found or started, and held by a lease.
 
-Only a server that such a command started is used, and only one that proves to be the one of its
-state file: whatever else listens somewhere would be given the user's key.
+Only a server that this command started is used, and only after it has proved to be that of its
+state file: any other listener would receive the user's key.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from memtree_proxy.server.wrapped.leases import BEAT_SECONDS, LEASE_PATH, TOTALS
 from memtree_proxy.server.wrapped.leases import PREFIX as WRAPPED
 from memtree_proxy.server.wrapped.run_folders import locked
 
-IDLE_SECONDS = 30  # that a server stays without a run
-START_SECONDS = 120.0  # for a server to begin, on a machine that is busy
+IDLE_SECONDS = 30  # seconds that a server stays without a run
+START_SECONDS = 120.0  # seconds for a server to start, on a busy machine
 ANSWER_SECONDS = 30.0
-SILENT_SECONDS = 6 * BEAT_SECONDS  # after which a lease counts as broken
+SILENT_SECONDS = 6 * BEAT_SECONDS  # seconds after which a lease counts as broken
 LOOK_SECONDS = 0.05
 LOG = "wrap.log"
 LOCAL = "127.0.0.1"
-# What a server for runs has of its own, whatever the environment says: each path brings its
-# upstreams, and nobody else comes in.
+# Settings of a server for runs, whatever the environment says: each path brings its upstreams,
+# and nobody else may authenticate.
 _OWN = ("CONFIG", "HOME", "HOST", "PORT", "OPEN", "UI", "PUBLIC_URL", "MEMORY", "UPSTREAM",
         "UPSTREAM_API_KEY", "ANTHROPIC_UPSTREAM", "ANTHROPIC_UPSTREAM_API_KEY")  # fmt: skip
 _FLAGS = ("--host", LOCAL, "--upstream", "none", "--anthropic-upstream", "none", "--ui")
 
 
-# Servers outlive the process that started them. One that does not has to be reaped, or it would
-# count as running.
+# Servers outlive the process that started them. A server that ends earlier has to be reaped, or
+# it would count as running.
 _started_here: list[subprocess.Popen[bytes]] = []
 
 
 async def wrap_server(
     data: Path, env: Mapping[str, str], port: int | None = None, *, may_start: bool = True
 ) -> ServerState:
-    """Return a server for runs that answers, started where there is none. `port`: there, as after
-    a crash. Raises `BadRequest` where there is none, and none could be started."""
+    """Return a server for runs that answers; starts one if there is none. `port`: required port, as
+    after a crash. Raises `BadRequest` if there is none and none could be started."""
     async with locked(data):
         for process in _started_here:
             process.poll()
@@ -66,7 +66,7 @@ async def wrap_server(
 async def _started(data: Path, env: Mapping[str, str], port: int | None) -> ServerState:
     own = {f"{PREFIX}{name}" for name in _OWN} | {FILE_VARIABLE}
     clean = {name: value for name, value in env.items() if name not in own}
-    # -P: neither the current folder nor that of the server is searched for modules.
+    # -P: neither the current folder nor the server's is searched for modules.
     command = [sys.executable, "-P", "-m", "memtree_proxy.cli", "serve", *_FLAGS]
     words = ["--port", str(port or 0), "--for-wraps", str(IDLE_SECONDS)]
     process = _launched([*command, *words], data, {**clean, f"{PREFIX}HOME": str(data)})
@@ -96,7 +96,7 @@ def _launched(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,  # Ctrl-C is not for it
+            start_new_session=True,  # Ctrl-C must not reach it
         )
 
 
@@ -112,8 +112,8 @@ def _last_line(path: Path) -> str:
 async def lease(
     state: ServerState, run: str, paths: Mapping[str, Mapping[str, str]]
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Open the paths of a run for the time of the block. Yields a task that ends when the server
-    has ended them. Raises `BadRequest` where the server does not take them."""
+    """Open the paths of a run during the block. Yields a task that ends when the server has ended
+    them. Raises `BadRequest` if the server refuses them."""
     posted = {"code": new_code(state.secret), "run": run, "paths": paths}
     timeout = httpx2.Timeout(ANSWER_SECONDS, read=SILENT_SECONDS)
     try:
@@ -151,7 +151,7 @@ def _refusal(body: bytes) -> str:
 
 
 async def totals(state: ServerState, token: str) -> dict[str, Any] | None:
-    """Ask what a run's requests were; None where the server has ended."""
+    """Ask for the totals of a run's requests; returns None if the server has ended."""
     try:
         async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
             answer = await client.get(f"{state.url}{WRAPPED}{token}{TOTALS_PATH}")

@@ -1,8 +1,10 @@
-"""Anthropic's Messages API as a `Dialect`, and which of its requests leave a place for our tools.
+"""Anthropic's Messages API as a `Dialect`, and the rules for which requests may be offered our
+tools.
 
-Tools lead the prompt, and the signature of each thinking block holds what led to it. So ours are
-the same bytes in every request, also in a round that may not call them any more, and stand behind
-the client's own tools, whose cache marker stays where it was posted.
+Tool definitions come first in the prompt, and the signature of each thinking block covers
+everything before it. Our tools are therefore the same bytes in every request, even in a round that
+may no longer call them. They follow the client's own tools, whose cache marker stays where it was
+posted.
 """
 
 from __future__ import annotations
@@ -25,19 +27,20 @@ from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.offer import AUTO, Offer, OfferForm
 
-# Fields with which the history lies on the server, or the answer is no message
+# Fields that keep the history on the server, or ask for something other than a message
 _OTHER = ("thread", "compaction", "output_format")
 
 
 def tool_offer(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
-    """Return the offer of our tools that a request takes; None where they would change what the
-    client gets: it forces a call or forbids it, or wants an answer of a given form. A group is left
-    out where the client has a tool by the name of one of its."""
+    """Return the tools that may be offered in this request. Returns None where they would change
+    the client's answer: it forces or forbids a call, or asks for a given form. A group is left out
+    if the client has a tool with the name of one of its tools."""
     return FORM.offer(body, groups, _plain, _choice)
 
 
 def _plain(body: Body) -> bool:
-    """Nothing in the request that an answer of several rounds could not keep to."""
+    """Return True if an answer of several rounds can satisfy everything that the request asks
+    for."""
     output = body.value("output_config")
     formed = isinstance(output, dict) and output.get("format") is not None
     return (
@@ -48,7 +51,8 @@ def _plain(body: Body) -> bool:
 
 
 def _choice(body: Body) -> str:
-    """`disable_parallel_tool_use` beside the type is no matter."""
+    """Return the type of `tool_choice`; `disable_parallel_tool_use` beside it makes no
+    difference."""
     choice = body.value("tool_choice")
     if choice is None:
         return AUTO
@@ -73,7 +77,7 @@ FORM = OfferForm(_definition, _names, frozenset({"any"}), b'{"type":"none"}')
 
 
 class AnthropicMessages:
-    """`/messages`."""
+    """The `Dialect` of Anthropic's Messages API (`POST /v1/messages`)."""
 
     name = "messages"
     history = "messages"
@@ -90,8 +94,8 @@ class AnthropicMessages:
         self._known = KnownRequests(settings.cache_limits.message_translations // 4)
 
     def read(self, body: Body, tenant: str, most: int | None = None) -> MessagesHistory:
-        """Read a posted history. Raises `BadRequest` naming the field. `most`: items that a history
-        may have."""
+        """Read a posted history. `most`: the most items that a history may have. Raises
+        `BadRequest` naming the field."""
         return history.read(body, tenant, self._translated, most, self._known)
 
     def offer(
@@ -106,7 +110,7 @@ class AnthropicMessages:
         return MessagesReply(names)
 
     def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """The results of a round's calls, as raw items behind `round_.items`."""
+        """Return the results of a round's calls, as raw items to follow `round_.items`."""
         return tool_round.results(round_.calls, texts)
 
     @property
@@ -114,6 +118,6 @@ class AnthropicMessages:
         return self._translated.nbytes + self._known.nbytes
 
     def forget(self) -> None:
-        """Drop what is cached of posted text."""
+        """Drop everything cached from posted text."""
         self._translated.forget()
         self._known.forget()

@@ -1,9 +1,10 @@
-"""Errors as the Messages API tells them: as a body, and in a stream that has begun.
+"""Errors in the form of the Messages API, as a response body and as an event of a stream that has
+begun.
 
     {"type": "error", "error": {"type": ..., "message": ...}, "request_id": ...}
 
-Clients go by the type, and by the words of a prompt that is too long: Claude Code makes its history
-shorter only where it reads exactly those. An upstream's own words stay as they are.
+Clients react to the type, and to the wording for a prompt that is too long: Claude Code shortens
+its history only if it reads exactly those words. An upstream's own words are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ TYPES = {
     504: "timeout_error",
     529: OVERLOADED,
 }
-# `ContextOverflow` in an `error` object, which has no place for its two numbers
+# `ContextOverflow` as an `error` object, which has no fields for its two numbers
 _OVERFLOW = re.compile(r"maximum context length is (\d+) tokens\..{1,40}resulted in (\d+) tokens")
 _OVERFLOW_LENGTH = 200
 _UNSAID = "The upstream answered with an error that says nothing."
@@ -45,22 +46,23 @@ class MessagesErrors:
     """The `ErrorForm` of the Messages API."""
 
     def answer(self, error: MemTreeError, request_id: str = "") -> tuple[int, bytes]:
-        """Status and body of an error of ours."""
+        """Return the HTTP status and the body for an error of the proxy itself."""
         status = 400 if isinstance(error, ContextOverflow) else error.status
         said = {**error_response.body(error), "status": error.status}
         return status, _body(_told(said), request_id)
 
     def whole(self, error: Mapping[str, Any]) -> bytes:
-        """The body of an answer that is an error."""
+        """Return the body of an answer that is an error."""
         return _body(_told(error))
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """All that still has to be said in a stream that has begun."""
+        """Return the bytes that end, with this error, a stream that has begun."""
         return b"event: error\ndata: " + self.whole(error) + b"\n\n"
 
     def first_error(self, beginning: bytes) -> bool | None:
-        """Return True if a stream begins with an error; None where that cannot be told yet:
-        comments and pings come first. `beginning`: decoded, ends anywhere."""
+        """Return True if a stream begins with an error, False if it does not, None if that cannot
+        be decided yet because only comments and pings have arrived. `beginning`: decoded text, cut
+        anywhere."""
         return sse.first_error(beginning, ("ping",), ("error",))
 
 
@@ -70,8 +72,8 @@ def _body(error: Json, request_id: str = "") -> bytes:
 
 
 def _told(error: Mapping[str, Any]) -> Json:
-    """The `error` object in the words of this API. `error`: one of ours with its `status`, or what
-    an upstream said with its status as `code`."""
+    """Translate an error into the `error` object of this API. `error`: the proxy's own with its
+    `status`, or an upstream's with its status as `code`."""
     message = error.get("message")
     said = message if isinstance(message, str) and message else _UNSAID
     if error.get("code") == ContextOverflow.code and (numbers := _numbers(said)):

@@ -1,13 +1,13 @@
 """One streamed answer of the Messages API, made of the streams of several rounds. No I/O.
 
-    bytes of round 1 -> what the client sees of them, as they come
-    its end          -> the calls of our tools that it made, or None: the answer has ended
-    bytes of round 2 -> the same message goes on: one start, blocks numbered on, one end
+    bytes of round 1 -> the part that the client sees, as it arrives
+    end of round 1   -> its calls of our tools, or None: the answer has ended
+    bytes of round 2 -> the same message continues: one start, block numbers run on, one end
 
-A first round that calls none of our tools goes through byte for byte, pings and unknown events
-included. Our calls are held back, and so are start and end of a round that another one joins.
-Thinking of later rounds is held back, too: its signatures hold what led to it, and our calls, which
-the client never sees, are part of that. Sent back by the client it would be refused.
+A first round that calls none of our tools passes through byte for byte, pings and unknown events
+included. Calls of our tools are held back, and so are the start and the end of a round that is
+joined to another. Thinking of later rounds is held back, too: its signatures cover our calls, which
+the client never sees, so the API would refuse it if the client sent it back.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class MessagesStream(RoundStream):
     """A `RoundStream` of the Messages API."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self._used: list[Json] = []  # by the rounds before, each
-        self._placed = 0  # blocks that the client has
+        self._used: list[Json] = []  # usage of each earlier round
+        self._placed = 0  # blocks sent to the client
         super().__init__(names, offered=offered)
 
     def _begin(self) -> None:
@@ -45,7 +45,7 @@ class MessagesStream(RoundStream):
         self._blocks: list[AnswerBlock] = []
         self._by_index: dict[int, AnswerBlock] = {}
         self._calls = RoundCalls()
-        self._hidden = self._rounds > 1  # whether numbers of blocks differ from the upstream's
+        self._hidden = self._rounds > 1  # True if block numbers differ from the upstream's
         self._usage: Json = {}
 
     def _asked(self) -> ToolRound:
@@ -54,7 +54,7 @@ class MessagesStream(RoundStream):
         return ToolRound((tool_round.message(self._blocks),), calls)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """All that still has to be said where no other round comes."""
+        """Return the bytes that end the stream with this error when no further round can begin."""
         return MessagesErrors().failed(error)
 
     # -- one event ---------------------------------------------------------------------------
@@ -75,7 +75,8 @@ class MessagesStream(RoundStream):
         return b"" if shown is None else sse.named(kind, shown)
 
     def _shown(self, kind: str, event: Json, data: bytes) -> Json | None:
-        """Return what the client gets of an event: the same object where nothing changes."""
+        """Return the event as the client gets it, None to hide it: the same object if nothing
+        changes."""
         match kind:
             case "message_start":
                 return self._started(event)
@@ -105,7 +106,7 @@ class MessagesStream(RoundStream):
         try:
             raw = bytes(msgspec.json.decode(data, type=_BlockStart).content_block)
             block = AnswerBlock.of(raw)
-        except (msgspec.DecodeError, RecursionError):  # it has no block, or one that is no object
+        except (msgspec.DecodeError, RecursionError):  # no block, or one that is no object
             block = AnswerBlock({})
         number = event.get("index")
         block.index = number if isinstance(number, int) else self._placed
@@ -127,7 +128,7 @@ class MessagesStream(RoundStream):
         return self._by_index.get(index) if isinstance(index, int) else None
 
     def _numbered(self, event: Json) -> Json | None:
-        """An event of a block, with the number that the client knows it by."""
+        """Return an event of a block, with the number by which the client knows the block."""
         block = self._block(event)
         if block is None or block.place == block.index:
             return event
@@ -158,7 +159,7 @@ class MessagesStream(RoundStream):
         return None if self._asks else event
 
     def _end_of_round(self, reason: Any) -> None:
-        """No more calls come: decide whether another round follows."""
+        """Decide, when no more calls can come, if another round follows."""
         if self._over:
             return
         self._over = True

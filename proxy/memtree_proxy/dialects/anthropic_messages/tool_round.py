@@ -1,7 +1,8 @@
-"""One round of an answer of the Messages API, as it goes back to the model: its assistant message
-with all blocks as they came, thinking and signatures included, then the results of our tools.
+"""One round of a Messages API answer, in the form in which it goes back to the model: the assistant
+message with all its blocks unchanged, thinking and signatures included, then our tools' results.
 
-A round that goes back whole stands behind the very prompt that produced it, so its signatures hold.
+A round that is sent back whole follows the very prompt that produced it, so its signatures are
+valid.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from memtree_proxy.server_tools.usage import added
 
 Json = dict[str, Any]
 
-# Reasons to stop with which a call of ours is not followed: the message is not whole, or the server
-# wants it back as it is.
+# Stop reasons after which our calls are not answered: the message is incomplete, or the server
+# wants it back unchanged.
 UNFINISHED = frozenset(
     {"max_tokens", "model_context_window_exceeded", "refusal", "pause_turn", "compaction"}
 )
 _INPUT = "partial_json"
-_LISTS = {"citation": "citations"}  # fields of deltas that are one more of a list
-_LAST = frozenset({"signature"})  # fields that come whole
-# Counts of one round. Claude Code takes those of the last one for the size of the context, where
-# all of them are numbers.
+_LISTS = {"citation": "citations"}  # delta fields whose value is appended to a list
+_LAST = frozenset({"signature"})  # delta fields whose value is complete
+# Token counts of one round. Claude Code reads the size of the context from the last round's
+# counts, if all of them are numbers.
 _COUNTS = (
     "input_tokens",
     "output_tokens",
@@ -38,9 +39,9 @@ _COUNTS = (
 
 @dataclass(slots=True)
 class AnswerBlock:
-    """A content block. `fields`: as it came, raw JSON; `grown`: pieces of text behind them, and
-    `listed` values, by field. `index`: as the upstream numbers it; `place`: as the client sees it,
-    None where it does not. `call`: of our tools."""
+    """A content block. `fields`: raw JSON as received; `grown`: pieces of text to append and
+    `listed`: values to append, both by field. `index`: the upstream's number; `place`: the client's
+    number, None if hidden. `call`: the call, if it is of our tools."""
 
     fields: dict[str, bytes]
     kind: str = ""
@@ -53,13 +54,13 @@ class AnswerBlock:
 
     @classmethod
     def of(cls, raw: bytes, index: int = 0) -> AnswerBlock:
-        """Raises `msgspec.DecodeError` for what is no JSON object."""
+        """Read a content block. Raises `msgspec.DecodeError` if the bytes are no JSON object."""
         posted = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         fields = {name: bytes(value) for name, value in posted.items()}
         return cls(fields, _text(fields.get("type")), _text(fields.get("name")), index)
 
     def begin_call(self) -> None:
-        """It is a call of our tools."""
+        """Mark the block as a call of our tools."""
         self.call = StreamedCall(id=_text(self.fields.get("id")), name=self.name, ours=True)
 
     def add(self, delta: Json) -> None:
@@ -75,19 +76,19 @@ class AnswerBlock:
 
     @property
     def arguments(self) -> str:
-        """The input of a call, as the model wrote it."""
+        """Return the input of a call, as the model wrote it."""
         pieces = self.grown.get(_INPUT)
         return "".join(pieces) if pieces else self.fields.get("input", b"{}").decode()
 
     @property
     def says_nothing(self) -> bool:
-        """Return True if the API would refuse it: a text of nothing but white space."""
+        """Return True if the block is a text of white space alone, which the API refuses."""
         if self.kind != "text" or any(piece.strip() for piece in self.grown.get("text", ())):
             return False
         return not _text(self.fields.get("text")).strip()
 
     def raw(self) -> bytes:
-        """The whole block, as it goes back."""
+        """Return the whole block as raw JSON, as it goes back to the model."""
         whole = dict(self.fields)
         for name, pieces in self.grown.items():
             if name != _INPUT:
@@ -104,7 +105,7 @@ class AnswerBlock:
 
 
 def called(blocks: Iterable[AnswerBlock], number: int) -> tuple[StreamedCall, ...]:
-    """Our calls of a round, whole; one that came without an id gets one."""
+    """Return a round's complete calls of our tools. A call that came without an id gets one."""
     calls: list[StreamedCall] = []
     for block in blocks:
         if (call := block.call) is not None:
@@ -115,13 +116,13 @@ def called(blocks: Iterable[AnswerBlock], number: int) -> tuple[StreamedCall, ..
 
 
 def message(blocks: Iterable[AnswerBlock]) -> bytes:
-    """The assistant message of a round."""
+    """Return the assistant message of a round."""
     content = json_body.joined(block.raw() for block in blocks if not block.says_nothing)
     return b'{"role":"assistant","content":' + content + b"}"
 
 
 def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
-    """The user message with the results of a round's calls."""
+    """Return the user message with the results of a round's calls."""
     content = [
         {"type": "tool_result", "tool_use_id": call.id, "content": text}
         for call, text in zip(calls, texts, strict=True)
@@ -130,8 +131,8 @@ def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
 
 
 class RoundCalls:
-    """Whose calls a round holds. `ours`: there is one of our tools; `theirs`: one of the client's,
-    who has to run it before anything else can be said."""
+    """Ownership of a round's calls. `ours`: it has a call of our tools; `theirs`: it has a call of
+    the client's tools, which the client must run before the conversation can continue."""
 
     def __init__(self, blocks: Iterable[AnswerBlock] = ()) -> None:
         self.ours = self.theirs = False
@@ -143,25 +144,27 @@ class RoundCalls:
         self.theirs |= block.kind == "tool_use" and block.call is None
 
     def followed(self, reason: Any, *, offered: bool) -> bool:
-        """Return True if our calls are whole and may be answered, once the round has ended."""
+        """Return True if the round has ended with complete calls of our tools that may be
+        answered."""
         whole = not (isinstance(reason, str) and reason in UNFINISHED)
         return self.ours and offered and whole
 
     def reason_shown(self, reason: Any) -> Any:
-        """Why the answer stopped, where calls of ours were dropped from it."""
+        """Return the stop reason to show after our calls have been dropped from the answer."""
         return "end_turn" if self.ours and not self.theirs and reason == "tool_use" else reason
 
 
 def merged(start: Any, delta: Any) -> Json:
-    """The usage of one round: what its last event says counts, where it says anything."""
+    """Merge the usage of one round: values of its last event, unless null, replace those of its
+    first."""
     before = start if isinstance(start, dict) else {}
     after = delta if isinstance(delta, dict) else {}
     return {**before, **{name: value for name, value in after.items() if value is not None}}
 
 
 def summed(rounds: Sequence[Mapping[str, Any]]) -> Json:
-    """The usage of several rounds: counts are added, input and cache as well as output, and each
-    round is an entry of `iterations`, by whose last one the size of the context can be told."""
+    """Sum the usage of several rounds: input, cache and output counts are added. Each round becomes
+    an entry of `iterations`; the last entry gives the size of the context."""
     total: Json = {}
     iterations: list[Any] = []
     for usage in rounds:

@@ -1,8 +1,8 @@
-"""One answer of the Messages API that is not streamed, made of the answers of several rounds.
+"""One unstreamed answer of the Messages API, made of the answers of several rounds.
 
-The client gets what a streamed answer would have added up to: the blocks of all rounds without our
-calls, and without the thinking of later rounds, which it could not send back. A first answer
-without calls of ours stays as it is, byte for byte.
+The client gets what a streamed answer would have added up to: the blocks of all rounds without
+calls of our tools, and without the thinking of later rounds, which it could not send back. A first
+answer without such calls is passed on byte for byte.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ _HEAD = ("id", "model")
 
 
 class MessagesReply:
-    """`names`: of our tools. `offered`: whether the present round was offered them."""
+    """Builder of an unstreamed answer. `names`: of our tools. `offered`: True if the current round
+    was offered our tools."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self.offered = offered
-        self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
+        self.unanswered: list[StreamedCall] = []  # our calls, made beside the client's
         self._names = names
         self._rounds = 0
         self._head: Fields = {}
-        self._used: list[Json] = []  # by the rounds before, each
-        self._before: list[bytes] = []  # blocks that the client has of them
+        self._used: list[Json] = []  # usage of each earlier round
+        self._before: list[bytes] = []  # blocks collected for the client
 
     def take(self, raw: bytes) -> bytes | ToolRound:
         """Take the body of a round's answer. Returns the body for the client, or the calls of our

@@ -1,7 +1,8 @@
-"""OpenAI's Responses API as a `Dialect`, and which of its requests leave a place for our tools.
+"""OpenAI's Responses API as a `Dialect`, and the rules for which requests may be offered our tools.
 
-Tools lead the prompt, and reasoning holds only behind what led to it. So ours are the same bytes in
-every request, also in a round that may not call them any more, and stand behind the client's own.
+Tool definitions come first in the prompt, and reasoning is valid only behind the prompt that led to
+it. Our tools are therefore the same bytes in every request, even in a round that may no longer call
+them, and follow the client's own.
 """
 
 from __future__ import annotations
@@ -24,24 +25,25 @@ from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.offer import Offer, OfferForm, posted_choice
 
-# Fields with which the history or the tools lie on the server
+# Fields that keep the history or the tools on the server
 _ELSEWHERE = ("previous_response_id", "conversation", "prompt")
 
 
 def tool_offer(
     body: Body, groups: tuple[ToolGroup, ...], defined: frozenset[str] | None = None
 ) -> Offer | None:
-    """Return the offer of our tools that a request takes; None where they would change what the
-    client gets: it forces a call or forbids it, wants an answer of a given form, or one that it
-    fetches later. A group is left out where the client has a tool by the name of one of its.
-    `defined`: names of ours that stand among tools in the items of its input; None where it hands
-    over none there."""
+    """Return the tools that may be offered in this request. Returns None where they would change
+    the client's answer: it forces or forbids a call, asks for a given form, or fetches the answer
+    later. A group is left out if the client has a tool with the name of one of its tools.
+    `defined`: names of our tools defined among the input items; None if no tools are defined
+    there."""
     offer = FORM.offer(body, groups, _plain, posted_choice)
     return offer if offer is None or defined is None else _beside(offer, defined)
 
 
 def _plain(body: Body) -> bool:
-    """Nothing in the request that an answer of several rounds could not keep to."""
+    """Return True if an answer of several rounds can satisfy everything that the request asks
+    for."""
     text = body.value("text")
     form = text.get("format") if isinstance(text, dict) else None
     return (
@@ -53,13 +55,14 @@ def _plain(body: Body) -> bool:
 
 
 def _beside(offer: Offer, defined: frozenset[str]) -> Offer | None:
-    """The offer to a client with tools among its items: a name of ours there is the client's."""
+    """Return the offer without the groups of which the client's items already define a tool."""
     free = tuple(group for group in offer.groups if defined.isdisjoint(group.names))
     return dataclasses.replace(offer, groups=free, alone=False) if free else None
 
 
 def _definition(function: dict[str, Any]) -> dict[str, Any]:
-    """Not `strict`: the API would otherwise make each optional parameter a required one."""
+    """Return a function's definition with `strict` off: the default makes every parameter
+    required."""
     return {
         "type": "function",
         "name": function["name"],
@@ -70,7 +73,7 @@ def _definition(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names(tool: dict[str, Any]) -> list[str]:
-    """Return the names of a tool, and of those in a namespace."""
+    """Return the name of a tool, or the names of all tools in a namespace."""
     inner = tool.get("tools")
     tools = (
         [tool, *(part for part in inner if isinstance(part, dict))]
@@ -114,7 +117,7 @@ class OpenAIResponses:
         return ResponsesReply(names)
 
     def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """The results of a round's calls, as raw items behind `round_.items`."""
+        """Return the results of a round's calls, as raw items to follow `round_.items`."""
         return tool_round.results(round_.calls, texts)
 
     @property
@@ -122,6 +125,6 @@ class OpenAIResponses:
         return self._items.nbytes + self._known.nbytes
 
     def forget(self) -> None:
-        """Forget all kept histories, since they hold text."""
+        """Drop all cached histories, since they hold text."""
         self._items.forget()
         self._known.forget()

@@ -1,8 +1,9 @@
-"""Errors as the Responses API tells them: as a body, and in a stream that has begun.
+"""Errors in the form of the Responses API, as a response body and as an event of a stream that has
+begun.
 
 A body is OpenAI's `{"error": {...}}`. A stream ends with `response.failed`, which holds a whole
-response object: Codex takes nothing else for the reason, and retries whatever it does not know.
-Statuses are those that Codex does not send again: it repeats a 413 five times.
+response object: Codex reads the reason from nothing else, and retries any error it does not know.
+The statuses are ones that Codex does not retry; it would repeat a 413 five times.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TOO_LONG = (
     "Your input exceeds the context window of this model. "
     "Please adjust your input and try again."
 )  # fmt: skip
-# Events that come before a model has said anything
+# Events that come before any output of the model
 _HEADS = frozenset(
     {"response.created", "response.queued", "response.in_progress", "keepalive", "ping"}
 )
@@ -39,7 +40,7 @@ class ResponsesErrors:
         self._clock = clock
 
     def answer(self, error: MemTreeError, request_id: str = "") -> tuple[int, bytes]:
-        """Status and body of an error of ours."""
+        """Return the HTTP status and the body for an error of the proxy itself."""
         status = 400 if isinstance(error, ContextOverflow | RequestTooLarge) else error.status
         said: Json = dict(error_response.body(error, request_id))
         if isinstance(error, ContextOverflow):
@@ -48,24 +49,26 @@ class ResponsesErrors:
         return status, msgspec.json.encode({"error": said})
 
     def whole(self, error: Mapping[str, Any]) -> bytes:
-        """The body of an answer that is an error."""
+        """Return the body of an answer that is an error."""
         return msgspec.json.encode({"error": error})
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """All that still has to be said in a stream of which the client knows no event."""
+        """Return the bytes that end, with this error, a stream of which the client has no event
+        yet."""
         now = self._clock()
         name = hashlib.sha256(repr((now, sorted(map(str, error.items())))).encode()).hexdigest()
         begun = response(f"resp_{name[:48]}", int(now))
         return made("response.created", 0, begun) + ended(begun, error, 1)
 
     def first_error(self, beginning: bytes) -> bool | None:
-        """Return True if a stream begins with an error; None where that cannot be told yet: the
-        head of an answer comes first. `beginning`: decoded, ends anywhere."""
+        """Return True if a stream begins with an error, False if it does not. Returns None if that
+        cannot be decided yet, since the head of an answer comes first. `beginning`: decoded text,
+        cut anywhere."""
         return sse.first_error(beginning, _HEADS, ("response.failed", "error"))
 
 
 def response(id_: str, created_at: int) -> Json:
-    """A response of which nothing is known but that it has begun."""
+    """Return a response object that has begun and has no output yet."""
     return {
         "id": id_,
         "object": "response",
@@ -93,7 +96,8 @@ def response(id_: str, created_at: int) -> Json:
 
 
 def ended(begun: Json, error: Mapping[str, Any], number: int) -> bytes:
-    """The last event of a response that has begun, and fails. `number`: of the event."""
+    """Return the last event of a response that has begun and fails. `number`: the event's sequence
+    number."""
     return made("response.failed", number, {**begun, "status": "failed", "error": error_of(error)})
 
 
@@ -102,8 +106,8 @@ def made(kind: str, number: int, whole: Json) -> bytes:
 
 
 def error_of(error: Mapping[str, Any]) -> Json:
-    """The `error` of a response. `error`: one of ours with its `status`, or what an upstream said,
-    with its status as `code` where it gave none."""
+    """Return the `error` object of a response. `error`: the proxy's own with its `status`, or an
+    upstream's with its status, if any, as `code`."""
     message = error.get("message")
     said = message if isinstance(message, str) and message else _UNSAID
     code = error.get("code")
@@ -116,8 +120,8 @@ def error_of(error: Mapping[str, Any]) -> Json:
 
 
 def _code(status: Any) -> str:
-    """Return the code of an error that cannot be a status any more: Codex ends the turn where the
-    prompt is wrong, and tries again for all other reasons."""
+    """Return the code of an error for which no HTTP status can be sent any more: Codex ends the
+    turn if the prompt is wrong, and retries for all other codes."""
     if not isinstance(status, int):
         return SERVER
     if status == 429:

@@ -1,5 +1,5 @@
-"""The response object of an answer that is made of several rounds: what its last event says, or its
-body where it is not streamed."""
+"""The response object of an answer made of several rounds: the last event's, or the unstreamed
+body."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ _HEAD = ("id", "created_at", "model")
 
 
 class FinalResponse:
-    """`names`: of our tools. It knows what the client has of the rounds before."""
+    """Builder of the response object. `names`: of our tools. It collects what the client has of
+    earlier rounds."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._begun: Fields = {}
-        self._before: list[bytes] = []  # items
-        self._used: Any = None  # by the rounds before
+        self._before: list[bytes] = []  # items sent to the client
+        self._used: Any = None  # usage of each earlier round
 
     def begin(self, response: Fields) -> None:
-        """The first round's head is that of the answer."""
+        """Begin the answer with the head of the first round."""
         self._begun = self._begun or response
 
     def outputs(self, response: Fields) -> list[AnswerOutput] | None:
         return tool_round.outputs(response.get("output"), self._names)
 
     def add_round(self, response: Fields, items: Sequence[AnswerOutput], number: int) -> ToolRound:
-        """Add a round that another one follows."""
+        """Add a round that another round follows."""
         self.begin(response)
         self._before += [item.raw for item in tool_round.shown(items, later=number > 1)]
         self._used = added(self._used, _value(response, "usage"))
@@ -46,10 +47,10 @@ class FinalResponse:
         return ToolRound(tool_round.sent_back(items, calls, stored=stored), calls)
 
     def whole(self, response: Fields, items: Sequence[AnswerOutput], *, later: bool) -> Fields:
-        """The last round's response with the items of all rounds, without our calls, and with the
-        usage of all. It has the id of the first round, as its stream said, unless the server keeps
-        answers: what stands under the first id there is a call without its result, on which no
-        client could build, and the last one holds all."""
+        """Return the last round's response with the items and the usage of all rounds, without
+        calls of our tools. Its id is the first round's, as the stream said, unless the server
+        stores answers: under the first id it stores a call without its result, on which no client
+        could build, and the last response holds everything."""
         items = self.outputs(response) or items
         kept = [*self._before, *(item.raw for item in tool_round.shown(items, later=later))]
         head = {name: self._begun[name] for name in _HEAD if later and name in self._begun}
@@ -62,7 +63,7 @@ class FinalResponse:
         return whole
 
     def begun(self) -> Json:
-        """The response as far as it has come."""
+        """Return the response in progress."""
         known = errors.response("", 0)
         for name in self._begun:
             known[name] = _value(self._begun, name)
@@ -71,13 +72,13 @@ class FinalResponse:
 
 
 class ResponsesReply:
-    """An answer that is not streamed. The client gets what a streamed one would have added up to; a
-    first answer without calls of ours stays as it is, byte for byte. `names`: of our tools.
-    `offered`: whether the present round was offered them."""
+    """Builder of an unstreamed answer. The client gets what a streamed one would have added up to;
+    a first answer without calls of our tools is passed on byte for byte. `names`: of our tools.
+    `offered`: True if the current round was offered our tools."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self.offered = offered
-        self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
+        self.unanswered: list[StreamedCall] = []  # our calls, made beside the client's
         self._rounds = 0
         self._answer = FinalResponse(names)
 

@@ -1,12 +1,13 @@
 """One streamed answer of the Responses API, made of the streams of several rounds. No I/O.
 
-    bytes of round 1 -> what the client sees of them, as they come
-    its end          -> the calls of our tools that it made, or None: the answer has ended
-    bytes of round 2 -> the same response goes on: items and events numbered on, one end
+    bytes of round 1 -> the part that the client sees, as it arrives
+    end of round 1   -> its calls of our tools, or None: the answer has ended
+    bytes of round 2 -> the same response continues: item and event numbers run on, one end
 
-A first round that calls none of our tools goes through byte for byte, comments and unknown events
-included. Our calls are held back, and so are beginning and end of a round that another one joins.
-Reasoning of later rounds waits for the item behind it, and goes where that goes (`tool_round`).
+A first round that calls none of our tools passes through byte for byte, comments and unknown events
+included. Calls of our tools are held back, and so are the beginning and the end of a round that is
+joined to another. Reasoning of later rounds waits for the item behind it and is shown or hidden
+with it (`tool_round`).
 """
 
 from __future__ import annotations
@@ -43,25 +44,25 @@ class ResponsesStream(RoundStream):
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self._answer = final.FinalResponse(names)
-        self._changed = False  # something was hidden: numbers differ from the upstream's
-        self._number = 0  # of the next event
-        self._placed = 0  # items that the client has
+        self._changed = False  # something was hidden, so numbers differ from the upstream's
+        self._number = 0  # number of the next event
+        self._placed = 0  # items sent to the client
         super().__init__(names, offered=offered)
 
     def _begin(self) -> None:
         super()._begin()
-        self._places: dict[int, int | None] = {}  # of items, by the upstream's index; None: hidden
+        self._places: dict[int, int | None] = {}  # index for the client, by the upstream's
         self._done_items: dict[int, AnswerOutput] = {}
-        self._held: list[tuple[bytes, Json]] = []  # events of reasoning
+        self._held: list[tuple[bytes, Json]] = []  # reasoning events held back
         self._held_size = 0
-        self._holding: set[int] = set()  # whose events these are
-        self._of_ours = False  # a call of ours came behind them
+        self._holding: set[int] = set()  # items that these events belong to
+        self._of_ours = False  # a call of our tools followed them
         self._response: dict[str, msgspec.Raw] = {}
-        self._broken = False  # there was an error
+        self._broken = False  # the stream reported an error
 
     @property
     def waiting(self) -> int:
-        """Bytes that are kept back."""
+        """Return how many bytes are held back."""
         return self._events.waiting + self._held_size
 
     def _asked(self) -> ToolRound:
@@ -69,7 +70,7 @@ class ResponsesStream(RoundStream):
         return self._answer.add_round(self._response, self._items(), self._rounds)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """All that still has to be said where no other round comes."""
+        """Return the bytes that end the stream with this error when no further round can begin."""
         return errors.ended(self._answer.begun(), error, self._number)
 
     # -- one event ---------------------------------------------------------------------------
@@ -103,7 +104,8 @@ class ResponsesStream(RoundStream):
         return self._numbered(raw, event)
 
     def _of_item(self, kind: str, index: int, raw: bytes, event: Json, data: bytes) -> bytes:
-        """An event of an item: hidden, held back, or shown with the numbers the client knows."""
+        """Return an item's event as the client gets it: hidden, held back, or with the client's
+        numbers."""
         item = _item(data, self._names) if kind in (ADDED, DONE) else None
         if item is not None and kind == DONE:
             self._done_items[index] = item
@@ -115,7 +117,8 @@ class ResponsesStream(RoundStream):
         return flushed + self._placed_event(index, raw, event)
 
     def _first_seen(self, index: int, item: AnswerOutput | None) -> bytes:
-        """Decide about an item that begins. What the client gets now that was held back for it."""
+        """Decide if an item that begins is shown, and return held-back events that can now be
+        sent."""
         self._places[index] = None
         if item is not None and item.ours:
             self._changed = self._of_ours = True
@@ -158,7 +161,7 @@ class ResponsesStream(RoundStream):
         return self._numbered(raw, event, {} if place == index else {_INDEX: place})
 
     def _numbered(self, raw: bytes, event: Json, changes: Json | None = None) -> bytes:
-        """An event with its number among those that the client gets."""
+        """Return an event with its number in the client's sequence."""
         changes = changes or {}
         number = event.get(_NUMBER)
         if isinstance(number, int):
@@ -170,7 +173,8 @@ class ResponsesStream(RoundStream):
     # -- the end of a round ------------------------------------------------------------------
 
     def _items(self) -> list[AnswerOutput]:
-        """The items of the round as they were told one by one, or else at its end."""
+        """Return the items of the round, from their own events or else from the round's last
+        event."""
         if self._done_items:
             return [self._done_items[index] for index in sorted(self._done_items)]
         return self._answer.outputs(self._response) or []

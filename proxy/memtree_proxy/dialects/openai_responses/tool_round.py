@@ -1,8 +1,8 @@
-"""One round of an answer of the Responses API: which of its items the client sees, and the round as
-it goes back to the model, all items as they came and the results of our calls behind them.
+"""One round of a Responses API answer: the items that the client sees, and the round as it goes
+back to the model, which is all items unchanged with the results of our calls behind them.
 
 Reasoning belongs to the item behind it: a server that knows both by their ids refuses one without
-the other. So reasoning goes where that item goes.
+the other. Reasoning is therefore shown, hidden or sent back together with that item.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _APPROVAL = "mcp_approval_request"
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutput:
-    """An item of the output of an answer. `raw`: as it came. `ours`: a call of one of our tools."""
+    """An item of an answer's output. `raw`: JSON as received. `ours`: True for a call of one of our
+    tools."""
 
     raw: bytes
     value: Json
@@ -56,8 +57,8 @@ class AnswerOutput:
 
 
 def shown(items: Iterable[AnswerOutput], *, later: bool) -> list[AnswerOutput]:
-    """Return what the client gets of a round. `later`: than the first one, whose reasoning went out
-    before anyone knew what stands behind it."""
+    """Return the items of a round that the client gets. `later`: not the first round, whose
+    reasoning was sent before the item behind it was known."""
     visible: list[AnswerOutput] = []
     held: list[AnswerOutput] = []
     of_ours = False
@@ -74,7 +75,7 @@ def shown(items: Iterable[AnswerOutput], *, later: bool) -> list[AnswerOutput]:
 
 
 def called(items: Iterable[AnswerOutput], number: int) -> tuple[StreamedCall, ...]:
-    """Our calls of a round; one that came without an id gets one."""
+    """Return a round's calls of our tools. A call that came without an id gets one."""
     calls: list[StreamedCall] = []
     for item in items:
         if item.ours:
@@ -90,9 +91,9 @@ def called(items: Iterable[AnswerOutput], number: int) -> tuple[StreamedCall, ..
 def sent_back(
     items: Sequence[AnswerOutput], calls: Iterable[StreamedCall], *, stored: bool
 ) -> tuple[bytes, ...]:
-    """The items of a round as items of the next input. `stored`: the server keeps the answer, so it
-    knows reasoning by its id; reasoning that it neither knows nor can read is left out, and so is
-    what led to nothing."""
+    """Return the items of a round as items of the next input. `stored`: the server stores the
+    answer, so it knows reasoning by its id. Reasoning that the server neither knows nor can read is
+    left out, and so is reasoning without an item behind it."""
     ours = iter(calls)
     back = []
     last = max((at for at, item in enumerate(items) if not item.reasons), default=-1)
@@ -104,7 +105,8 @@ def sent_back(
 
 
 def _call(item: AnswerOutput, call: StreamedCall) -> bytes:
-    """A call of ours. Arguments that are no object would be refused by servers that read them."""
+    """Return a call of our tools. Arguments that are no object are replaced, since some servers
+    refuse them."""
     sound = bool(call.arguments.strip()) and parsed(call.arguments) is not None
     if sound and item.value.get("call_id") == call.id:
         return item.raw
@@ -113,7 +115,7 @@ def _call(item: AnswerOutput, call: StreamedCall) -> bytes:
 
 
 def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
-    """The results of a round's calls: one item each."""
+    """Return the results of a round's calls, one item each."""
     return [
         msgspec.json.encode({"type": "function_call_output", "call_id": call.id, "output": text})
         for call, text in zip(calls, texts, strict=True)
@@ -121,9 +123,9 @@ def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
 
 
 def follows(items: Sequence[AnswerOutput], status: Any, *, offered: bool) -> bool | None:
-    """Return True if our calls in a round that has ended are answered, and another round follows;
-    None where the client has calls of its own to run first; False where there are none to
-    answer."""
+    """Return True if a round that has ended made calls of our tools that are to be answered, so
+    that another round follows; None if the client must first run calls of its own; False if there
+    are none."""
     ended = status in (None, "completed")
     if not (offered and ended and any(item.ours for item in items)):
         return False
@@ -131,7 +133,7 @@ def follows(items: Sequence[AnswerOutput], status: Any, *, offered: bool) -> boo
 
 
 def client_runs(items: Sequence[AnswerOutput]) -> bool:
-    """Return True if something in a round waits for the client."""
+    """Return True if the client has to run a call of this round."""
     answered = {
         id_
         for item in items
@@ -146,7 +148,7 @@ def _waits(item: AnswerOutput, answered: set[str]) -> bool:
         return True
     if not kind.endswith("_call") or kind in _SERVER_RUN:
         return False
-    if item.value.get("execution") == "server":  # of a search for tools
+    if item.value.get("execution") == "server":  # the output of a search for tools
         return False
     id_ = item.value.get("call_id")
     return not (isinstance(id_, str) and id_ in answered)
@@ -158,7 +160,7 @@ def _kind(item: AnswerOutput) -> str:
 
 
 def outputs(raw: bytes | None, names: frozenset[str]) -> list[AnswerOutput] | None:
-    """The items of an `output` array; None where it is none."""
+    """Return the items of an `output` array, None if it is no array."""
     posted = decoded(raw or b"null", list[msgspec.Raw])
     if posted is None:
         return None

@@ -1,5 +1,5 @@
-"""Messages made of Anthropic content blocks, as Cline, Roo Code and Kilo Code keep them, to OpenAI
-messages, as they send them to an OpenAI-compatible provider.
+"""Convert messages of Anthropic content blocks, as Cline, Roo Code and Kilo Code store them, to the
+OpenAI messages that these programs send to an OpenAI-compatible provider.
 
 Mirrors `convertToOpenAiMessages` (src/core/api/transform/openai-format.ts in Cline,
 src/api/transform/openai-format.ts in Roo Code and Kilo Code); where these differ is in `Flavour`.
@@ -18,9 +18,10 @@ SEE_BELOW = "(see following user message for image)"
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """`images_follow`: images of tool results come as a user message (Cline), else they are lost.
-    `empty_result`: what stands for a tool result without text. `keeps_empty`: empty text blocks of
-    the user are sent. `blank_is_null`: text of an assistant that is white space alone is not."""
+    """Differences between the programs. `images_follow`: images of tool results follow as a user
+    message (Cline), else they are lost. `empty_result`: text of a tool result that has none.
+    `keeps_empty`: empty text blocks of the user are sent. `blank_is_null`: assistant text of white
+    space alone is sent as null."""
 
     images_follow: bool = False
     empty_result: str = "(empty)"
@@ -34,7 +35,8 @@ KILO = Flavour(keeps_empty=False)
 
 
 def converted(messages: Iterable[Fields], flavour: Flavour) -> list[Fields]:
-    """OpenAI messages of stored ones; those of other roles than user and assistant are left out."""
+    """Convert stored messages to OpenAI messages; roles other than user and assistant are left
+    out."""
     output: list[Fields] = []
     for message in messages:
         role, content = message.get("role"), message.get("content")
@@ -50,7 +52,8 @@ def converted(messages: Iterable[Fields], flavour: Flavour) -> list[Fields]:
 
 
 def _user(blocks: list[Fields], flavour: Flavour) -> list[Fields]:
-    """Results first, since they must follow the calls; then images of them, then the rest."""
+    """Convert a user message: tool results first, since they must follow their calls; then the
+    images of these results, then everything else."""
     results = [block for block in blocks if block.get("type") == "tool_result"]
     output: list[Fields] = [
         {

@@ -1,9 +1,9 @@
-"""The export of ChatGPT: `conversations.json`, alone or in the zip that it comes in.
+"""Conversations exported by ChatGPT: `conversations.json`, alone or in the zip that it comes in.
 
-A conversation is a tree of nodes (`mapping`); what was last shown is the way from the root to
-`current_node`. What the user did not see (system messages, instructions, thoughts) is left out.
-Code that the model ran and tools that it called become tool calls; pictures and files are not in
-the JSON and become a line that names them.
+A conversation is a tree of nodes (`mapping`); the branch shown last is the path from the root to
+`current_node`. Content hidden from the user (system messages, instructions, thoughts) is left out.
+Code that the model ran and tools that it called become tool calls. Pictures and files are not in
+the JSON, so a line that names them takes their place.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ASSETS = {
 
 
 def read(name: str, data: Any) -> Iterator[Conversation]:
-    """All conversations of a file, one after the other."""
+    """Yield the conversations of a file."""
     stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
     for number, conversation in enumerate(stored):
         nodes = conversation.get("mapping")
@@ -54,7 +54,8 @@ def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:
 
 
 def _branch(nodes: Fields, current: Any) -> list[Fields]:
-    """Messages from the root to the current node; without one, along the newest children."""
+    """Return the messages from the root to the current node, or along the newest children if no
+    node is marked as current."""
     if not isinstance(current, str) or current not in nodes:
         current = _newest(nodes)
     path: list[Fields] = []
@@ -103,7 +104,8 @@ def _messages(stored: Fields) -> list[Fields]:
 
 
 def _arguments(shown: str) -> str:
-    """Return the arguments of the tool: JSON as it is, else code or text as the field `input`."""
+    """Return a tool's arguments: a JSON object unchanged, other code or text as the field
+    `input`."""
     try:
         if isinstance(json.loads(shown), dict):
             return shown
@@ -113,8 +115,8 @@ def _arguments(shown: str) -> str:
 
 
 def _answering(messages: list[Fields]) -> list[Fields]:
-    """Each run of tool messages as one that answers the call before it: a browser's pages are many
-    messages. Without a call before it, it has no id."""
+    """Merge each run of tool messages into one that answers the call before it, since a browsing
+    tool sends each page as a message. The id is empty if no call stands before the run."""
     done: list[Fields] = []
     pages: list[str] = []
     call = ""

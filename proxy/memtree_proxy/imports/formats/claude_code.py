@@ -1,13 +1,14 @@
 """Sessions of Claude Code (`~/.claude/projects/PROJECT/SESSION.jsonl`).
 
-The lines are a tree: each names its parent. Several lines make up one message of the assistant, and
-the results of parallel calls hang on different lines of it, so the way back from the last line does
-not pass them all. A compaction begins a new root that names the line before it. Left out: what
-other agents did (side chains), thoughts, error notes of the program's own, and what was never sent.
+The lines are a tree: each names its parent. Several lines make up one assistant message, and
+results of parallel calls are children of different lines of it, so the path back from the last line
+does not visit them all. A compaction begins a new root that names the line before it. Left out:
+work of other agents (side chains), thoughts, the program's own error notes, and lines that were
+never sent.
 
-The messages are put together as the program does before it sends them, and read as those of a live
+Messages are assembled as the program does before it sends them, and read like those of a live
 request, so that the conversation has the same address: results stand in the order in which they
-came, and lines of the user without an answer between them are one message.
+arrived, and the user's lines without an answer between them are one message.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _TITLE_FIELDS = ("customTitle", "aiTitle", "summary")
 
 
 def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
-    """`id_`: of the session where no line names it."""
+    """Read a session. `id_`: its id if no line names one. `whole`: include the messages before
+    compactions."""
     unique = {text(line.get("uuid")) or str(at): line for at, line in enumerate(lines)}
     spoken = [line for line in unique.values() if _sent(line)]
     main = [line for line in spoken if line.get("isSidechain") is not True] or spoken
@@ -70,7 +72,7 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
 
 
 def _of_people(messages: Iterable[Fields]) -> list[Fields]:
-    """The messages of the user without what the program added."""
+    """Return the user's messages without the blocks that the program added."""
     return [
         {
             "role": "user",
@@ -88,7 +90,7 @@ def _sent(line: Fields) -> bool:
 
 
 def _title(lines: Sequence[Fields]) -> str:
-    """The newest title, one that the user gave before others."""
+    """Return the newest title; a title that the user gave takes precedence."""
     for kind, field in zip(_TITLES, _TITLE_FIELDS, strict=True):
         given = [text(line.get(field)) for line in lines if line.get("type") == kind]
         if given and given[-1]:
@@ -97,7 +99,7 @@ def _title(lines: Sequence[Fields]) -> str:
 
 
 def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields]:
-    """The lines from the root to `leaf`; over compactions where `whole`."""
+    """Return the lines from the root to `leaf`, continuing across compactions if `whole`."""
     path: list[Fields] = []
     seen: set[str] = set()
     line: Fields | None = leaf
@@ -116,7 +118,8 @@ def _attached(line: Fields) -> bool:
 
 
 def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:
-    """Anthropic messages: lines of one message joined, results of its calls directly behind it."""
+    """Return Anthropic messages: lines of one message joined, each followed by its calls'
+    results."""
     parts: dict[str, list[Fields]] = {}
     results: dict[str, tuple[int, Fields]] = {}
     for at, line in enumerate(main):
@@ -142,7 +145,7 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
             content = parts[_message_id(line)]
             made.of_assistant(content)
             used = [text(block.get("id")) for block in content if block.get("type") == "tool_use"]
-            # Each once: in a hostile file ten thousand calls name one large result.
+            # Use each result once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
             made.of_user([block for _, block in sorted(answers, key=_place)])
     older = not sent.known and any(line.get("version") for line in chain)
@@ -160,8 +163,8 @@ def _place(answer: tuple[int, Fields]) -> int:
 
 
 class _Made:
-    """The messages so far. The program joins what the user says in a row. `attachments`: to the
-    first of them."""
+    """Messages built so far; consecutive texts of the user are joined, as the program does.
+    `attachments`: number of attachments to the first message."""
 
     def __init__(self) -> None:
         self.messages: list[Fields] = []
@@ -211,7 +214,7 @@ def _is_sent(block: Fields) -> bool:
 
 
 def _canonical(posted: Fields) -> list[Fields]:
-    """Nothing where no request can have held the message."""
+    """Convert a message to canonical messages; none if no request can have held it."""
     raw = raw_message(posted)
     try:
         read = posted_message.read(raw, "")
@@ -225,7 +228,8 @@ def _canonical(posted: Fields) -> list[Fields]:
 
 
 def _content(message: Fields) -> object:
-    """Images as a chat says them, and what is text alone as a string, but for the user's."""
+    """Return the content with images in chat form, and with text alone joined into a string except
+    in user messages."""
     content = message.get("content")
     if not isinstance(content, list):
         return content

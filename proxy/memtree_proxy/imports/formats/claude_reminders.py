@@ -1,13 +1,13 @@
 """Recognise the reminders that Claude Code adds to the user's messages before it sends them.
 
-Their text is left out of a conversation's address, the white space around them is not. Newer
-versions (2.1.2xx on) write into the session each message that they changed so; what older ones did
-is done here again, with a remark in the place of each reminder:
+A conversation's address leaves out the text of reminders, but not the white space around them.
+Newer versions (2.1.2xx on) write each message that they changed so into the session. For older
+versions the change is repeated here, with a remark in place of each reminder:
 
-    first message    [a reminder for each attachment behind it..., the context, what the user said]
+    first message    [a reminder for each attachment behind it..., the context, the user's text]
     result of a tool its text, an empty line, the reminder
 
-A text that another one follows ends with a new line.
+A text that is followed by another text ends with a line break.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KIND = "_reminder"
 
 
 class SentMessages:
-    """Messages that were changed, as the program wrote them down."""
+    """Changed messages, in the form in which the program recorded that it sent them."""
 
     def __init__(self, lines: Iterable[Fields]) -> None:
         self._found: dict[str, deque[list[Fields]]] = {}
@@ -41,16 +41,17 @@ class SentMessages:
                 self._found.setdefault(_name(content), deque()).append(content)
 
     def content(self, content: list[Fields]) -> list[Fields]:
-        """Return the sent form of a message: it begins with the same result, or ends with the same
-        text, and no block of it is missing. Each is given once: in a hostile file ten thousand
-        messages name one large one."""
+        """Return the sent form of a message: its first result or its last text is the same, and it
+        has no fewer blocks. Returns the content itself if no such form is left. Each recorded
+        message is used once, since in a hostile file ten thousand messages may name one large
+        one."""
         written = self._found.get(_name(content))
         sent = written.popleft() if written else []
         return sent if len(sent) >= len(content) else content
 
 
 def _name(content: list[Fields]) -> str:
-    """Return what identifies the content: a change of a reminder leaves it as it is."""
+    """Return a key of the content that added reminders do not change."""
     first, last = content[0], content[-1]
     if first.get("type") == "tool_result":
         return f"result {text(first.get('tool_use_id'))}"
@@ -58,7 +59,7 @@ def _name(content: list[Fields]) -> str:
 
 
 def with_context(content: list[Fields], attachments: int) -> list[Fields]:
-    """The first message of the user, as versions send it that write nothing down."""
+    """Return the user's first message as sent by versions that do not record sent messages."""
     before = [_text(f"{REMARK}\n")] * attachments
     return [*before, _text(f"{REMARK}\n\n"), *content]
 
@@ -68,12 +69,12 @@ def is_reminder(attachment: Fields) -> bool:
 
 
 def is_remark(block: Fields) -> bool:
-    """Return True if no word in a block of a message is the user's."""
+    """Return True if a block was added by the program and holds no word of the user's."""
     return text(block.get("text")).startswith(_TAG)
 
 
 def reminded(result: Fields) -> Fields:
-    """A result of a tool with a reminder behind it; one that is not text alone stays."""
+    """Append a reminder to a tool result; a result with anything but text is returned unchanged."""
     content = result.get("content")
     if not isinstance(content, str):
         return result

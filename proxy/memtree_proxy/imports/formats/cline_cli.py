@@ -1,8 +1,8 @@
 """Sessions of the Cline command line (`~/.cline/data/sessions/ID/ID.messages.json`).
 
-Before it sends them, Cline shortens long results and takes its own tags off what the user wrote
-(`MessageBuilder.buildForApi`, read in @cline/core 3.0.65 and compared with what it sent); the AI
-SDK then writes OpenAI messages. Not mirrored: the cut at 6 MB of text in all.
+Before sending, Cline shortens long results and removes its own tags from the user's text
+(`MessageBuilder.buildForApi`, read in @cline/core 3.0.65 and compared with the requests it sent);
+the AI SDK then writes OpenAI messages. The limit of 6 MB for all text is not mirrored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MARKUP_CHARS = 12_000
 MARKUP_TIMES = 8
 EMPTY = "ERROR: EMPTY CONTENT"
 _BARS = r"(?:[|｜]\s*)?"
-_MARKUP = re.compile(  # up to the end of the name: what comes then, up to >, is looked for apart
+_MARKUP = re.compile(  # up to the end of the name; the rest, up to >, is searched for separately
     rf"<\s*+{_BARS}DSML\s*+{_BARS}(?:tool_calls|invoke)\b"
     r"|<\s*+(?:/\s*+)?(?:tool_calls?|function_calls?|invoke)\b",
     re.IGNORECASE,
@@ -62,7 +62,7 @@ def _missing(name: str) -> str:
 
 
 def _user(message: Fields, hidden: outdated.Hidden) -> list[Fields]:
-    """Results become messages of their own, what the user wrote comes behind them."""
+    """Convert a user message: results become messages of their own, followed by the user's text."""
     content = _content(message)
     output = [
         _result(outdated.without(block, hidden))
@@ -96,8 +96,7 @@ def _part(block: Fields) -> Fields | None:
 
 
 def _written(shown: str) -> str:
-    """Return the user's words without the tags that Cline puts around them
-    (`normalizeUserInput`)."""
+    """Return the user's text without the tags that Cline puts around it (`normalizeUserInput`)."""
     shown = js.trim(shown)
     for tag in ("user_input", "user_command"):
         inner = _unwrapped(shown, tag)
@@ -106,7 +105,8 @@ def _written(shown: str) -> str:
 
 
 def _unwrapped(shown: str, tag: str) -> str:
-    """The text with what stands between each `<tag ...>` and the next `</tag>` in their place."""
+    """Return the text with each `<tag ...>` and the next `</tag>` removed and their content
+    kept."""
     pieces: list[str] = []
     done = 0
     closing = f"</{tag}>"
@@ -122,7 +122,7 @@ def _unwrapped(shown: str, tag: str) -> str:
 
 
 def _untagged(shown: str, tag: str) -> str:
-    """The text without each `<tag...>`."""
+    """Return the text without any `<tag...>`."""
     pieces: list[str] = []
     done = 0
     while (start := shown.find(f"<{tag}", done)) >= 0:
@@ -154,15 +154,14 @@ def _assistant(message: Fields) -> list[Fields]:
 
 
 def _said(shown: str) -> str:
-    """Return the assistant's words: cut where they are endless, or repeat the markup of tool
-    calls."""
+    """Return the assistant's text, cut if it is endless or repeats the markup of tool calls."""
     if js.length(shown) > MARKUP_CHARS and _is_markup(shown):
         return js.cut_middle(shown, MARKUP_CHARS, _repeated)
     return js.well_formed(js.cut_middle(shown, ASSISTANT_CHARS, _omitted))
 
 
 def _is_markup(shown: str) -> bool:
-    """Return True if tags of tool calls stand in it again and again."""
+    """Return True if the text repeats tags of tool calls."""
     at = times = 0
     while times < MARKUP_TIMES and (match := _MARKUP.search(shown, at)):
         at = shown.find(">", match.end()) + 1
@@ -188,7 +187,7 @@ def _result(block: Fields) -> Fields:
 
 
 def _output(content: Any) -> str:
-    """A tool's output as the AI SDK writes it: text as it is, everything else as JSON."""
+    """Return a tool's output as the AI SDK writes it: text unchanged, everything else as JSON."""
     if not isinstance(content, list):
         return js.cut_middle(text(content), RESULT_CHARS, outdated.truncated)
     content = [js.shortened(item, RESULT_CHARS, outdated.truncated) for item in content]
@@ -204,7 +203,7 @@ def _output(content: Any) -> str:
 
 
 def _hoisted(value: Any, images: list[Fields]) -> Any:
-    """The output without its images, which go to `images`."""
+    """Return the output without its images, which are appended to `images`."""
     if isinstance(value, list):
         kept = []
         for item in value:
@@ -232,7 +231,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _media(value: Any) -> Fields | None:
-    """An image in a result, as the AI SDK holds it."""
+    """Return an image of a result in the AI SDK's form."""
     if not js.is_image(value):
         return None
     data = {"type": "data", "data": value["data"]}

@@ -1,10 +1,10 @@
 """Sessions of Codex (`~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`).
 
-Each line holds an item of the Responses API as it is sent again, or something of the program's own.
-A compaction names the history that takes the place of all before it, and a rollback says how many
-turns of the user are gone. As Codex does before it sends: a call without an output gets one that
-says `aborted`, and an output without a call is left out. The items are then read as those of a
-live request, so that the conversation has the same address.
+Each line holds an item of the Responses API as it is sent again, or a record of the program's own.
+A compaction gives the history that replaces all before it, and a rollback gives the number of user
+turns that were removed. As in Codex before it sends, a call without an output gets one that says
+`aborted`, and an output without a call is left out. The items are then read like those of a live
+request, so that the conversation has the same address.
 
 Old files (before autumn 2025) hold the items alone.
 """
@@ -35,15 +35,15 @@ from memtree_proxy.imports.conversation import (
 KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 ABORTED = "aborted"
 _ENDING = "_output"
-# What a call's output is called where that is not the call's type and `_output`.
+# Type of a call's output, where it is not the call's type with `_output` added.
 _OUTPUTS = {"local_shell_call": "function_call_output"}
 _ITEMS = frozenset({"message", "reasoning", "function_call"})
 _NEVER_SENT = frozenset({"ghost_snapshot", "other"})
-_CONTEXT = ("<", "# AGENTS.md instructions")  # how messages begin that the program made itself
+_CONTEXT = ("<", "# AGENTS.md instructions")  # beginnings of messages that the program wrote itself
 
 
 def is_codex(line: Fields) -> bool:
-    """Return True if only one of these files can hold such a line."""
+    """Return True if only a Codex session can hold such a line."""
     kind = text(line.get("type"))
     if kind in KINDS:
         return isinstance(line.get("payload"), dict)
@@ -51,7 +51,8 @@ def is_codex(line: Fields) -> bool:
 
 
 def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
-    """`id_`: of the session where no line names it. `whole`: with what a compaction left behind."""
+    """Read a session. `id_`: its id if no line names one. `whole`: include the messages before
+    compactions."""
     session = _Session(whole)
     for line in lines:
         session.take(line)
@@ -68,14 +69,14 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
 
 
 class _Session:
-    """Conversation as the lines read so far make it."""
+    """A conversation built from the lines read so far."""
 
     def __init__(self, whole: bool) -> None:
         self._whole = whole
         self.id = self.title = self.moment = ""
         self.items: list[Fields] = []
         self._ids: set[str] = set()
-        self._asked: list[int] = []  # places of what the user asked
+        self._asked: list[int] = []  # positions of the user's requests
         self.dropped = 0
 
     def take(self, line: Fields) -> None:
@@ -104,7 +105,7 @@ class _Session:
 
     def _compact(self, payload: Fields) -> None:
         replaced = payload.get("replacement_history")
-        if not isinstance(replaced, list):  # an old version does not say what it kept
+        if not isinstance(replaced, list):  # an old version does not record which items it kept
             self._add(_user(text(payload.get("message"))))
             return
         newer = listed(replaced)
@@ -138,8 +139,8 @@ def _words(item: Fields) -> str:
 
 
 def _canonical(items: Iterable[Fields]) -> list[Fields]:
-    """The messages of a conversation, as those of a request with these items; the system's are not
-    among them: half of its words are in no file."""
+    """Return the canonical messages of a request with these items. System messages are left out,
+    since the session records only a part of their text."""
     sent = [item for item in map(_sent_item, items) if item is not None]
     paired = list(_paired(sent))
     read = conversation.read(None, [pair.raw for pair in paired], [pair.item for pair in paired])
@@ -155,7 +156,7 @@ class _SentItem(NamedTuple):
 
 
 def _sent_item(posted: Fields) -> _SentItem | None:
-    """None for what no request can have held."""
+    """Return the item as it is sent, None if no request can have held it."""
     raw = raw_message(posted)
     try:
         item = read_item(raw, "")
@@ -165,14 +166,14 @@ def _sent_item(posted: Fields) -> _SentItem | None:
 
 
 def _paired(items: Sequence[_SentItem]) -> Iterator[_SentItem]:
-    """Each call once, with one output."""
+    """Yield the items with each call once, and one output for each call."""
     newest = {  # output of each call
         id_: place
         for place, (_, item) in enumerate(items)
         if item.kind is ItemKind.OUTPUT
         for id_ in item.ids
     }
-    called: dict[str, str] = {}  # ids of a call, and the one by which it is known
+    called: dict[str, str] = {}  # ids of a call, each with the id under which it is sent
     answered: set[str] = set()
     for place, (raw, item) in enumerate(items):
         if item.kind is ItemKind.OUTPUT:

@@ -1,9 +1,10 @@
-"""Sessions of opencode and of the Kilo command line, which is made from it.
+"""Sessions of opencode and of the Kilo command line, which is a fork of it.
 
-Both keep them in SQLite (`~/.local/share/opencode/opencode.db`, `~/.local/share/kilo/kilo.db`), and
-`opencode export` writes one as JSON: {info, messages: [{info, parts}]}. What is sent of a session
-is decided by `filterCompacted` and `toModelMessages` (packages/opencode/src/session/message-v2.ts),
-written by the AI SDK; read in opencode 1.18.33 and Kilo 7.7.7 and compared with what they sent.
+Both keep their sessions in SQLite (`~/.local/share/opencode/opencode.db`,
+`~/.local/share/kilo/kilo.db`), and `opencode export` writes a session as JSON: {info, messages:
+[{info, parts}]}. The parts that are sent are chosen by `filterCompacted` and `toModelMessages`
+(packages/opencode/src/session/message-v2.ts) and written by the AI SDK; read in opencode 1.18.33
+and Kilo 7.7.7 and compared with the requests they sent.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from memtree_proxy.imports.formats.pairing import paired
 CLEARED = "[Old tool result content cleared]"
 INTERRUPTED = "[Tool execution was interrupted]"
 ATTACHED = "Attached media from tool result:"
-# Kilo adds a part with the time of day to what the user says and does not keep it. Its tag is one
-# of those that addresses leave out, the line breaks before it are not.
+# Kilo adds a part with the time of day to the user's text and does not store it. Addresses leave
+# out its tag, but not the line breaks before it.
 KILO_PART = "\n\n<environment_details>\n</environment_details>"
 
 
@@ -52,15 +53,15 @@ def _info(stored: Fields) -> Fields:
 
 
 def _before_revert(stored: list[Fields], revert: Fields) -> list[Fields]:
-    """Without what the user has taken back."""
+    """Return the messages before the point to which the user reverted."""
     last = text(revert.get("messageID"))
     ids = [text(_info(message).get("id")) for message in stored]
     return stored[: ids.index(last)] if last in ids else stored
 
 
 def _since_compaction(stored: list[Fields]) -> list[Fields]:
-    """`filterCompacted`: from the last request for a summary on that got one. The rounds that were
-    kept as they were then stand behind the summary, before what came later."""
+    """Return the messages from the newest answered summary request on (`filterCompacted`). Rounds
+    that the compaction kept stand behind the summary, before later messages."""
     summarised: set[str] = set()
     for at in range(len(stored) - 1, -1, -1):
         info = _info(stored[at])
@@ -100,7 +101,8 @@ def _sent(stored: Fields, kilo: bool) -> Iterator[Fields]:
 
 
 def _failed(info: Fields, parts: list[Fields]) -> bool:
-    """An answer that ended in an error is not sent, unless the user broke it off after a while."""
+    """Return True for an answer that ended in an error and is not sent. An answer that the user
+    interrupted is sent if it has any content but reasoning."""
     error = fields(info.get("error"))
     said = any(part.get("type") not in ("step-start", "reasoning") for part in parts)
     return bool(error) and not (error.get("name") == "MessageAbortedError" and said)
@@ -127,7 +129,7 @@ def _user(parts: list[Fields], kilo: bool) -> Iterator[Fields]:
 
 
 def _assistant(parts: list[Fields]) -> Iterator[Fields]:
-    """One message for each step, with the results of its tools behind it."""
+    """Yield a message for each step, followed by the results of its tools."""
     step: list[Fields] = []
     shown: list[Fields] = []
     for part in [*parts, {"type": "step-start"}]:

@@ -1,7 +1,6 @@
-"""Cline's rewriting of file reads that a later read has made old (`MessageBuilder`, @cline/core
-3.0.65): where 64 KB or more are to be had, the old contents become a remark. Mirrored for a session
-that is opened again; while it runs, Cline rewrites in several steps.
-"""
+"""Hide file reads that a later read has made obsolete, as Cline does (`MessageBuilder`, @cline/core
+3.0.65): if that saves 64 KB or more, a remark replaces the old contents. This mirrors a session
+that is opened again; a running session is rewritten in several steps."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _QUERY = re.compile(r"(.*):(\d{1,18})-(EOF|\d{1,18})")
 
 
 class LineSpan(NamedTuple):
-    """Lines of a file; the whole file where both ends are None."""
+    """A range of lines in a file; the whole file if both ends are None."""
 
     path: str
     first: int | None = None
@@ -42,11 +41,11 @@ class LineSpan(NamedTuple):
         return f"{self.path}:{first}-{'EOF' if self.last is None else self.last}"
 
 
-Hidden = Mapping[str, frozenset[str]]  # keys of old spans by the id of the call that read them
+Hidden = Mapping[str, frozenset[str]]  # keys of obsolete spans by the id of the call that read them
 
 
 def reads(messages: Sequence[Fields]) -> Hidden:
-    """Return which results of reading are to be hidden; nothing where it is too little."""
+    """Return the read results to hide; none if hiding them would save too little."""
     results = list(_results(messages))
     newest: dict[str, str] = {}
     holders: dict[str, str] = {}
@@ -72,7 +71,7 @@ def reads(messages: Sequence[Fields]) -> Hidden:
 
 
 def without(block: Fields, hidden: Hidden) -> Fields:
-    """A result with the remark in the place of what is old."""
+    """Return a result with the remark in place of its obsolete parts."""
     keys = hidden.get(_id(block))
     if not keys or block.get("is_error") is True:
         return block
@@ -95,7 +94,7 @@ def without(block: Fields, hidden: Hidden) -> Fields:
 
 
 def parsed(shown: str) -> Any:
-    """The JSON value, `NOTHING` where it is none."""
+    """Parse a JSON value; returns `NOTHING` if the text is no JSON."""
     try:
         return json.loads(shown)
     except (ValueError, RecursionError):
@@ -103,7 +102,7 @@ def parsed(shown: str) -> Any:
 
 
 def truncated(units: int) -> str:
-    """Return the mark that stands where a long result was cut."""
+    """Return the mark that replaces the middle of a long result."""
     return f"\n\n...[truncated {units} chars]...\n\n"
 
 
@@ -112,7 +111,8 @@ def _id(block: Fields) -> str:
 
 
 def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[LineSpan]]]:
-    """Results of reading with what was read, and files that the user attached, in order."""
+    """Yield read results, and files that the user attached, with the spans that they show, in
+    order."""
     names: dict[str, str] = {}
     requests: dict[str, list[LineSpan]] = {}
     for number, message in enumerate(messages):
@@ -169,7 +169,7 @@ def _request(given: Fields) -> LineSpan | None:
 
 
 def _entry(value: Any) -> LineSpan | None:
-    """Return what an entry of a result is about: named by path and lines, or by its query."""
+    """Return the span of an entry of a result, named by its path and lines or by its query."""
     entry = fields(value)
     if _path(entry):
         return _request(entry)
@@ -191,7 +191,7 @@ def _line(value: Any) -> int | None:
 
 
 def _bytes(content: Any, spans: Sequence[LineSpan], keys: frozenset[str]) -> int:
-    """How many bytes of requests the remark would save."""
+    """Return the number of bytes in a request that the remark would save."""
     every = bool(spans) and all(span.key in keys for span in spans)
     if not isinstance(content, list):
         return _text_bytes(text(content), every or not spans, keys)
@@ -233,7 +233,7 @@ def _is_old(entry: Any, keys: frozenset[str]) -> bool:
 
 
 def _images(block: Fields, keys: frozenset[str]) -> int:
-    """How many images of the result the entries of a text speak of that are old."""
+    """Count the obsolete images of a result that a text block's entries refer to."""
     if block.get("type") != "text":
         return 0
     return sum(

@@ -1,8 +1,8 @@
-"""Histories that are cut off, made valid: every tool call is answered, right behind it.
+"""Make incomplete histories valid: every tool call is answered, directly behind it.
 
-A session that was killed lacks results, one that was condensed has results without calls. So: a
-call without a result gets one that says so, a result that stands further down is moved up to its
-call, and one that answers nothing becomes a message of the user, since its text is worth keeping.
+A session that was killed lacks results, and a condensed session has results without calls. A call
+without a result therefore gets a result that says so, a result further down is moved up to its
+call, and a result without a call becomes a user message, since its text is worth keeping.
 
     >>> lone = {"role": "tool", "tool_call_id": "a", "content": "42"}
     >>> paired([lone], lambda name: "lost")
@@ -16,18 +16,18 @@ from collections.abc import Callable, Iterable
 
 from memtree_proxy.imports.conversation import Fields, words
 
-NAME_CHARS = 256  # of a tool, in the text of a result: many calls may have one long name
+NAME_CHARS = 256  # of a tool's name in a result's text: many calls may have one long name
 NO_RESULT = "[no result was recorded]"
 
 
 def unrecorded(name: str) -> str:
-    """Return the text in place of a result that the file does not hold, for a call to `name`."""
+    """Return the text for the missing result of a call to `name`."""
     return NO_RESULT
 
 
 def paired(messages: Iterable[Fields], missing: Callable[[str], str] = unrecorded) -> list[Fields]:
-    """Return the messages with a result behind each call. `missing`: makes the text of a result
-    that is not there, from the tool's name."""
+    """Return the messages with a result behind each call. `missing`: makes the text of a missing
+    result from the tool's name."""
     done: list[Fields] = []
     turn = _Turn()
     for message in messages:
@@ -40,7 +40,8 @@ def paired(messages: Iterable[Fields], missing: Callable[[str], str] = unrecorde
 
 
 class _Turn:
-    """An assistant message, the results of its calls in the order they came, and what followed."""
+    """An assistant message, the results of its calls in order of arrival, and the messages that
+    followed."""
 
     def __init__(self, head: Fields | None = None) -> None:
         self._head = [head] if head else []

@@ -1,9 +1,9 @@
 """Chats of SillyTavern (`data/USER/chats/CHARACTER/*.jsonl`, and group chats).
 
-The first line may be a header, each other line is a message: `mes` is the text that is shown, one
-of `swipes`. Mirrors `setOpenAIMessages` (public/scripts/openai.js) with its default settings:
-hidden messages are not sent, a narrator speaks as system, in groups the name comes first. Prompts
-and lore that SillyTavern adds are not in the file.
+The first line may be a header; each other line is a message, whose `mes` is the text shown, one of
+its `swipes`. Mirrors `setOpenAIMessages` (public/scripts/openai.js) with its default settings:
+hidden messages are not sent, a narrator has the role system, and in groups the speaker's name comes
+first. Prompts and lore that SillyTavern adds are not in the file.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from memtree_proxy.imports.formats.pairing import paired
 
 
 def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -> Conversation:
-    """`name`: of the file, the title where the header names no character. `names`: who speaks comes
-    first everywhere, which SillyTavern itself sends in groups alone."""
+    """Read a chat. `name`: of the file, the title if the header names no character. `names`: begin
+    every message with the speaker's name, which SillyTavern itself does in groups alone."""
     spoken = [line for line in lines if "mes" in line or "swipes" in line]
     header = next((line for line in lines if "mes" not in line and "swipes" not in line), {})
     speakers = {text(line.get("name")) for line in spoken if _speaks(line)}
@@ -42,7 +42,7 @@ def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -
 
 
 def _when(given: Any) -> str:
-    """The forms that `send_date` has had; the two older ones in the user's own time zone."""
+    """Parse a date in any form that `send_date` has had; the two older forms have no time zone."""
     for form in ("%B %d, %Y %I:%M%p", "%Y-%m-%d@%Hh%Mm%Ss"):
         try:
             return moment(datetime.strptime(text(given), form).isoformat())

@@ -1,9 +1,9 @@
 """Task folders of the editor extensions Cline, Roo Code and Kilo Code.
 
-A task is `api_conversation_history.json`: Anthropic messages with notes of the program's own. What
-it sends next is not all of them: Cline cuts a range out (noted in `ui_messages.json`) and shortens
-texts (`context_history.json`), Roo and Kilo hide what a summary or a cut stands for (notes on the
-messages: `getEffectiveApiHistory` in src/core/condense/index.ts).
+A task is `api_conversation_history.json`: Anthropic messages with the program's own notes. The next
+request does not carry all of them: Cline cuts out a range (noted in `ui_messages.json`) and
+shortens texts (`context_history.json`); Roo and Kilo hide the messages that a summary or a cut
+replaces (notes on the messages: `getEffectiveApiHistory` in src/core/condense/index.ts).
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ Beside = Callable[[str], Any]
 
 
 def owner(origin: str, messages: Sequence[Fields]) -> str:
-    """Whose task it is: told by the extension's folder in the path, else by the notes on the
-    messages."""
+    """Return the program that a task belongs to, from the extension's folder in the path or else
+    from the notes on the messages."""
     for word, program in _FOLDERS:
         if word in origin.lower():
             return program
@@ -59,8 +59,8 @@ def owner(origin: str, messages: Sequence[Fields]) -> str:
 
 
 def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: str) -> Conversation:
-    """Read the conversation of a task. `beside`: the parsed file of a name in the same folder, None
-    where there is none. `format_`: a name in FLAVOURS."""
+    """Read the conversation of a task. `beside`: returns the parsed file of a name in the same
+    folder, None if there is no such file. `format_`: a name in FLAVOURS."""
     messages = _stored(data, name)
     kept = messages if whole else _next(messages, format_, beside)
     dropped = len(messages) - len(kept)
@@ -75,7 +75,7 @@ def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: s
 
 
 def _task(beside: Beside) -> str:
-    """Return the task of the user, without the tags and surroundings that were sent with it."""
+    """Return the user's task, without the tags and context that were sent with it."""
     first = next(iter(listed(beside(SHOWN))), {})
     return str(first.get("text") or "")
 
@@ -89,14 +89,15 @@ def _stored(data: Any, name: str) -> list[Fields]:
 
 
 def _next(messages: list[Fields], format_: str, beside: Beside) -> list[Fields]:
-    """The messages that the next request carries."""
+    """Return the messages that the next request carries."""
     if format_ == "cline":
         return _cut(messages, beside(SHOWN), beside(EDITS))
     return _effective(messages)
 
 
 def _cut(messages: list[Fields], shown: Any, edits: Any) -> list[Fields]:
-    """Cline: the first two messages and those behind the range, with their latest texts."""
+    """Return the messages that Cline sends: the first two and those behind the range, with their
+    latest texts."""
     key = "conversationHistoryDeletedRange"
     ranges = [event[key] for event in listed(shown) if isinstance(event.get(key), list)]
     start = 2
@@ -108,7 +109,8 @@ def _cut(messages: list[Fields], shown: Any, edits: Any) -> list[Fields]:
 
 
 def _latest(edits: Any) -> dict[int, dict[int, str]]:
-    """Message -> block -> text. The file: [[message, [kind, [[block, [[time, type, [text]]]]]]]]"""
+    """Return the latest texts as message -> block -> text. The file holds [[message, [kind,
+    [[block, [[time, type, [text]]]]]]]]."""
     texts: dict[int, dict[int, str]] = {}
     try:
         for message, (_, inner) in edits or ():
@@ -117,7 +119,7 @@ def _latest(edits: Any) -> dict[int, dict[int, str]]:
                 if kind == "text":
                     texts.setdefault(message, {})[block] = str(content[0])
     except (TypeError, ValueError, IndexError):
-        return {}  # Cline goes on without edits it cannot read
+        return {}  # Cline continues without edits that it cannot read
     return texts
 
 
@@ -135,7 +137,8 @@ def _edited(message: Fields, texts: dict[int, str]) -> Fields:
 
 
 def _effective(messages: list[Fields]) -> list[Fields]:
-    """Roo, Kilo: from the last summary on, without what a summary or a cut has hidden."""
+    """Return the messages that Roo and Kilo send: from the last summary on, without those that a
+    summary or a cut hides."""
     summaries = [at for at, item in enumerate(messages) if item.get("isSummary") is True]
     if summaries:
         messages = _answering(messages[summaries[-1] :])
@@ -152,7 +155,7 @@ def _effective(messages: list[Fields]) -> list[Fields]:
 
 
 def _answering(messages: list[Fields]) -> list[Fields]:
-    """Without results of calls that a summary has taken the place of."""
+    """Remove results whose calls a summary has replaced."""
     known = {
         text(block.get("id"))
         for message in messages
@@ -176,7 +179,7 @@ def _answering(messages: list[Fields]) -> list[Fields]:
 
 
 def _merged(messages: list[Fields]) -> list[Fields]:
-    """User messages that follow each other as one (`mergeConsecutiveApiMessages`)."""
+    """Merge consecutive user messages into one (`mergeConsecutiveApiMessages`)."""
     done: list[Fields] = []
     merged: list[Any] | None = None
     for message in messages:
@@ -206,7 +209,8 @@ def _as_list(message: Fields) -> list[Any]:
 
 
 def _as_blocks(message: Fields) -> Fields:
-    """A message of Roo's second format (parts of the AI SDK) in the first one's blocks."""
+    """Convert a message of Roo's second format (parts of the AI SDK) to blocks of the first
+    format."""
     content = message.get("content")
     if not isinstance(content, list):
         return message
