@@ -146,7 +146,8 @@ def _collapsed(lines: Iterable[str], most: int) -> list[str]:
 
 
 def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
-    """List what a block of code defines, after the path that stands before it."""
+    """Return a clause of the names a block of code defines, after the path that stands before
+    it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
     if not names and _TROUBLE.search(text):
         clauses = list(results(text, OTHERS))
