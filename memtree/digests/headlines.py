@@ -104,7 +104,8 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 
 def _point(phrase: str) -> str:
-    """The label of a point of a list, as in `Set Goals: For each week, decide what matters`."""
+    """Return a list item's label: `Set Goals` of `Set Goals: For each week, decide what
+    matters`."""
     label, _, rest = phrase.partition(": ")
     labelled = rest and label.istitle() and 1 < len(label.split()) < 5 and rest[0].isupper()
     return label if labelled else ""
@@ -236,8 +237,8 @@ def _done(works: Sequence[Clause]) -> str:
 
 
 def _apart_from(children: Sequence[SummaryText], works: Sequence[Clause]) -> str:
-    """Name the last file shown below if a child's line already tells of reading many files, since
-    each part of a long read shows other files; else return ""."""
+    """Return the line of reading many files with the last file shown below, if a child has that
+    line already: each part of a long read shows other files. Else return ""."""
     line = _done(works)
     shown = [match[1] for child in children if (match := _SHOWS.fullmatch(child.headline))]
     if len(works) != 1 or not shown or all(child.headline != line for child in children):
@@ -329,7 +330,7 @@ def _with_names(line: str, names: Sequence[str]) -> str:
 
 
 def _times(clauses: Sequence[Clause]) -> list[str]:
-    """Return the first time stamp of the clauses, which distinguishes runs of the same command."""
+    """Return the first time of day in the clauses, which distinguishes runs of a command."""
     for clause in clauses:
         if match := _TIME.search(clause.text):
             return [match.group()]
@@ -347,7 +348,7 @@ def _short_path(name: str) -> str:
 
 
 def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
-    """Add a second phrase to the first if both fit."""
+    """Join a second phrase to the first; return "" if none fits."""
     for worth, phrase in islice(rest, 4):
         if worth < 0.5 or repeats(phrase, first):
             continue
@@ -421,7 +422,7 @@ def _parts(children: Sequence[SummaryText], subjects: Sequence[tuple[float, str]
 
 
 def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
-    """Return the subject of a child, without the names it shares with others, and its score."""
+    """Return a score and the best phrase of a child's headline; shared names do not count."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
         phrase, lost = whole(clause, cap)
