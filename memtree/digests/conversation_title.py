@@ -1,10 +1,9 @@
-"""The title of a conversation: what its first real request is about, in one line for lists.
+"""Title a conversation by the subject of its first real request, in one line for lists.
 
-A title is made of the beginning alone, so that it stays while the conversation grows. Greetings,
-commands, banners, what clients put in and what was pasted are passed over; where a request only
-hands a text over, the title is that of the text. Records of people who talk are named by the people
-and the words that come back.
-What this file does not do: tell two conversations apart that begin with the same request (the
+A title is made from the beginning alone, so that it stays the same while the conversation grows.
+Greetings, commands, banners, clients' insertions and pasted text are skipped; if a request only
+hands over a text, the title is that of the text. Transcripts of talk are titled by the speakers and
+the recurring words. This file does not distinguish conversations with the same first request (the
 stores number those), or read more than `READ` characters of a message.
 
     >>> title([("user", "Hi!"), ("user", "Could you please rename parse_row to read_row?")])
@@ -51,11 +50,11 @@ _DATA = WordFiles("titles")
 LONGEST = 60  # characters of a title
 MESSAGES, READ = 40, 6_000  # messages and characters of each that are read
 IN_ALL = 60_000  # characters that are read
-_TALK, _TURNS = 0.6, 12  # share of the first messages that begin with a name: people talk
-_THEMES = 4  # words that come back in a talk
+_TALK, _TURNS = 0.6, 12  # share and number of first messages with a name that make a talk
+_THEMES = 4  # recurring words in the title of a talk
 _CLAUSES, _PIECES = 12, 8  # clauses of a message, and pieces of a clause, that are compared
 _CAPS = (16, 13, 11, 9, 7, 5)  # tokens of a phrase, until it fits
-_GOOD = 2.0  # what a request is worth that needs no title of a text it hands over
+_GOOD = 2.0  # least score of a request that needs no title of the text it hands over
 _DASH = re.compile(r"\s[–—-]\s")
 _MARKUP = re.compile(r"^[\s>#*_`~=|•-]+|[*`]{1,3}(?=[\w\"'])|(?<=[\w.!?\"'])[*`]{1,3}")
 _PREFIX = re.compile(r"^(?:#### ?|> ?)")
@@ -67,9 +66,9 @@ _QUESTION = lazily(lambda: rf"(?:{_DATA.part('questions')})\b", re.IGNORECASE)
 
 
 def title(turns: Iterable[tuple[str, str]]) -> str:
-    """The title, of at most `LONGEST` characters, without secrets; empty where the beginning has
-    no words that tell something. `turns`: (role, text) of the messages in order, without what
-    clients put in."""
+    """Return a title of at most `LONGEST` characters, without secrets; "" if the beginning has no
+    informative words. `turns`: (role, text) of the messages in order, without clients'
+    insertions."""
     beginning = list(_beginning(turns))
     if speakers := _speakers(beginning):
         return _finished(_talk(speakers, beginning))
@@ -85,7 +84,7 @@ def title(turns: Iterable[tuple[str, str]]) -> str:
 
 
 def _beginning(turns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The first messages, without endless words, which take long to look at and say nothing."""
+    """Yield the first messages, without endless words, which take long to read and say nothing."""
     room = IN_ALL
     for role, text in islice(turns, MESSAGES):
         read = _ENDLESS.sub(" ", _unprefixed(text[: min(READ, room)]))
@@ -101,14 +100,14 @@ def _finished(line: str) -> str:
 
 
 def within(line: str) -> str:
-    """The line cut behind a word."""
+    """Cut a line to `LONGEST` characters, behind a word."""
     if len(line) <= LONGEST:
         return line
     return ENDING.sub("", line[: LONGEST + 1].rpartition(" ")[0] or line[:LONGEST]).strip(_MARKS)
 
 
 def _unprefixed(text: str) -> str:
-    """The text without a mark that stands before each of its lines, as in records of chats."""
+    """Strip a mark that stands before every line of a text, as in exported chats."""
     lines = text.split("\n")
     if all(not line.strip() or _PREFIX.match(line) for line in lines):
         return "\n".join(_PREFIX.sub("", line) for line in lines)
@@ -120,7 +119,7 @@ def _unprefixed(text: str) -> str:
 
 
 def _speakers(beginning: Sequence[tuple[str, str]]) -> list[str]:
-    """Who talks, in order; empty where the first messages do not begin with names."""
+    """Return the speakers in order; empty if the first messages do not begin with names."""
     matches = [SPEAKER.match(text) for _, text in beginning[:_TURNS]]
     names = [match["name"].strip() for match in matches if match]
     often = Counter(map(str.lower, names))
@@ -130,7 +129,7 @@ def _speakers(beginning: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _talk(speakers: Sequence[str], beginning: Sequence[tuple[str, str]]) -> str:
-    """The people, and the words that come back in what they say first."""
+    """Return the title of a talk: its speakers, and the recurring words of their first messages."""
     who = " and ".join(speakers) if len(speakers) < 3 else f"{speakers[0]} and others"
     people = {word.lower() for name in speakers for word in name.split()}
     often: Counter[str] = Counter()
@@ -151,8 +150,8 @@ def _talk(speakers: Sequence[str], beginning: Sequence[tuple[str, str]]) -> str:
 
 
 def _request(text: str) -> str:
-    """Return what a user's message asks, or the title of what it hands over; empty where it does
-    neither in words that tell something."""
+    """Return the request of a user's message, or the title of a text it hands over; "" if neither
+    is informative."""
     others = others_words(text)
     own = list(islice(_clauses_of(text, outside([Span(0, len(text))], others)), _CLAUSES))
     if DEMONSTRATION.match(text.lstrip()[:200]):
@@ -177,13 +176,13 @@ def _request(text: str) -> str:
 
 
 def _command(text: str) -> str:
-    """A command to the client with what it is given."""
+    """Return a command to the client with its arguments."""
     line = text.strip().partition("\n")[0][:200].strip()
     return line if _COMMAND.match(line) and len(line.split()) > 1 else ""
 
 
 def labelled(text: str) -> str:
-    """The first line behind a label that says that the request stands there, such as `ISSUE:`."""
+    """Return the first line behind a label that announces the request, such as `ISSUE:`."""
     for pattern in (TAGGED, LABEL):
         for match in islice(pattern.finditer(text), 4):
             line = text[match.end() :].lstrip().partition("\n")[0][:300]
@@ -199,7 +198,7 @@ def _clauses_of(text: str, own: Iterable[Span]) -> Iterator[str]:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """Tidied sentences, without those that are the same in every session."""
+    """Yield tidied sentences, without boilerplate."""
     for sentence in chain.from_iterable(map(_DASH.split, borders.split(text))):
         line = _COMMAND.sub("", _MARKUP.sub("", without_stamp(sentence.strip())).strip())
         if line and not is_boilerplate(line):
@@ -207,12 +206,12 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _answered(text: str) -> Iterator[str]:
-    """Clauses of an answer, without offers to help."""
+    """Yield the clauses of an answer, without offers to help."""
     return (clause for clause in _clauses(text) if not OFFER.search(clause))
 
 
 def _best(clauses: Iterable[str]) -> tuple[str, float]:
-    """The phrase that says most, and what it is worth; what stands first is preferred."""
+    """Return the most informative phrase, and its score; earlier phrases are preferred."""
     best, most = "", 0.0
     for number, clause in enumerate(islice(clauses, _CLAUSES)):
         for place, piece in enumerate(_pieces(clause)):
@@ -229,7 +228,7 @@ def _best(clauses: Iterable[str]) -> tuple[str, float]:
 
 
 def _pieces(clause: str) -> list[str]:
-    """The sentence where it is short, else what stands before its first comma, and its clauses."""
+    """Return a short sentence itself, else its beginning up to the first comma, and its clauses."""
     if len(clause) <= LONGEST and not leans(clause):
         return [clause]
     bare = _bare(clause)
@@ -239,8 +238,8 @@ def _pieces(clause: str) -> list[str]:
 
 
 def _phrase(piece: str) -> str:
-    """A whole phrase of at most `LONGEST` characters, without what leads to it; empty where it
-    says too little."""
+    """Return a whole phrase of at most `LONGEST` characters, without its lead-in; "" if it says too
+    little."""
     bare = _bare(piece)
     for cap in _CAPS:
         phrase = ENDING.sub("", whole(bare, cap)[0]).strip(_MARKS)
@@ -262,7 +261,7 @@ def _bare(piece: str) -> str:
 
 
 def _is_prose(phrase: str) -> bool:
-    """Return True for words rather than code; a request may name more than it says."""
+    """Return True for words rather than code; a request may hold many names."""
     if readable(phrase):
         return True
     plain = sum(map(str.isalpha, phrase.split()))
@@ -270,7 +269,7 @@ def _is_prose(phrase: str) -> bool:
 
 
 def _enough(phrase: str) -> bool:
-    """Return True if a phrase has two content words, or some more that are common."""
+    """Return True if a phrase has two content words, or several common ones."""
     if borders.UNSPACED.search(phrase):
         return len(phrase) > 5
     content_words = len(set(telling_words(phrase)))

@@ -1,8 +1,8 @@
-"""Headlines: the thing and its outcome in at most 18 tokens, in phrases that are whole.
+"""Write headlines: a subject and its outcome in at most 18 tokens, in whole phrases.
 
-A leaf's headline comes from its clauses, a node's from its children's headlines and anchors.
-What this file does not do: cut sentences (`phrases.py`), bodies (`summarize.py`), the shorter form
-of a headline (`topics.py`).
+A leaf's headline comes from its clauses, a node's from its children's headlines and anchors. This
+file does not cut sentences (`phrases.py`), or write bodies (`summarize.py`) or topics, the shorter
+form of a headline (`topics.py`).
 """
 
 from __future__ import annotations
@@ -40,26 +40,25 @@ from memtree.text.words.common_words import is_common
 
 _DATA = WordFile("en", "phrases")
 
-_THING = 11  # of them, where an outcome follows
-_BESIDE = 8  # of a phrase beside what was asked
-_LOOKED_AT = 8  # clauses, the best ones
+_THING = 11  # tokens of the subject if an outcome follows
+_BESIDE = 8  # tokens of a phrase beside the request
+_LOOKED_AT = 8  # best clauses that are considered
 _FIRST = 13  # tokens of the first part of a parent's line
-_SAYS, _TELLS = 0.7, 2.5  # what a part of it is worth that says something, and more than most work
-_ASKED = 3.0  # what it is worth more that the user asked for it
-_MERIT = 2.5  # what its words are worth at most
-_LONG = 24  # characters of a name that is shown as it is
-_SHORT = 12  # tokens of a headline that has room for names
-# What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
-# of these that the leaf says again.
-_HEARD = 12  # clauses of a talk, the best ones
+_SAYS, _TELLS = 0.7, 2.5  # scores of a part that says something, and more than most work
+_ASKED = 3.0  # added if the user asked for it
+_MERIT = 2.5  # the most that words add to a score
+_LONG = 24  # characters of a name that is not shortened
+_SHORT = 12  # tokens of a headline to which names are added
+# Scores of a phrase of talk: without particular words, for each particular word, and for each of
+# these that the leaf repeats.
+_HEARD = 12  # best clauses of a talk that are considered
 _DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
 _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
-_CHANGED = 3.0  # what work is worth that a line begins with, whatever else is there
+_CHANGED = 3.0  # least score of work that begins a line
 _SHOWS = re.compile(r"lines (?:[0-9]+-[0-9]+ )?of (?:.*, )?(\S+)")
 _NAMED = re.compile(r"`([^`]+)`")
-# What the user is going to do; what is said of every answer, or of something said before; and
-# guesses of an agent
+# The user's plans; remarks on every answer, or on an earlier statement; and an agent's guesses
 _PLANS = re.compile(r"(?:i(?:'ll|’ll| will| prefer| agreed| plan| mean)|maybe)\b", re.IGNORECASE)
 _RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b", re.IGNORECASE)
 _BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
@@ -69,8 +68,9 @@ _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)
 
 
 def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
-    """`clauses`: of the leaf, in order; `names`: its anchors, the best first. What is only quoted
-    is in no headline: where nothing else is there, it says that something is quoted."""
+    """Write the headline of a leaf. `clauses`: those of the leaf, in order; `names`: its anchors,
+    the best first. Quotations are left out; if a leaf holds nothing else, the headline says that it
+    quotes something."""
     quoted, clauses = clauses[0].text, [clause for clause in clauses if not clause.quoted]
     if not clauses:
         return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
@@ -104,14 +104,15 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 
 def _point(phrase: str) -> str:
-    """The label of a point of a list, as in `Set Goals: For each week, decide what matters`."""
+    """Return a list item's label: `Set Goals` of `Set Goals: For each week, decide what
+    matters`."""
     label, _, rest = phrase.partition(": ")
     labelled = rest and label.istitle() and 1 < len(label.split()) < 5 and rest[0].isupper()
     return label if labelled else ""
 
 
 def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
-    """Yield what was done, as phrases with what they are worth."""
+    """Yield phrases of the work done, with their scores."""
     for clause in clauses:
         if clause.work:
             plain = clause.text.replace("`", "")
@@ -121,8 +122,8 @@ def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
 
 
 def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
-    """The headline of a talk between people, who say more that could stand anywhere than not: what
-    is particular, and what they come back to. `names`: without those who speak."""
+    """Write the headline of a talk, in which most phrases could stand anywhere, from its particular
+    and its recurring words. `names`: those of the leaf without the speakers."""
     heard = nlargest(_HEARD, clauses, key=_worth)
     said = [set(telling_words(clause.text)) for clause in heard]
     often = Counter(word for words in said for word in words)
@@ -153,7 +154,7 @@ def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 
 def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
-    """The words that are no part of a name, nor of one another: "cat" and "cats" are the same."""
+    """Return the words that are no part of a name or of each other ("cat", "cats")."""
     kept: list[str] = []
     for word in words:
         others = [*(name.lower() for name in names), *kept]
@@ -165,8 +166,8 @@ def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
 def node_headline(
     children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause] = ()
 ) -> str:
-    """Tell what was wanted or found and what came of it: the most telling part first, then the work
-    done or another part, and what the children share. `works`: of the children."""
+    """Write the headline of a node: its most informative part first, then the work done or another
+    part, and names that the children share. `works`: clauses of the children's work."""
     if are_talk(children):
         return talked(children)
     done = sorted(works, key=lambda work: -work.score)[:2]
@@ -205,8 +206,8 @@ def node_headline(
 
 
 def _listing(children: Sequence[SummaryText], most: float) -> str:
-    """Return the files of a long paste, where more than this share of the children say no more
-    than names; empty elsewhere."""
+    """List the files of a long paste if more than the share `most` of the children hold names only;
+    else return ""."""
     lists = [kind for child in children if (kind := child.headline.partition(": "))[0] in KINDS]
     if len(children) < 3 or len(lists) <= most * len(children):
         return ""
@@ -216,28 +217,28 @@ def _listing(children: Sequence[SummaryText], most: float) -> str:
 
 
 def _names(children: Sequence[SummaryText], shared: Counter[str]) -> Iterator[str]:
-    """Yield names in children that say nothing in words."""
+    """Yield the names of children whose headlines hold only names."""
     yield from _themes(children, shared)
     yield from (word for child in children for word in child.anchors[:2] if _is_name(word))
 
 
 def _briefs(works: Sequence[Clause]) -> Iterator[str]:
-    """Yield what was done, the most telling first, each at length and in brief."""
+    """Yield the work done, the most informative first, each in a long and a brief form."""
     for work in works:
         yield work.text.replace("`", "")
         yield work.brief
 
 
 def _done(works: Sequence[Clause]) -> str:
-    """Return a line of work alone: two works where both fit."""
+    """Return a line of work alone, with two works if both fit."""
     texts = list(_briefs(works))
     pairs = [f"{text}; {texts[-1]}" for text in texts[:2]] if len(works) > 1 else []
     return next((line for line in (*pairs, *texts) if fits(line, HEADLINE)), "")
 
 
 def _apart_from(children: Sequence[SummaryText], works: Sequence[Clause]) -> str:
-    """Return the reading of many files with the last one that is shown below, where a child's line
-    says the rest already: of the parts of a long read each shows other files. Empty elsewhere."""
+    """Return the line of reading many files with the last file shown below, if a child has that
+    line already: each part of a long read shows other files. Else return ""."""
     line = _done(works)
     shown = [match[1] for child in children if (match := _SHOWS.fullmatch(child.headline))]
     if len(works) != 1 or not shown or all(child.headline != line for child in children):
@@ -246,13 +247,13 @@ def _apart_from(children: Sequence[SummaryText], works: Sequence[Clause]) -> str
 
 
 def _worth(clause: Clause) -> float:
-    """A rule counts as any other sentence: rules are pinned elsewhere."""
+    """Score a clause; rules count as any other sentence, since they are pinned elsewhere."""
     return clause.score - (RULE if clause.verbatim else 0.0)
 
 
 def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
-    """Phrases with what they are worth, the best first. `clauses`: the best first; those that
-    cannot come near the best phrase any more are not looked at."""
+    """Return phrases with their scores, the best first. `clauses`: the best first; clauses that can
+    no longer come near the best phrase are skipped."""
     phrases: list[tuple[float, str]] = []
     for clause in clauses:
         worth = _worth(clause)
@@ -268,7 +269,7 @@ def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
 
 
 def _said(clause: Clause, cap: int) -> tuple[str, float]:
-    """A clause as a headline says it; empty where it cannot."""
+    """Return a clause as a phrase for a headline, with its loss; "" if none fits."""
     phrase, lost = whole(clause.text, cap)
     if clause.brief and (not phrase or lost >= 0.3) and fits(clause.brief, cap):
         phrase, lost = clause.brief, 0.3
@@ -285,7 +286,7 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
 
 
 def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
-    """Say what the user asked, and how it ended where that is known."""
+    """Return the user's request, and how it ended if that is known."""
     after = clauses[clauses.index(ask) + 1 :]
     ends = [clause for clause in after if clause.outcome and clause.speaker != "user"]
     ends.sort(key=lambda clause: -clause.score)
@@ -311,7 +312,7 @@ def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
 
 
 def _with_names(line: str, names: Sequence[str]) -> str:
-    """A short line tells more with the names that it lacks."""
+    """Add to a short line names that it lacks."""
     if tokens.count(line) > _SHORT or (is_work(line) and ", last " in line):
         return line
     lower = line.lower()
@@ -329,7 +330,7 @@ def _with_names(line: str, names: Sequence[str]) -> str:
 
 
 def _times(clauses: Sequence[Clause]) -> list[str]:
-    """The first time to the second, which tells one run of the same command from another."""
+    """Return the first time of day in the clauses, which distinguishes runs of a command."""
     for clause in clauses:
         if match := _TIME.search(clause.text):
             return [match.group()]
@@ -337,17 +338,17 @@ def _times(clauses: Sequence[Clause]) -> list[str]:
 
 
 def _short_name(name: str) -> str:
-    """The last parts of a long path or address, which tell most of it."""
+    """Return the last parts of a long path or address, which are the most informative."""
     return name if len(name) <= _LONG or "/" not in name else short_path(name)
 
 
 def _short_path(name: str) -> str:
-    """The last part of a path, which tells most of it."""
+    """Return the last part of a path, which is the most informative."""
     return name.rstrip("/").rpartition("/")[2]
 
 
 def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
-    """With a second phrase, where both fit."""
+    """Join a second phrase to the first; return "" if none fits."""
     for worth, phrase in islice(rest, 4):
         if worth < 0.5 or repeats(phrase, first):
             continue
@@ -358,13 +359,13 @@ def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
 
 
 def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
-    """Name what cannot be said in a sentence: the names in it, or its words as they are."""
+    """Return the names in clauses that give no whole phrase, or their words as they are."""
     kinds = {clause.speaker for clause in clauses}
     telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
     if any("/" in name for name in telling):  # a list of files, in which no error is told
         telling = [name for name in telling if not name.endswith(ERRORS)]
     telling = [_short_name(name) for name in telling]
-    telling = telling[:2] + telling[:1:-1]  # what is rarer in it tells it from its neighbours
+    telling = telling[:2] + telling[:1:-1]  # rare names distinguish it from its neighbours
     if line := listed([*telling, *_times(clauses)], HEADLINE - 2):
         return f"{'output' if kinds == {'tool'} else 'code'}: {line}"
     for clause in clauses:
@@ -379,7 +380,7 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Return the subject of the child at `at`, with how much that tells."""
+    """Subject of the child at index `at`, with its score."""
 
     at: int
     worth: float
@@ -395,8 +396,8 @@ def _subjects(
     cap: int,
     known: Sequence[tuple[float, str]] = (),
 ) -> list[tuple[float, str]]:
-    """Return the subject of each child, with how much it tells. `known`: those of a larger cap,
-    which are kept where they fit."""
+    """Return the subject of each child, with its score. `known`: subjects for a larger cap, which
+    are kept if they fit."""
     if not known:
         return [_subject(child, shared, cap) for child in children]
     return [
@@ -406,22 +407,22 @@ def _subjects(
 
 
 def _parts(children: Sequence[SummaryText], subjects: Sequence[tuple[float, str]]) -> list[_Part]:
-    """Return the subjects in order; none says the same twice."""
+    """Return the subjects in order, without repetitions."""
     words = [set(_WORD.findall(part.lower())) for _, part in subjects]
     parts: list[_Part] = []
     for at, (worth, part) in enumerate(subjects):
         alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
         if part and not any(alike[:at]):
-            # What several children say tells them apart less, unless the user asked for it.
+            # A subject of several children distinguishes them less, unless the user asked for it.
             many = 0 if _asked_there(part, children[at].body) else sum(alike)
             again = 1.5 * (many > 1) + 2.0 * (many > max(2, len(children) / 4))
-            last = at == len(children) - 1  # which tells how it ended
+            last = at == len(children) - 1  # it tells how the range ended
             parts.append(_Part(at, worth - again + 0.5 * last, part))
     return parts
 
 
 def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
-    """Return the subject of a child, apart from what it shares with others."""
+    """Return a score and the best phrase of a child's headline; shared names do not count."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
         phrase, lost = whole(clause, cap)
@@ -438,12 +439,12 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         elif _RULES.match(said):
             score, is_request = score - 3.0, False
         elif SELF.match(said) or _PLANS.match(said):
-            score -= 1.0  # what somebody did or will do says less than what is wanted
+            score -= 1.0  # actions and plans say less than requests
         elif said != phrase:
-            score -= 1.5  # a point of a list
+            score -= 1.5  # a list item
         elif not is_request and _is_heading(said):
             score -= 4.5  # its capital letters count as names
-        elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
+        elif _BARE.match(said) and is_verbless(said):  # a thing without a statement
             score, is_request = score - 0.5, False
         if _UNSURE.search(said):
             score -= 2.0
@@ -463,13 +464,13 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
 
 
 def _asked_there(phrase: str, body: str) -> bool:
-    """Return True if a body says that the user said it."""
+    """Return True if a body attributes the phrase to the user."""
     at = body.find(phrase)
     return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
 
 
 def _is_heading(phrase: str) -> bool:
-    """Return True for `Handle Errors and Edge Cases`: each longer word has a capital letter."""
+    """Return True for a heading such as `Handle Errors and Edge Cases`, with capitalised words."""
     words = [word for word in phrase.split() if len(word) > 3 and word.isalpha()]
     return len(words) > 1 and all(word[0].isupper() for word in words)
 
@@ -485,12 +486,12 @@ def _clauses(headline: str, cap: int) -> Iterator[str]:
 
 
 def _themes(children: Sequence[SummaryText], shared: Counter[str]) -> list[str]:
-    """Names that a third of the children share, the commonest first."""
+    """Return the names that a third of the children share, the most common first."""
     many = max(2, -(-len(children) // 3))
     words = [word for word, count in shared.items() if count >= many and _is_name(word)]
     return sorted(words, key=lambda word: -shared[word])[:4]
 
 
 def _is_name(word: str) -> bool:
-    """Return True if an anchor names a thing: no number, option, date or amount."""
+    """Return True if an anchor names a thing, so is no number, option, date or amount."""
     return word[0].isalpha() and len(word) < 40 and sum(map(str.isalpha, word)) > 0.6 * len(word)

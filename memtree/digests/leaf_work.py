@@ -1,9 +1,8 @@
-"""The work that the passages of a leaf tell: its calls, joined with the results among them.
+"""Collect the work that the passages of a leaf report: calls, joined with their results.
 
-A call is read by the shape of its arguments (`events.calls`), or in prose where a client writes
-calls so (`events.prose`). A message of the user that answers such a call, or that a terminal
-printed, is a result.
-What this file does not do: put work in words (`work_clauses.py`).
+A call is read by the shape of its arguments (`tool_calls.calls`), or from prose if the client
+writes calls so (`tool_calls.prose`). A user message that answers such a call, or that a terminal
+printed, is a result. This file does not put work in words (`work_clauses.py`).
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _CALLS_IN_PROSE = ("<path>", "<command>", "<parameter", '\n{"', '>{"')
 _OBJECT = re.compile(r"\{(?<![^\n>].)\s{0,8}\"")
 _THOUGHTS = frozenset("thought thoughts reasoning reason explanation analysis".split())
 _SHOWS = frozenset("cat head tail nl less more bat sed type".split())
-# How a terminal's output ends, and how clients begin a result that the user's message carries.
+# The end of a terminal's output, and clients' beginnings of a result in a user message.
 _PROMPT = re.compile(r"(?:^|\n)[^\n]{0,80}[$#>%]\s*$")
 _RESULT = re.compile(
     r"\s*(?:<(?:output|returncode|tool_result|function_results?|stdout)>|observation:|tool result:"
@@ -71,12 +70,12 @@ _RESULT = re.compile(
 )
 _MADE = {CREATED: CREATED, WRITTEN: CREATED, EDITED: EDITED, DELETED: DELETED, UNDONE: UNDONE}
 _SPEECH = re.compile(r"\s*[A-Z][\w'’,-]*(?: [\w'’,:;()\"-]+){3,}[.!?:]\s")  # a sentence
-# A line that a person writes: three words in a row, and nothing else
+# A line that a person wrote: three or more words and nothing else
 _WORDS = re.compile(r"\s*[^\W\d_]+(?:[,:]?[ '’-]+[^\W\d_]+){2,}\s*[.!?:]*\s*$")
 _APPLIED = re.compile(r"^[> \t]{0,4}Applied edit to ([^\s:*?{}\"'()]{1,200}\w)", re.MULTILINE)
 _SIGNS = re.compile(r"\W+|\b[aA] result says\b")
 _LISTED = re.compile(r"(?:^|\n)[dl-][rwx-]{9}[ .+@]")
-_HEAD = 800  # characters of a message that may name the file which it shows
+_HEAD = 800  # characters of a message searched for the name of the file it shows
 
 
 @dataclass(slots=True)
@@ -86,29 +85,29 @@ class _Call:
 
 
 class LeafWork:
-    """Collects the work done in a leaf, in order; a call waits for its result. Call the method for
-    each passage's kind, in the order of the passages."""
+    """Collector of the work done in a leaf; a call waits for its result. Call the method for each
+    passage's kind, in the order of the passages."""
 
     def __init__(self) -> None:
         self._works: list[Work] = []
         self._open: list[_Call] = []
-        self._message = ""  # the last one that was looked at
-        self._answers = False  # it is a result
-        self.says_all = False  # of the result at hand: it tells no more than that edits were made
-        self._call_at = -1  # where a call in prose begins, and what it says of its reasons
+        self._message = ""  # the last message that was read
+        self._answers = False  # True if that message is a result
+        self.says_all = False  # the current result only confirms edits
+        self._call_at = -1  # start of a call in prose, and its stated reasons
         self._thought = ""
         self._prose: _Call | None = None
         self._fence = ""
 
     def call(self, source: SourcePassage) -> None:
-        """Note a call of the API. What follows a name is its arguments; a passage that begins
-        inside the arguments of a call tells nothing."""
+        """Record an API call. The text behind its name is its arguments; a passage that begins
+        inside the arguments is ignored."""
         if match := _CALL.match(source.text[:400]):
             name, arguments = match[1] or match[2], source.text[match.end() :]
             self._open.append(self._noted(called(name, arguments), name, arguments))
 
     def is_result(self, source: SourcePassage) -> bool:
-        """Return True for a passage of a result, which is taken to the first call that waits."""
+        """Return True for a passage of a result, which is matched with the first waiting call."""
         message = source.message or source.text
         if source.role == "assistant":
             return source.kind == "result"
@@ -139,8 +138,8 @@ class LeafWork:
         return True
 
     def is_call(self, source: SourcePassage) -> bool:
-        """Return True for a passage of the assistant that holds a call in prose, or a part of it;
-        `thought` is what is left of it."""
+        """Return True for an assistant passage that holds a call in prose, or part of one;
+        `thought` returns the rest of the passage."""
         message = source.message or source.text
         if message is not self._message:
             self._message = message
@@ -154,12 +153,12 @@ class LeafWork:
         return 0 <= self._call_at < source.start + len(source.text)
 
     def thought(self, source: SourcePassage) -> str:
-        """Return what a passage says beside its call."""
+        """Return the text of a passage beside its call."""
         at = self._call_at - source.start
         return source.text[: max(0, at)] + (self._thought if at >= 0 else "")
 
     def tells(self, clause: Clause) -> bool:
-        """Return True for a clause of a result whose error a command's work tells."""
+        """Return True for a clause whose error is already in a command's work."""
         said = [_SIGNS.sub("", work.detail)[:24] for work in self._works if work.bad]
         return bool(said) and _SIGNS.sub("", clause.text).startswith(tuple(filter(None, said)))
 
@@ -176,7 +175,7 @@ class LeafWork:
             known.detail = f"{known.detail.partition('-')[0]}-{lines.partition('-')[2]}"
 
     def done(self) -> list[Work]:
-        """All works. Of calls that nothing answers here it is not known how they ended."""
+        """Return all works. Calls without a result in this leaf have an unknown outcome."""
         for call in self._open:
             for work in call.works:
                 if work.kind in (CREATED, EDITED, DELETED, UNDONE):
@@ -185,7 +184,7 @@ class LeafWork:
         return [work for work in self._works if work.name]
 
     def _read(self, message: str) -> None:
-        """Look for a call in a message of the assistant."""
+        """Search an assistant message for a call."""
         self._call_at, self._thought, self._prose, self._fence = -1, "", None, ""
         if "```" in message[-24:]:
             self._fence = message
@@ -206,7 +205,7 @@ class LeafWork:
 
     def _noted(self, actions: Iterable[Action], name: str, arguments: str, text: str = "") -> _Call:
         pairs = [(work, action) for action in actions if (work := _work(action, text or arguments))]
-        if any(action.kind == RAN for _, action in pairs):  # what it writes is told by the command
+        if any(action.kind == RAN for _, action in pairs):  # the command names what it writes
             pairs = [pair for pair in pairs if not pair[1].shell or pair[1].kind == RAN]
         works, kept = [work for work, _ in pairs], [action for _, action in pairs]
         if not works and (work := _looked(name, arguments)):
@@ -216,7 +215,7 @@ class LeafWork:
 
 
 def _object(text: str) -> tuple[dict[str, Any], int]:
-    """The JSON object of a call in prose and where it begins, -1 where there is none."""
+    """Return the JSON object of a call in prose, and its start; -1 if there is none."""
     match = _OBJECT.search(text)
     if match is None:
         return {}, -1
@@ -241,7 +240,7 @@ def _work(action: Action, text: str) -> Work | None:
 
 
 def _looked(name: str, arguments: str) -> Work | None:
-    """A call that only reads or searches, by its command, or its name and main argument."""
+    """Return the work of a read-only call, named by its command or its name and main argument."""
     beginning = arguments[:4_000]
     if match := _COMMAND.search(beginning):
         command = unescaped(match[1])
@@ -261,7 +260,7 @@ def _looked(name: str, arguments: str) -> Work | None:
 
 
 def command_name(command: str) -> str:
-    """A command by its program and the words that tell what it does.
+    """Name a command by its program and the words that tell what it does.
 
     >>> command_name("cd /srv/shop && python -m pytest tests/unit -q 2>&1 | tail -5")
     'python -m pytest tests/unit'
@@ -278,19 +277,19 @@ def command_name(command: str) -> str:
     said = [program(words[0])]
     for before, word in pairwise(words if said[0] not in ("echo", "printf") else ()):
         if word.isdigit() and before.startswith("-"):
-            continue  # how many of something
+            continue  # a count
         plain = short_path(word) if "/" in word else word
         if len(said) > 3 or len(plain) > 32 or " " in plain or not plain.isprintable():
             break
         if plain.strip("./") and (not word.startswith("-") or word == "-m"):
             said.append(plain)
-    if len(said) == 1:  # an option tells one use of it from another
+    if len(said) == 1:  # an option distinguishes its uses
         said += [word.partition("=")[0] for word in words[1:] if word[:2] == "--"][:1]
     return shown(" ".join(said), NAME, orders) or shown(said[0], NAME)
 
 
 def _ended(work: Work, action: Action, text: str) -> None:
-    """Put into a work what its result says of it."""
+    """Update a work with its result."""
     field, code = output(text, action.text)
     said = field.text
     if action.kind == RAN:
@@ -312,8 +311,8 @@ def _ended(work: Work, action: Action, text: str) -> None:
 
 
 def printed(text: str) -> bool:
-    """Return True for a text that a program printed, by its form: as clients mark results, up to a
-    prompt, a listing, numbered lines, or errors without a word of a person before or behind."""
+    """Return True for a text with the form of program output: a client's mark of a result, a prompt
+    at its end, a listing, numbered lines, or errors without a person's words around them."""
     begins = text[:2_000]
     if "\n" not in text and begins[:1].isalpha() and text[-1:] not in "$#>% \n":
         return bool(_RESULT.match(begins))
@@ -329,7 +328,7 @@ def printed(text: str) -> bool:
 
 
 def plain_output(source: SourcePassage) -> str:
-    """A result without the JSON around it, which spells its line breaks."""
+    """Unwrap a result from JSON, which escapes its line breaks."""
     text = source.text
     if (source.message or text).startswith(("{", "[{")) and text.count("\\n") > text.count("\n"):
         return unescaped(text)
@@ -337,5 +336,5 @@ def plain_output(source: SourcePassage) -> str:
 
 
 def head(source: SourcePassage) -> str:
-    """The beginning of the message of a passage that lies further below in it."""
+    """Return the beginning of the message for a passage that begins further below in it."""
     return source.message[:_HEAD] if source.start else ""

@@ -1,8 +1,8 @@
-"""Summaries without a model: the most telling clauses of a text, in its own language.
+"""Summarise without a model: select the most informative clauses, in the text's language.
 
-A leaf's summary comes from its passages, a node's from its children's summaries alone.
-Deterministic, so version 0 of any summary can be computed again from the posted text.
-What this file does not do: judge clauses (`clauses.py`) or find anchors (`anchors.py`).
+A leaf's summary comes from its passages, a node's from its children's summaries alone. The result
+is deterministic, so version 0 of any summary can be recomputed from the posted text. This file does
+not judge clauses (`clauses.py`) or find anchors (`anchors.py`).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ __all__ = ["Extract", "SourcePassage", "anchors", "leaf_summary", "node_summary"
 LEAF_BODY = 75  # tokens, DESIGN section 6
 NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
-# One more with each change of what this room makes: stored summaries of an older version are made
-# anew when their history is posted. 1 had no number in the store.
+# Increase with each change of the summaries this package makes: stored summaries of an older
+# version are made again when their history is posted. Version 1 was stored without a number.
 VERSION = 8
-NOTHING = "without text"  # ends the headline of what holds no word
-TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; characters of a message with one
-LEAST = -0.5  # of a clause that stands in a body beside others
-BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects
+NOTHING = "without text"  # ends the headline of a range without words
+TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters of its message
+LEAST = -0.5  # least score of a clause in a body beside others
+BYTES = 4.1  # UTF-8 bytes per o200k token: a first estimate, corrected by one count
 
 _SPEAKER = re.compile(r"(user|assistant|tool): ")
 _ROLE = re.compile(r"(?:^|; |[.!?…。！？] )(?:user|assistant|tool): ")
@@ -59,20 +59,20 @@ _WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
 
 
 class _Weights(NamedTuple):
-    """Weights of words that no other clause has; bytes of a clause that weigh as much as one
-    point."""
+    """Weights of words that no other clause has, and the bytes of a clause that cost one point."""
 
     rare: float
     length: float
 
 
-# Measured with planted facts: 46 -> 78 of 100 are kept in leaves, 20 -> 45 a level above.
+# Measured on inserted facts: leaves keep 78 of 100 (before: 46), the level above 45 (before: 20).
 LEAF, NODE = _Weights(2.5, 45.0), _Weights(4.0, 30.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """Headline and body are single lines within their caps; anchors come the best first."""
+    """Extracted summary: headline and body are single lines within their caps, anchors are sorted,
+    the best first."""
 
     headline: str
     body: str
@@ -80,8 +80,8 @@ class Extract:
 
 
 def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = None) -> Extract:
-    """Headline (<= 18 tokens), body (<= 75 tokens) and up to 12 anchors of consecutive passages.
-    `lines`: of the same history."""
+    """Summarise consecutive passages: headline (<= 18 tokens), body (<= 75 tokens) and up to 12
+    anchors. `lines`: cache of the same history."""
     masked = _masked(sources)
     clauses = _clauses(masked, lines or read_lines())
     if not clauses:
@@ -94,8 +94,8 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
 def node_summary(
     children: Sequence[Extract], level: int, lines: ReadLines | None = None
 ) -> Extract:
-    """The summary of a node of `level` (1: just above the leaves), from its children's alone.
-    `lines`: of the same history."""
+    """Summarise a node of `level` (1: just above the leaves) from its children's summaries.
+    `lines`: cache of the same history."""
     known = [child for child in children if child.body or child.anchors]
     if not known:
         return Extract(children[0].headline if children else f"messages {NOTHING}", "", ())
@@ -108,20 +108,20 @@ def node_summary(
 
 
 def _orders(anchor: str) -> bool:
-    """Return True for a quoted sentence among the names that asks for something."""
+    """Return True for an anchor that is a quoted sentence and makes a request."""
     return anchor.count(" ") > 1 and asks(anchor)
 
 
 def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
     if not secrets.find("\n".join(source.text for source in sources)):
-        return sources  # nearly always: one look at the whole leaf
+        return sources  # nearly always: one test of the whole leaf
     return [
         replace(source, text=secrets.mask(source.text), others=_moved(source)) for source in sources
     ]
 
 
 def _moved(source: SourcePassage) -> tuple[Span, ...] | None:
-    """The passage's spans of others where they stand once its secrets are masked."""
+    """Return the passage's spans of others, moved to their places after secrets are masked."""
     if not source.others:
         return source.others
     hidden = secrets.find(source.text)
@@ -139,7 +139,7 @@ def _moved(source: SourcePassage) -> tuple[Span, ...] | None:
 
 
 def _nothing(sources: Sequence[SourcePassage]) -> str:
-    """Say what stands there as it is, where it has no words; or that nothing does."""
+    """Return a text without words as it is, or a note that there is no text."""
     for source in sources:
         if signs := " ".join(source.text.split()):
             return _cut(f"signs alone: {signs[:80]}", HEADLINE)
@@ -150,11 +150,11 @@ def _nothing(sources: Sequence[SourcePassage]) -> str:
 
 
 def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]:
-    """The clauses of consecutive passages, in order; none repeats another."""
+    """Return the clauses of consecutive passages in order, without repetitions."""
     clauses: list[Clause] = []
     work = LeafWork()
     has_request = played = False
-    # People who talk: short turns of text alone. Both say things about themselves.
+    # A talk has short turns of text alone, and both sides speak about themselves.
     chat = len(sources) > 2 and all(
         source.kind == "text" and len(source.text) < 500 for source in sources
     )
@@ -192,7 +192,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
             if source.role == "user" and mine and not has_request and not chat and not fiction:
                 has_request = True
                 best = max(mine[:4], key=lambda clause: clause.score)
-                best.score += 1.5  # the ask that the rest answers
+                best.score += 1.5  # the request that the rest answers
             clauses += said_clauses
     return _distinct([*clauses, *work_clauses(merged(work.done()))])
 
@@ -207,7 +207,7 @@ def _task(source: SourcePassage) -> str:
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:
-    """Names that stand before what is said, by passage, where that is how this talk is written."""
+    """Return the speaker's name of each passage, if the talk is written with names in front."""
     names: dict[int, str] = {}
     for number, source in enumerate(sources):
         for line in source.text.split("\n", 3)[:3]:
@@ -244,7 +244,7 @@ def _extract(
     size = tokens.count(body)
     if tokens.count(headline) > HEADLINE:
         headline = _cut(headline, HEADLINE)
-    for _ in range(3):  # dense text has fewer bytes a token: less of it, and the best of it
+    for _ in range(3):  # dense text has fewer bytes per token, so less of it fits
         if size > cap:
             room = _size(body) * 0.96 * cap / size
             body = _joined(_chosen(clauses, words, worth, room))
@@ -259,7 +259,7 @@ def _extract(
 def _chosen(
     clauses: Sequence[Clause], words: Sequence[set[str]], worth: Sequence[float], room: float
 ) -> list[Clause]:
-    """The best clauses that fit `room` bytes, in their order; none says again what another said."""
+    """Return the best clauses that fit `room` bytes, in their order and without repetitions."""
     kept: list[tuple[int, Clause]] = []
     said: list[set[str]] = []
     for index in sorted(range(len(clauses)), key=lambda at: -worth[at]):
@@ -268,7 +268,7 @@ def _chosen(
             break
         size = _size(clause.text) + 4
         if size > room and (clause.quoted or (kept and (clause.verbatim or room < 70))):
-            continue  # a rule is whole or not there, and so is a quotation
+            continue  # rules and quotations are never cut
         own = words[index]
         if not clause.work and any(len(own & other) > 0.65 * len(own) for other in said):
             continue
@@ -282,8 +282,8 @@ def _chosen(
 
 
 def _worth(clauses: Sequence[Clause], words: Sequence[set[str]], weights: _Weights) -> list[float]:
-    """Weigh each clause for a body: what is said once more than what recurs, what is said in few
-    words more than what takes many."""
+    """Weigh each clause for a body: unique clauses more than recurring ones, short ones more than
+    long ones."""
     seen: set[str] = set()
     again: set[str] = set()
     for own in words:
@@ -298,7 +298,7 @@ def _worth(clauses: Sequence[Clause], words: Sequence[set[str]], weights: _Weigh
 
 
 def _words(text: str) -> set[str]:
-    """Its words, or the character pairs of scripts without spaces."""
+    """Return the words of a text, and the character pairs of scripts without spaces."""
     lower = text.lower()
     if lower.isascii():
         return set(_WORD_ASCII.findall(lower))
@@ -323,8 +323,8 @@ def _joined(chosen: Sequence[Clause]) -> str:
 def _children(
     children: Sequence[Extract], shared: Counter[str], cap: int, lines: ReadLines
 ) -> tuple[list[Clause], list[Clause]]:
-    """Clauses of the children's bodies, and those of their work among them. Each child's best
-    stands first, so none goes unheard."""
+    """Return the clauses of the children's bodies, and those of them that report work. Each child's
+    best clause comes first, so that none is left out."""
     clauses: list[Clause] = []
     longest = max(70, round(cap * BYTES * 2.5 / len(children)))
     works: list[Work] = []
@@ -340,7 +340,7 @@ def _children(
 
 
 def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -> Iterator[Clause]:
-    """The clauses of a child's body but those that tell work, which is added to `works`."""
+    """Yield the clauses of a child's body, except work, which is added to `works`."""
     body = child.body or child.headline
     named = not _ROLE.search(body)
     speaker = ""
@@ -360,18 +360,18 @@ def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -
             yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True)
             continue
         rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
-        sentence_merit = lines.judgement(piece).merit  # mostly known: it is a sentence of a leaf
+        sentence_merit = lines.judgement(piece).merit  # mostly cached, as a sentence of a leaf
         score = sentence_merit + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
         yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
 
 
 def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
-    """Anchors of a leaf: what the user wrote weighs most, what stands in code least."""
+    """Weigh the anchors of a leaf: those in the user's words most, those in code least."""
     parts: dict[float, list[str]] = {}
     for source in sources:
         text = source.text
         if source.role == "assistant" and '":' in text:
-            text = _KEY.sub(" ", text)  # names of arguments say nothing
+            text = _KEY.sub(" ", text)  # argument names are not anchors
         share = (
             0.65
             if source.kind == "code"
@@ -394,7 +394,7 @@ def _shared(children: Sequence[Extract]) -> Counter[str]:
 
 
 def _merged(children: Sequence[Extract], shared: Counter[str], limit: int) -> tuple[str, ...]:
-    """Anchors of many children first, then each child's first, second ..."""
+    """Merge anchors: those of many children first, then each child's first, second and so on."""
     place: dict[str, float] = {}
     for child in children:
         for index, word in enumerate(child.anchors):
@@ -412,7 +412,7 @@ def _shorter(text: str, room: float) -> str:
 
 
 def _cut(text: str, cap: int) -> str:
-    """At most `cap` tokens for certain, cut between words where the language has them."""
+    """Cut a text to at most `cap` tokens, between words if its script separates words."""
     cut = False
     while tokens.count(text) > cap:
         cut = True
@@ -422,5 +422,5 @@ def _cut(text: str, cap: int) -> str:
 
 
 def _size(text: str) -> int:
-    """UTF-8 bytes; tokens follow bytes more evenly than characters across scripts."""
+    """Return the UTF-8 bytes, which are closer to tokens across scripts than characters are."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

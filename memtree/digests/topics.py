@@ -1,7 +1,7 @@
-"""The shortest forms of summaries: a topic of a few words, one line for a whole conversation.
+"""Write the shortest forms of summaries: a topic of a few words, one line for a whole conversation.
 
-Made of a summary's headline and anchors alone, whenever an outline is written: nothing is stored.
-What this file does not do: read the text below a summary.
+They are made from a summary's headline and anchors whenever an outline is written; nothing is
+stored. This file does not read the text below a summary.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _DATA = WordFile("en", "phrases")
 HEADLINE = 18  # tokens, DESIGN section 6
 TOPIC = 8  # tokens
 ROOT = 40  # tokens
-END = " -> "  # between a thing and its outcome
-KINDS = ("code", "output")  # what stands before a list of names
-_THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
+END = " -> "  # between a subject and its outcome
+KINDS = ("code", "output")  # labels of a list of names
+_THEMES, _TOPICS = 4, 6  # in the line for a whole conversation
 _SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
-_OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # what a topic has no room for
+_OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # dropped from topics, for lack of room
 _ARTICLES = ("a", "an", "the", "not", "so")
-# A few words in a row that hold one of these are torn out of two clauses.
+# Consecutive words that hold one of these come from two different clauses.
 _BREAKS = _DATA.words("breaks")
 
 
 class SummaryText(Protocol):
-    """Text that both an extract and a stored summary have."""
+    """Headline and anchors, which both an extract and a stored summary have."""
 
     @property
     def headline(self) -> str: ...
@@ -50,9 +50,9 @@ class SummaryText(Protocol):
 
 
 def topic(summary: SummaryText, cap: int = TOPIC) -> str:
-    """At most `cap` tokens in whole words: those that tell this summary from others.
+    """Return at most `cap` tokens of whole words that distinguish this summary from others.
 
-    Empty where the summary has no word at all.
+    Returns "" for a summary without words.
     """
     headline = _without_speakers(ASIDE.sub("", summary.headline))
     kind, _, names = headline.partition(": ")
@@ -61,7 +61,7 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
     best, weight = "", 0.0
     pieces = [part for piece in headline.split(END) for part in piece.split("; ")]
     for number, piece in enumerate(pieces):
-        done = is_work(piece)  # cut between its words it tells nothing
+        done = is_work(piece)  # useless if cut between its words
         phrase, lost = whole(_OFTEN.sub("", piece) if done else piece, cap)
         if phrase and readable(phrase):
             words = borders.units(phrase)
@@ -76,7 +76,7 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
 
 
 def _without_speakers(headline: str) -> str:
-    """Leave the speakers out: in a few words it matters more what is said than who says it."""
+    """Drop the speakers' names: in a few words the content matters more than the speaker."""
     return "; ".join(
         piece[len(name) + 2 :]
         if (name := speaker_of(piece)) and not name.endswith(ERRORS)
@@ -88,19 +88,19 @@ def _without_speakers(headline: str) -> str:
 def _stretch(
     headline: str, anchors: Sequence[str], cap: int, *, ends: bool = False
 ) -> tuple[str, float]:
-    """The most telling words in a row, and their weight. `ends`: up to the end of a clause."""
+    """Return the heaviest run of words, and its weight. `ends`: it must end with a clause."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(headline)):
         for phrase, phrase_weight in _phrases(clause, anchors, cap, ends=ends):
-            phrase_weight -= 0.5 * number  # what comes first is what it is about
+            phrase_weight -= 0.5 * number  # the subject comes first
             if phrase_weight > weight:
                 best, weight = phrase, phrase_weight
     return best, weight
 
 
 def root_summary(children: Sequence[SummaryText], title: str = "") -> str:
-    """One line (<= 40 tokens) for a whole conversation: its title, what its parts share, what they
-    are about one by one, and how the last of them ended. `children`: its top nodes in their
+    """Return one line (<= 40 tokens) for a whole conversation: its title, the themes its parts
+    share, the topic of each part, and how the last part ended. `children`: its top nodes in
     order."""
     if not children:
         return ""
@@ -142,7 +142,7 @@ def _is_list(part: str) -> bool:
 
 
 def _themes(children: Sequence[SummaryText]) -> list[str]:
-    """Anchors of several children, those of most first."""
+    """Return the anchors that several children share, the most common first."""
     if len(children) < 2:
         return []
     counts = Counter(word for child in children for word in child.anchors)
@@ -158,7 +158,7 @@ def _themes(children: Sequence[SummaryText]) -> list[str]:
 
 
 def _spread(children: Sequence[SummaryText], most: int) -> Iterable[SummaryText]:
-    """Up to `most` of them, the first and the last among them."""
+    """Return up to `most` of the children, including the first and the last."""
     if len(children) <= most:
         return children
     return [children[at * (len(children) - 1) // (most - 1)] for at in range(most)]
@@ -174,8 +174,8 @@ def _clauses(headline: str) -> Iterable[str]:
 def _phrases(
     clause: str, anchors: Sequence[str], cap: int, *, ends: bool
 ) -> Iterable[tuple[str, float]]:
-    """Stretches of a clause within `cap` tokens that begin and end with a word that tells
-    something, and the weight of each."""
+    """Yield the runs of words in a clause, within `cap` tokens, that begin and end with an
+    informative word, each with its weight."""
     words = borders.units(clause)[:40]
     weights = [_weight(word, anchors) for word in words]
     sizes = tokens.count_many(" " + word for word in words)
@@ -199,7 +199,7 @@ def _phrases(
         if ends and (best_end < len(words) or best_end - start < 3):
             continue
         if start + 2 < best_end < len(words) and words[best_end - 2] in ("and", "or"):
-            best_end -= 2  # what goes on behind is no part of this clause
+            best_end -= 2  # the words behind belong to another clause
         phrase = between.join(words[start:best_end]).strip(_MARKS)
         torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
         torn = torn or phrase.count('"') % 2 == 1

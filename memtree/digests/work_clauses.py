@@ -1,14 +1,13 @@
-"""Tells an agent's work in clauses of summaries: files that were read and changed, commands and
-how they ended.
+"""Describe an agent's work in clauses of summaries: files read and changed, commands and their
+outcomes.
 
     edited `src/match.c` 3 times, last `case TK_ISO`
     `make build`: failed 2 of 3 times, last failed: `Error 2`
     read 14 files in src/, tests/, last `src/app.py`
 
-Names stand in backticks, which `clauses.tidy` takes off all other text, so a parent reads the work
-of its children in their bodies and counts it together.
-What this file does not do: read calls and results (`events`), or tell which passage answers which
-call (`leaf_work.py`).
+Names stand in backticks, which `clauses.tidy` strips from all other text, so a parent can read its
+children's work from their bodies and add it up. This file does not read calls and results
+(`tool_calls`), or match results with calls (`leaf_work.py`).
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, RAN, READ
 from memtree.text import secrets
 from memtree.text.requests import asks
 
-# Kinds beside those of events: an edit that may not have been made, any other call
+# Kinds beside those of actions: an edit that may not have been made, any other call
 TRIED, USED = 20, 21
-SHOWN = 22  # lines of a file in a result, whose call lies elsewhere
+SHOWN = 22  # lines of a file in a result whose call is in another leaf
 NAME, DETAIL = 48, 60  # characters
-NAMED = 3  # files read that are named one by one
+NAMED = 3  # files read that are named individually
 MOST = 8  # clauses of one summary
 _VERBS = {CREATED: "created", EDITED: "edited", DELETED: "deleted", UNDONE: "restored"}
 _KINDS = {verb: kind for kind, verb in _VERBS.items()}
 _KINDS |= {"tried to edit": TRIED, "ran": USED}
-# How much a kind of work tells; reads and calls tell least.
+# Scores of the kinds of work; reads and calls say least.
 _SCORES = {CREATED: 5.0, EDITED: 5.0, DELETED: 4.5, UNDONE: 4.5, RAN: 4.2, TRIED: 3.4}
 _SCORES |= {READ: 2.6, SHOWN: 2.5, USED: 2.0}
 _KEYS = {RAN: "command", USED: "command", READ: "read", SHOWN: "lines"}
@@ -62,8 +61,8 @@ _MARKS = str.maketrans("`“”", "'''")
 
 @dataclass(slots=True)
 class Work:
-    """Work of one kind on one thing. `bad`: of `times`, how often a command failed; `end`: how its
-    last run ended; `counts`: its tests; `exact`: False of files that may be counted twice."""
+    """Work of one kind on one object. `bad`: how many of `times` a command failed; `end`: outcome
+    of its last run; `counts`: its tests; `exact`: False for files that may be counted twice."""
 
     kind: int
     name: str
@@ -76,8 +75,8 @@ class Work:
 
 
 def shown(text: str, most: int, quoted: Callable[[str], bool] = asks) -> str:
-    """A text as a name or detail shows it: one line that a body does not split. What is `quoted`
-    from somebody else, a request where nothing else is said, is not shown."""
+    """Return a text as a name or detail shows it: one line that a body does not split. A text for
+    which `quoted` is true, by default a request, is not shown."""
     plain = _BREAKS.sub(",", text[: 4 * most].translate(_MARKS))
     plain = " ".join(plain.split()).strip(" ,")
     if len(plain) > most:
@@ -86,20 +85,20 @@ def shown(text: str, most: int, quoted: Callable[[str], bool] = asks) -> str:
 
 
 def short_path(path: str) -> str:
-    """The last two parts of a path.
+    """Return the last two parts of a path.
 
     >>> short_path("/srv/shop/src/app.py")
     'src/app.py'
     """
     parts = [part for part in path.replace("\\", "/").split("/") if part]
     if path.startswith("/") and len(parts) == 2:
-        parts = parts[1:]  # below the folder of a sandbox
+        parts = parts[1:]  # the part below a sandbox's folder
     kept = "/".join(parts[-2:])
     return shown(kept if len(kept) <= NAME else parts[-1][-NAME:], NAME) if parts else ""
 
 
 def merged(works: Iterable[Work]) -> list[Work]:
-    """Equal things counted together, in the order of their last work."""
+    """Merge works on the same object, in the order of their last work."""
     kept: dict[tuple[str, str], Work] = {}
     names: dict[tuple[str, str], str] = {}  # by the last part of a path
     for work in works:
@@ -114,7 +113,7 @@ def merged(works: Iterable[Work]) -> list[Work]:
 
 
 def _together(first: Work, second: Work) -> Work:
-    """One work for two on the same thing; the newer one says how it ended."""
+    """Merge two works on the same object; the newer one gives the outcome."""
     kind = second.kind
     if kind in (RAN, USED) and bool(first.end) != bool(second.end):
         return first if first.end else second
@@ -144,8 +143,9 @@ def _together(first: Work, second: Work) -> Work:
 
 
 def work_clauses(works: Sequence[Work], speaker: str = "tool") -> list[Clause]:
-    """Clauses of merged works: what was read, together, the most telling of the others apart. Lines
-    of a file that was read are not told beside it, nor any where many files were read."""
+    """Return the clauses of merged works: all reading in one, the most informative other works one
+    by one. Shown lines of a file that was read are left out, and all such lines if many files were
+    read."""
     reads = [work for work in works if work.kind == READ]
     names = {work.name for work in reads}
     many = len(reads) > NAMED or not all(work.exact for work in reads)
@@ -158,7 +158,7 @@ def work_clauses(works: Sequence[Work], speaker: str = "tool") -> list[Clause]:
 
 def _score(work: Work) -> float:
     kind = USED if work.kind == RAN and not work.end else work.kind
-    bare = 2.4 * (kind == EDITED and not work.detail)  # a commit tells more of it
+    bare = 2.4 * (kind == EDITED and not work.detail)  # a commit says more
     return _SCORES[kind] - bare + 0.05 * min(work.times, 8) + (0.3 if work.bad else 0.0)
 
 
@@ -211,12 +211,12 @@ def _reads(reads: Sequence[Work], speaker: str) -> Clause:
 
 
 def is_work(phrase: str) -> bool:
-    """Return True for a phrase of a headline that tells work."""
+    """Return True for a phrase of a headline that describes work."""
     return bool(_WORKED.match(phrase))
 
 
 def works_in(piece: str) -> Iterator[Work]:
-    """The works that a clause tells, as they stand in a body; none of any other clause."""
+    """Yield the works that a clause of a body describes; none for any other clause."""
     if "`" not in piece:
         return
     if match := _READS.fullmatch(piece):

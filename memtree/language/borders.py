@@ -1,11 +1,11 @@
-"""Where a text can be cut so that what stays is whole: after a sentence, a clause, a word.
+"""Find where a text can be cut without breaking a sentence, a clause or a word.
 
-A full stop ends a sentence where a space and no small letter follow it, and it belongs to no
-abbreviation, initial, number or address. A line ends one as well, unless the next goes on in small
-letters behind a full line: people wrap text, and write one statement a line. Chinese and Japanese
-are written without spaces. There a word ends at punctuation, where the script changes, after
-particles, and around the commonest function words: no dictionary is needed.
-What this file does not do: say which piece is worth keeping.
+A full stop ends a sentence if a space and no small letter follow it, and it belongs to no
+abbreviation, initial, number or address. The end of a line ends a sentence too, unless a full line
+continues in small letters on the next: people wrap text, and write one statement a line. Chinese
+and Japanese are written without spaces. There a word ends at punctuation, where the script
+changes, after particles, and around the commonest function words: no dictionary is needed.
+This file does not say which piece is worth keeping.
 
     >>> split("Dr. Ito moved to Kobe on the 3. of May, e.g. by train. I stayed!")
     ['Dr. Ito moved to Kobe on the 3. of May, e.g. by train.', 'I stayed!']
@@ -28,10 +28,10 @@ from memtree.language.word_file import WordFile, WordFiles
 # -- sentences ---------------------------------------------------------------------------------
 
 _DATA = WordFile("all", "abbreviations")
-WRAPPED = 50  # characters of a line that may go on in the next
+WRAPPED = 50  # characters; a line at least this long may continue in the next
 _END = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_]{0,4}+(?=\s|$)|[。！？]+[」』”）]{0,2}|\n")
 _LAST_WORD = re.compile(r"(?:[^\W\d_]\.){1,4}$|[^\W_]+\.$")
-_TAIL = 16  # characters in which the last word of a sentence is looked for
+_TAIL = 16  # characters searched for the last word of a sentence
 _ABBREVIATIONS = _DATA.words("abbreviations")
 # People who type in small letters: "... in flutter, my first app. what now"
 _SMALL_STOP = _DATA.pattern("small_stop")
@@ -59,8 +59,8 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
 
 
 def small_stops(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of the parts of a sentence, where somebody who types in small letters ends
-    one within it."""
+    """Yield (start, end) of the parts of a sentence that a writer who uses no capitals
+    separated by a full stop."""
     for stop in _SMALL_STOP.finditer(text, start, end):
         yield start, stop.start() + 1
         start = stop.end()
@@ -93,13 +93,13 @@ def _stop_ends(text: str, first: int, end: int, span: tuple[int, int]) -> bool:
     if word is None or end > first + 1:
         return True
     last = word.group()[:-1].replace(".", "").lower()
-    if last.isdigit():  # "the 3. of May" has been looked at; "am 3. Mai" has not
+    if last.isdigit():  # "the 3. of May" is handled above; "am 3. Mai" is not
         return not (len(last) < 3 and following.isalpha() and _ordinal(text, first, last))
     return not (last in _ABBREVIATIONS or (len(last) == 1 and last != "i"))
 
 
 def _ordinal(text: str, first: int, digits: str) -> bool:
-    """Return True if the number before a full stop counts days, as in "am 3. Mai"."""
+    """Return True if the number before a full stop is a day of a month, as in "am 3. Mai"."""
     before = text[max(0, first - len(digits) - 6) : first - len(digits)].lower()
     return before.rstrip().endswith(_DATA.entries("before_days"))
 
@@ -116,7 +116,7 @@ _SPACED = re.compile(r"\S+")
 
 
 def _unit() -> str:
-    """One pass, one match a unit: a run of one script, with the particles and marks behind it."""
+    """Build the pattern of a unit: a run of one script with the particles and marks behind it."""
     function = _LISTS.part("function_unspaced")
     return (
         rf"(?:{function})[{_STOPS}]*"
@@ -129,7 +129,7 @@ def _unit() -> str:
 
 
 def _no_ordinal(end: str = "") -> str:
-    """No sentence ends behind a German ordinal, as in "ab dem 3. September"."""
+    """Build the lookbehind that keeps a German ordinal ("ab dem 3. September") in its clause."""
     sizes = groupby(_DATA.entries("before_days"), len)
     return "".join(
         rf"(?<!\b(?:{'|'.join(words)}) {digits}\.{end})"
@@ -152,8 +152,8 @@ _CLAUSE = lazily(
     ),
     re.IGNORECASE,
 )
-# The same in ASCII, where each begins with a space: then the engine skips all other characters.
-# Four characters that are white space elsewhere are none to it.
+# The ASCII version: every alternative begins with a space, so the engine skips other characters.
+# Four characters that `\s` matches in Unicode are not white space here.
 _CLAUSE_ASCII = lazily(
     lambda: (
         r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) "
@@ -166,7 +166,7 @@ _CLAUSE_ASCII = lazily(
 
 
 def units(text: str) -> list[str]:
-    """Words without the space between them; of unspaced scripts phrases of a few characters."""
+    """Return the words without the space between them; in unspaced scripts, short phrases."""
     if text.isascii():
         return text.split()
     if not UNSPACED.search(text):
@@ -175,19 +175,19 @@ def units(text: str) -> list[str]:
 
 
 def ends(text: str) -> list[int]:
-    """Characters of the text up to the end of each unit."""
+    """Return the offset, in characters, of the end of each unit."""
     pattern = _UNIT if not text.isascii() and UNSPACED.search(text) else _SPACED
     return [match.end() for match in pattern.finditer(text)]
 
 
 def clause_ends(text: str) -> list[int]:
-    """Characters of the text up to the end of each clause but the last."""
+    """Return the offset, in characters, of the end of each clause but the last."""
     pattern = _CLAUSE_ASCII if text.isascii() else _CLAUSE
     return [match.start() for match in pattern.finditer(text)]
 
 
 def clauses(text: str) -> Iterator[str]:
-    """The text's clauses in order, without the marks between them."""
+    """Yield the text's clauses in order, without the marks between them."""
     for piece in (_CLAUSE_ASCII if text.isascii() else _CLAUSE).split(text):
         bare = piece.strip(" ,;:.!?，；：。！？、-–—")
         if bare:

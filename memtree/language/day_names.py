@@ -1,7 +1,7 @@
 """Names of months and weekdays in seven languages, from `day_names.txt`.
 
-Names that are words as well ("may", "march", "mars", "sept", "segunda") stand apart: what is before
-or behind them decides.
+Names that are also ordinary words ("may", "march", "mars", "sept", "segunda") are listed apart: the
+words before and after them decide.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ENGLISH_NAMES = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 )  # fmt: skip
-ENGLISH_MONTHS = ("march", "may", "august")  # written with a capital where they are months
+ENGLISH_MONTHS = ("march", "may", "august")  # months only if capitalised
 
 
 def _months(*sections: str) -> dict[str, int]:
@@ -26,8 +26,8 @@ MONTHS: dict[str, int]
 AMBIGUOUS_MONTHS: dict[str, int]
 SHORT_MONTHS: dict[str, int]
 ALL_MONTHS: dict[str, int]
-ALL_BESIDE_YEARS: dict[str, int]  # with those that are short for a month only there
-WEEKDAYS: str  # alternatives of a pattern
+ALL_BESIDE_YEARS: dict[str, int]  # includes abbreviations that mean a month only beside a year
+WEEKDAYS: str  # alternatives of a regular expression
 _ALL = ("months", "ambiguous_months", "short_months")
 __getattr__ = at_first_use(
     globals(),

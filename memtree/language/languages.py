@@ -1,7 +1,7 @@
-"""Tell the script and language of a text: enough to see that a summary is in another.
+"""Detect the script and language of a text: enough to notice a summary in another language.
 
-Scripts by the names of their letters, languages in Latin letters by their small words. A
-text that is too short or too mixed has none.
+Scripts are told by the Unicode names of letters, languages in Latin letters by their function
+words. A text that is too short or too mixed has no language.
 
     >>> script("Как дела?"), language("Der Test ist nicht mehr rot, und das ist auch gut so.")
     ('cyrillic', 'de')
@@ -21,7 +21,7 @@ _SCRIPTS = {
     "kana": "぀-ヿ", "han": "㐀-鿿", "hangul": "가-힯ᄀ-ᇿ",
 }  # fmt: skip
 _LETTERS = {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
-_DENSE = {"kana": 2.5, "han": 2.5, "hangul": 2.5}  # letters of Latin that say as much as one
+_DENSE = {"kana": 2.5, "han": 2.5, "hangul": 2.5}  # Latin letters that say as much as one letter
 
 
 @cache
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def shares(text: str) -> dict[str, float]:
-    """The share of each script among the letters, dense scripts weighed up; only those found."""
+    """Return the share of each script found among the letters; dense scripts weigh more."""
     counts = {
         name: len(pattern.findall(text)) * _DENSE.get(name, 1.0)
         for name, pattern in _LETTERS.items()
@@ -44,14 +44,14 @@ def shares(text: str) -> dict[str, float]:
 
 
 def script(text: str) -> str:
-    """The script of most letters; empty where there are none."""
+    """Return the script of most letters; empty for a text without letters."""
     by_script = shares(text)
     return max(by_script, key=by_script.__getitem__) if by_script else ""
 
 
 def language(text: str, least: int = 4) -> str:
-    """The language whose small words are most of those found; empty below `least` of its own, or
-    where another language has more than half as many."""
+    """Return the language with the most function words in the text; empty if it has fewer than
+    `least` of them, or if another language has more than half as many."""
     words = Counter(_WORD.findall(text.lower()))
     hits = {name: sum(words[word] for word in small) for name, small in _small_words().items()}
     first, second = sorted(hits, key=lambda name: -hits[name])[:2]
@@ -59,8 +59,8 @@ def language(text: str, least: int = 4) -> str:
 
 
 def differs(text: str, source: str) -> str:
-    """How the language of `text` differs from that of `source`; empty when it does not, or
-    nothing certain can be said."""
+    """Describe how the language of `text` differs from that of `source`; empty if it does not, or
+    if that is uncertain."""
     of_text, of_source = shares(text), shares(source)
     if not of_text or not of_source:
         return ""
@@ -69,7 +69,7 @@ def differs(text: str, source: str) -> str:
     named = mine == "latin" and of_text.get(theirs, 0.0) > 0.15
     new = of_source.get(mine, 0.0) < 0.02 and of_text[mine] > 0.3 and not named
     lost = of_source[theirs] > 0.6 and of_text.get(theirs, 0.0) < 0.1
-    if of_source.get("kana", 0.0) > 0.2:  # Japanese is Han and kana in any mixture, never Han alone
+    if of_source.get("kana", 0.0) > 0.2:  # Japanese mixes Han and kana, never Han alone
         lost = mine != "kana" and "kana" not in of_text
     if new or lost:
         return f"{mine}, not {theirs}"

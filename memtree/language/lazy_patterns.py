@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
-Long ones take a millisecond to compile, and most commands and many servers never use them. Where
-all of them were compiled at the start of the server they took a quarter of it.
+A long pattern takes a millisecond to compile, and most commands and many servers never use it.
+Compiling all of them at start took a quarter of the server's start-up time.
 
     >>> _DIGITS = lazily(r"[0-9]+")
     >>> _DIGITS.findall("3 of 12")
@@ -18,13 +18,13 @@ _METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub
 
 
 class LazyPattern:
-    """Has all that the compiled pattern has. A mistake in it is found at its first use."""
+    """Stand-in with the attributes of the compiled pattern; errors in it appear at first use."""
 
     def __init__(self, source: str | Callable[[], str], flags: int) -> None:
         self._source, self._flags = source, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Only of what is not there yet: from the second use on methods are the pattern's own."""
+        """Compile at first use; later uses find the compiled pattern's own methods."""
         source = self._source if isinstance(self._source, str) else self._source()
         compiled = re.compile(source, self._flags)
         for method in _METHODS:

@@ -1,4 +1,4 @@
-"""Reads the word lists of `data/<language>/<file>.txt`; `all` holds what belongs to no language.
+"""Read the word lists of `data/<language>/<file>.txt`; `all` holds entries of no single language.
 
 A file begins with comments: what belongs there and what tests it. Then come sections, a
 name in brackets each, with one entry a line. `{name}` stands for the entries of the section `name`
@@ -76,7 +76,7 @@ def parsed(text: str) -> Sections:
     {'pets': ('cat', 'dog'), 'owner': ('my (?:cat|dog)s?',)}
     """
     entries: dict[str, list[str]] = {}
-    groups: list[tuple[str, list[str]]] = []  # how each begins, and the alternatives around it
+    groups: list[tuple[str, list[str]]] = []  # each group's beginning and outer alternatives
     kept: list[str] | None = None
     for line in text.splitlines():
         entry = line.strip()

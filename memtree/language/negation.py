@@ -1,4 +1,4 @@
-"""Words that deny something, in every language that has some in `claims.txt`."""
+"""Detect negation, by the words that each language lists in `claims.txt`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words and patterns of one data file, each read at its first use: most are needed by few requests.
+"""Words and patterns of a data file, each read at first use: few requests need most of them.
 
     >>> people = WordFile("en", "memory_people")
     >>> people.pattern("pet").fullmatch("guinea pig") is not None
@@ -25,7 +25,7 @@ _ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]
 
 
 class _Sections:
-    """Base of one file and of several: makes patterns, sets and tables of their sections."""
+    """Base of `WordFile` and `WordFiles`: turns sections into patterns, sets and tables."""
 
     __slots__ = ()
 
@@ -96,8 +96,8 @@ def _entries(file: WordFile, section: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class WordFiles(_Sections):
-    """The files `name` of several languages, read as one: by default of all that have it, but for
-    those in `without`. A file may lack a section."""
+    """The files `name` of several languages, read as one: by default all languages that have the
+    file, except those in `without`. A file may lack a section."""
 
     name: str
     languages: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class WordFiles(_Sections):
         return _joined(self, section)
 
     def word_set(self, section: str) -> frozenset[str]:
-        """Return a section's entries as a set, read now."""
+        """Return a section's entries as a set, read immediately."""
         return _word_set(self, section)
 
 
@@ -126,8 +126,8 @@ def _word_set(files: WordFiles, section: str) -> frozenset[str]:
 def at_first_use(
     module: dict[str, Any], readers: Mapping[str, Callable[[], Any]]
 ) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module whose names are read at their first use. From then on
-    they are plain sets and tables, for what is asked hundreds of times a text."""
+    """Return a module `__getattr__` that reads each name at its first use. Later uses find plain
+    sets and tables, since some are looked up hundreds of times a text."""
 
     def read(name: str) -> Any:
         if name not in readers:

@@ -1,7 +1,7 @@
-"""Reads a day where a text is known to name one: a heading, a time stamp.
+"""Read a date where a text is known to contain one: a heading, a time stamp.
 
-In prose "may", "2.10.12" and "3/4" are mostly something else; whoever calls this knows that a day
-stands there, or refuses what else is on the line. Prose is read by `memories.extraction.dates`.
+In prose "may", "2.10.12" and "3/4" are mostly something else; callers know that a date stands
+there, or reject the rest of the line. Prose is read by `memories.extraction.dates`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import date
 from memtree.language import day_names
 from memtree.language.lazy_patterns import lazily
 
-_NAME = r"[^\W\d_]{3,10}"  # looked up: a tenth of the time that the alternatives take
+_NAME = r"[^\W\d_]{3,10}"  # looked up in a table: a tenth of the time of listing alternatives
 _YEAR = r"(?:19|20|21)\d\d"
 _END = r"(?![0-9]|[-./][0-9])"
 _FORMS = lazily(
@@ -33,8 +33,8 @@ _FORMS = lazily(
 
 @dataclass(frozen=True, slots=True)
 class WrittenDay:
-    """`year`: 0 where none is written. `sign`: what stands between numbers that may be day and
-    month in either order; they are kept as if the day came first."""
+    """A date as it is written. `year`: 0 if absent. `sign`: the separator of two numbers that may
+    be day and month in either order; they are stored as if the day came first."""
 
     year: int
     month: int
@@ -44,12 +44,12 @@ class WrittenDay:
 
     @property
     def ordinal(self) -> int:
-        """The proleptic ordinal; 0 where there is no such day."""
+        """Return the proleptic ordinal; 0 if the calendar has no such day."""
         return ordinal(self.year, self.month, self.day)
 
 
 def ordinal(year: int, month: int, day: int) -> int:
-    """Return the proleptic ordinal of a day, 0 where the calendar has none."""
+    """Return the proleptic ordinal of a day; 0 if the calendar has no such day."""
     try:
         return date(year, month, day).toordinal()
     except ValueError:
@@ -57,7 +57,7 @@ def ordinal(year: int, month: int, day: int) -> int:
 
 
 def written_day(text: str, at: int = 0) -> tuple[WrittenDay, int] | None:
-    """Read the day that begins exactly there, and return it with where it ends.
+    """Read the date that begins exactly at `at`; return it and its end, or None.
 
     >>> written_day("8 May, 2023")
     (WrittenDay(year=2023, month=5, day=8, sign='', short_year=False), 11)

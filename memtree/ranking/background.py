@@ -1,10 +1,10 @@
-"""Takes off cosines what all texts of a language share in the space of an embedder.
+"""Remove from cosines what all texts of a language share in an embedder's space.
 
-An embedder that was trained on English puts all German sentences near each other, and all that
-begin with "The user" nearer still. So the mean of a background of everyday sentences is taken off,
-and the directions in which these differ most (their first principal components): what is left tells
-what a text is about. The scale of such cosines is measured on the sentences themselves, which have
-nothing to do with each other, so that one relevance means the same in each language.
+An embedder trained on English puts all German sentences near each other, and those that begin with
+"The user" nearer still. So the mean of a background of everyday sentences is subtracted, and their
+first principal components are projected out: the rest tells what a text is about. The scale of such
+cosines is measured on the background sentences, which are unrelated to each other, so that a
+relevance means the same in every language.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from memtree.ranking.relevance_scale import RelevanceScale
 
 Matrix = NDArray[np.float32]
 
-AXES = 10  # 3 leave 5 points of right memories out in German, 30 gain none
-LEAST_DIMENSIONS = 128  # of vectors that can spare so many
-# The best of 100 strangers, for 5 % of messages, lies so many standard deviations above the mean of
-# pairs of background sentences: 0.39 in English, 0.50 in Polish.
+AXES = 10  # with 3, recall in German is 5 points lower; 30 gain nothing
+LEAST_DIMENSIONS = 128  # of vectors from which `AXES` can be removed
+# Standard deviations above the mean cosine of background pairs that the best of 100 unrelated
+# memories reaches for 5 % of messages: a cosine of 0.39 in English, 0.50 in Polish.
 DEVIATIONS = 5.3
-STRONG = 0.55  # of the way from there to 1: 75 % of English paraphrases reach it
+STRONG = 0.55  # of the way from `half` to 1: 75 % of English paraphrases reach it
 _TINY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """Mean and main directions of everyday sentences of one language, in the space of an embedder.
+    """Mean and principal axes of one language's everyday sentences, in an embedder's space.
     `mean`: (d,). `axes`: orthonormal rows (k, d)."""
 
     mean: Matrix
@@ -38,8 +38,8 @@ class Background:
 
     @classmethod
     def of(cls, rows: Matrix) -> Background:
-        """Compute the background of everyday sentences. `rows`: (n, d) their unit
-        vectors, n > 1."""
+        """Compute the background of everyday sentences from their unit vectors. `rows`: (n, d),
+        n > 1."""
         mean = rows.mean(axis=0)
         axes = np.linalg.svd(rows - mean, full_matrices=False)[2][:AXES]
         bare = _without(rows, mean, axes)
@@ -48,7 +48,7 @@ class Background:
         return cls(mean, axes, RelevanceScale.measured(half, half + STRONG * (1 - half)))
 
     def cosines(self, query: Matrix, rows: Matrix) -> Matrix:
-        """(n,) of a unit row with unit rows (n, d); 0 with a row that is zero."""
+        """Return the cosines (n,) of a unit vector with unit rows (n, d); 0 for a zero row."""
         near = _without(rows, self.mean, self.axes) @ _without(query[None], self.mean, self.axes)[0]
         return np.asarray(np.where(rows.any(axis=1) & query.any(), near, 0), np.float32)
 

@@ -43,7 +43,7 @@ class Lexicon:
 
     @property
     def unsorted(self) -> int:
-        """Batches of postings that are not sorted in yet: a query scans each of them."""
+        """Number of batches of postings that are not sorted in yet; a query scans each of them."""
         return len(self._fresh)
 
     def extend(self, statistics: Iterable[Terms]) -> None:
@@ -66,13 +66,13 @@ class Lexicon:
         self._fresh.append((hashes.astype(np.uint32, copy=False), docs, counts))
 
     def settle(self) -> None:
-        """Sort the newest postings into the rest once they are many enough to slow a query."""
+        """Sort the newest postings into the rest once there are enough of them to slow a query."""
         fresh = sum(len(part[0]) for part in self._fresh)
         if fresh > max(REBUILD_FLOOR, _REBUILD_SHARE * len(self._hashes)) or len(self._fresh) > 32:
             self._sort()
 
     def mark(self) -> Mark:
-        """The present end, for `reset`; only what was added by `extend` since then is undone."""
+        """Return the current end, for `reset`, which undoes only what `extend` added since."""
         return len(self._fresh), self._lengths
 
     def reset(self, mark: Mark) -> None:
@@ -81,7 +81,7 @@ class Lexicon:
         self._lengths = mark[1]
 
     def scores(self, query: Mapping[int, int]) -> Scores:
-        """BM25 of every passage for the query's terms (hash -> count), float32 (n,)."""
+        """Return every passage's BM25 score for the query's terms (hash -> count), float32 (n,)."""
         return self.matches(query)[0]
 
     def matches(self, query: Mapping[int, int]) -> tuple[Scores, float]:
@@ -107,15 +107,15 @@ class Lexicon:
         times_in = np.concatenate([counts for _, counts, _ in term_postings]).astype(np.float32)
         weights = np.repeat(np.array([weight for _, _, weight in term_postings]), np.diff(ends))
         gained = weights * times_in * (K1 + 1) / (times_in + norms[docs])
-        for low, high in pairwise(ends):  # term by term: within one no passage comes twice
+        for low, high in pairwise(ends):  # term by term: a term has each passage once
             scores[docs[low:high]] += gained[low:high]
         return scores, whole
 
     def _postings(
         self, term_hashes: Sequence[int]
     ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
-        """Passages and counts of each of these terms, in order."""
-        # Of the type of the hashes, or numpy converts all of them for each search.
+        """Yield the passages and counts of each of these terms, in order."""
+        # In the dtype of the hashes, or numpy converts all of them in each search.
         wanted = np.array(term_hashes, np.uint32)
         lows = np.searchsorted(self._hashes, wanted).tolist()
         highs = np.searchsorted(self._hashes, wanted, "right").tolist()
@@ -129,7 +129,7 @@ class Lexicon:
             yield docs, counts
 
     def _unsorted(self) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
-        """The postings that are not sorted in yet."""
+        """Return the postings that are not sorted in yet."""
         if not self._fresh:
             return np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint8)
         hashes, docs, counts = zip(*self._fresh, strict=True)

@@ -1,7 +1,7 @@
 """The passages of one history as arrays, ready to rank: append-only, kept between requests.
 
 A corpus grows with its history: a turn adds the leaves that became final, and only these are
-unpacked. What is not in a final leaf yet is added for the length of one request (`with_open`).
+unpacked. Messages not yet in a final leaf are added for the length of one request (`with_open`).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from memtree.text.speakers import Speakers
 from memtree.tree.node import Node, NodePlace
 
 Ints = NDArray[np.int32]
-LEAF_BYTES = 200  # of a leaf's place and its entries in lists
-UNINDEXED = 2_000  # passages of final leaves that are looked through for their sketches
+LEAF_BYTES = 200  # estimate for a leaf's place and list entries
+UNINDEXED = 2_000  # passages of final leaves compared by scanning before the index is rebuilt
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentCosines:
-    """How near passages are to a query in meaning, n of them.
+    """Cosines of n passages with a query.
 
     `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `meaning`: that
-    after the mean of the history is taken off both (`vectors.compared`). `embedded`: whether the
-    passage has a vector. `segments`: how many its whole message has. `deviation`: the standard
-    deviation of the centred cosines of all segments. `parts`: of each run of passages the first
-    one, the centred cosines of its segments, and the first segment of each passage.
+    cosine after the history's mean is subtracted from both (`vectors.compared`). `embedded`: True
+    if the passage has a vector. `segments`: the number in its whole message. `deviation`: the
+    standard deviation of the centred cosines of all segments. `parts`: for each run of passages its
+    first passage, the centred cosines of its segments, and the first segment of each passage.
     """
 
     nearest: Matrix
@@ -43,7 +43,7 @@ class SegmentCosines:
     parts: Sequence[tuple[int, Matrix, Ints]] = ()
 
     def of_passage(self, row: int) -> Matrix:
-        """The centred cosines of the segments of one passage; none without a vector."""
+        """Return the centred cosines of a passage's segments; empty without a vector."""
         for first, centred, starts in self.parts:
             if first <= row < first + len(starts):
                 low, *end = starts[row - first : row - first + 2].tolist()
@@ -52,11 +52,11 @@ class SegmentCosines:
 
 
 class Corpus:
-    """Passages in reading order, n of them. `columns`: int32 (6, n), a row a property.
+    """The n passages of a history in reading order. `columns`: int32 (6, n).
 
-    The rows, each with a property of its name: `message` (index in the history), `start` and `end`
-    (characters of the message's view), `tokens`, `kind` (see `tree.node.source_kind`), `leaf`
-    (index in `leaves`).
+    The rows of `columns`, each also a property of that name: `message` (index in the history),
+    `start` and `end` (characters of the message's view), `tokens`, `kind` (see
+    `tree.node.source_kind`), `leaf` (index in `leaves`).
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -73,10 +73,10 @@ class Corpus:
         self.final_leaves = 0
         self.ruled: list[int] = []  # leaves with standing rules
         self._vectors = VectorRows(dimensions)
-        self._vectored = 0  # leaves whose vectors are in `_vectors`: always the first ones
-        # By leaf: vectors that came before those of an earlier leaf.
+        self._vectored = 0  # number of leaves, from the first, whose vectors are in `_vectors`
+        # By leaf: vectors that arrived before those of an earlier leaf.
         self._ahead: dict[int, tuple[Matrix, Ints]] = {}
-        # By passage that has vectors: the first of its rows in `_vectors`.
+        # For each passage with vectors: its first row in `_vectors`.
         self._rows: Ints = np.empty(0, np.int32)
         self._firsts: list[int] = [0]  # first passage of each leaf, and the end
 
@@ -89,7 +89,7 @@ class Corpus:
 
     @property
     def nbytes(self) -> int:
-        """Estimated, without the leaves themselves."""
+        """Estimated size in bytes, without the leaves themselves."""
         ahead = sum(rows.nbytes + counts.nbytes for rows, counts in list(self._ahead.values()))
         held = (
             self.columns,
@@ -128,11 +128,11 @@ class Corpus:
 
     @property
     def messages(self) -> int:
-        """Messages that final leaves hold whole."""
+        """Number of messages that final leaves hold completely."""
         return self._messages
 
     def begins(self, leaves: Sequence[bytes]) -> bool:
-        """True where the final leaves of this corpus are exactly the first of these."""
+        """Return True if `leaves` (ids) begin with exactly the final leaves of this corpus."""
         return self.final_leaves <= len(leaves) and all(
             known.id == id_
             for known, id_ in zip(self.leaves[: self.final_leaves], leaves, strict=False)
@@ -167,15 +167,15 @@ class Corpus:
         self.lexicon.extend(leaf.terms for leaf in leaves)
 
     def alike(self, row: int) -> list[int]:
-        """The passages that share nearly all terms of one, in order, itself included; none for a
-        passage without terms."""
+        """Return the passages that share nearly all terms with passage `row`, in order and with
+        itself; none if it has no terms."""
         if self._final - self._sketch_index.covered > UNINDEXED:
             self._sketch_index = SketchIndex(self.sketches[:, : self._final])
         return self._sketch_index.alike(self.sketches, row)
 
     @contextmanager
     def with_open(self, leaf: Node | None, place: NodePlace | None) -> Iterator[None]:
-        """Hold one more leaf, not final yet, until the block ends."""
+        """Add a leaf that is not final yet, and remove it when the block ends."""
         if leaf is None or place is None:
             yield
             return
@@ -192,11 +192,11 @@ class Corpus:
                 self.ruled.pop()
 
     def lacking(self) -> list[int]:
-        """Indices of the leaves without vectors."""
+        """Return the indices of the leaves without vectors."""
         return [i for i in range(self._vectored, len(self.leaves)) if i not in self._ahead]
 
     def add_vectors(self, packed: Mapping[bytes, bytes]) -> None:
-        """Add vectors, as `pack` made them, by leaf id."""
+        """Add vectors packed by `vectors.pack`, keyed by leaf id."""
         for index in self.lacking():
             leaf = self.leaves[index]
             data = packed.get(leaf.id)
@@ -231,7 +231,7 @@ class Corpus:
         return SegmentCosines(nearest, meaning, has_vector, counts, float(every.std()), parts)
 
     def _vectored_parts(self) -> Iterator[tuple[slice, Matrix, Ints]]:
-        """Runs of passages with vectors: their rows, and the first row of each passage."""
+        """Yield runs of passages with vectors: the run, its rows, and each passage's first row."""
         if len(self._rows):
             yield slice(0, len(self._rows)), self._vectors[:], self._rows
         for index, (rows, counts) in self._ahead.items():
@@ -239,7 +239,7 @@ class Corpus:
                 yield slice(self._firsts[index], self._firsts[index + 1]), rows, _starts(counts)
 
     def _of_message(self, numbers: Ints) -> Ints:
-        """Sum numbers, one a passage, over the whole message of each passage."""
+        """Return for each passage the sum of `numbers`, one per passage, over its whole message."""
         sums = np.bincount(self.message, weights=numbers).astype(np.int32)
         return np.asarray(sums[self.message])
 

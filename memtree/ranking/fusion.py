@@ -1,14 +1,14 @@
 """Rank passages for a query: words and meaning, smoothed, then fused by rank (RRF).
 
-Each of the two scores is smoothed over neighbouring passages (0.3, at distance 2 half of it), since
-a turn is understood by its neighbours. By meaning a passage has the better of its own place and its
-place with what its neighbours lent: what says all by itself must not fall behind those that stand
-in a group. A passage of a long message also has its place by plain nearness, a place behind: what
-so many segments reach by chance is taken off, whether one is about the matter or not. Then
-reciprocal rank fusion with k = 10, which holds from short chats to a million tokens where sums of
-z-scores collapse. A vote counts by the root of its score's part of the best one, by words of what
-the question itself would score: hundreds of passages share one common word with a question, and
-places among these say nothing.
+Both scores are smoothed over neighbouring passages (weight 0.3, at distance 2 half of it), since a
+turn is understood by its neighbours. By meaning, a passage gets the better of its ranks before and
+after smoothing: a passage that says everything by itself must not fall behind passages in a group.
+A passage of a long message is also ranked by its raw cosine, one rank lower, since the correction
+for chance lowers a segment's score even if it is relevant. The ranks are joined by reciprocal rank
+fusion with k = 10, which works from short chats to a million tokens, where sums of z-scores
+collapse. A vote is weighted by the square root of its score relative to the best score or, for
+words, to the score of the question itself: hundreds of passages share one common word with a
+question, and ranks among these say nothing.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 RRF_K = 10.0
-LENT = 0.3  # of a score, to the passages beside it
-FIRST = 200  # places of passages of long messages that count without a correction for chance
+LENT = 0.3  # share of a score added to the adjacent passages
+FIRST = 200  # best raw cosines that count, without the correction for chance
 
 Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Per passage: `fused` orders, `lexical` and `cosine` are what `explain` shows. `segments`: how
-    near each segment of a passage is in meaning; none of a passage without a vector."""
+    """Scores per passage: `fused` gives the order; `explain` shows `lexical` and `cosine`.
+    `segments`: returns the cosine of each segment of a passage; empty without a vector."""
 
     fused: Scores
     lexical: Scores
@@ -44,10 +44,10 @@ def rank(
     long: tuple[Scores, NDArray[np.bool_]] | None = None,
     whole: float = 0.0,
 ) -> Ranking:
-    """Fuse the scores of all passages, in order of the history. `cosine`: how near they are in
-    meaning, where more than 0; `long`: the same whatever the size of the message, and the passages
-    whose first places by it count as well. `weights`: factors of the scores, 1 where None. `whole`:
-    the score by words of a passage that is the question itself."""
+    """Fuse the scores of all passages, in order of the history. `cosine`: their nearness in
+    meaning, ignored below 0. `long`: nearness without the correction for chance, and a mask of the
+    passages for which it counts as well. `weights`: factors of the scores, None for 1. `whole`: the
+    BM25 score of a passage that is the question itself."""
     factors = np.float32(1) if weights is None else weights
     fused = _by_rank(smooth(lexical * factors), whole)
     if cosine is not None:
@@ -61,7 +61,7 @@ def rank(
 
 
 def smooth(scores: Scores) -> Scores:
-    """Lend each passage some of the score of those before and after it."""
+    """Add to each passage a share of the scores of those before and after it."""
     smoothed = scores.astype(np.float32)
     for distance in (1, 2):
         if len(scores) > distance:
@@ -71,20 +71,19 @@ def smooth(scores: Scores) -> Scores:
 
 
 def _first_places(scores: Scores) -> Scores:
-    """The votes of the best `FIRST` scores, a place behind; the others have none."""
+    """Return the votes of the best `FIRST` scores, one rank lower; the others get 0."""
     first = np.argpartition(-scores, min(FIRST, len(scores)) - 1)[:FIRST]
     return _votes(scores, first[scores[first] > 0], behind=1)
 
 
 def _by_rank(scores: Scores, whole: float = 0.0) -> Scores:
-    """The vote of each score; what scored nothing has none. Ties: the later first."""
+    """Return the vote of each score; 0 for a score of 0. Among equals the later is first."""
     return _votes(scores, np.flatnonzero(scores > 0)[::-1], whole)
 
 
 def _votes(scores: Scores, rows: NDArray[np.int64], whole: float = 0.0, behind: int = 0) -> Scores:
-    """Reciprocal rank of each of these rows among them, times the root of its score's part of the
-    best one, or of `whole` where that is more; the other rows get nothing. `behind`: places before
-    the first."""
+    """Return the reciprocal rank of each of `rows`, times the square root of its score relative to
+    the best one, or to `whole` if that is more; other rows get 0. `behind`: added to every rank."""
     order = rows[np.argsort(-scores[rows], kind="stable")]
     votes = np.zeros(len(scores), np.float32)
     if len(order):

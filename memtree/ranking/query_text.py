@@ -1,17 +1,17 @@
-"""The query of a request: the newest words of the user, not a dump that a tool printed."""
+"""Choose the query of a request: the user's newest words, not the output of a tool."""
 
 from __future__ import annotations
 
 from memtree.conversation.history import History
 
-REACH = 2_000  # characters of a text that say what is wanted; the rest is pasted material
+REACH = 2_000  # characters of a text used as the query; the rest is mostly pasted material
 INTENT = 600  # characters of the assistant's last text
 
 
 def query_text(history: History, given: str | None = None) -> str:
-    """The given query, or the newest user text; in an agent loop with the last intent behind it.
+    """Return the given query, or the newest user text, in an agent loop after the last intent.
 
-    The intent is what the assistant said and called last: it comes first, since an embedding
+    The intent is the assistant's last text and tool calls: it comes first, since an embedding
     reads only the beginning.
     """
     if given:
@@ -29,6 +29,6 @@ def query_text(history: History, given: str | None = None) -> str:
 
 
 def ends(text: str, reach: int = REACH) -> str:
-    """Return the ends of a text, which say what is wanted: a long message asks at its beginning or
-    at its end."""
+    """Return the beginning and end of a text, since a long message makes its request at one of
+    them."""
     return text if len(text) <= reach else f"{text[: reach // 2]}\n{text[-reach // 2 :]}"

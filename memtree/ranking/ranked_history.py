@@ -1,4 +1,4 @@
-"""A history and its passages as they rank for one query."""
+"""A history with the ranking of its passages for a query."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memtree.ranking.fusion import Ranking
 
 @dataclass(frozen=True, slots=True)
 class RankedHistory:
-    """History with its passages ranked for a query. Valid while the corpus is locked, so copy what
-    is kept longer. `query`: the terms of the question."""
+    """History with its passages ranked for a query. Valid only while the corpus is locked, so copy
+    what must outlive the lock. `query`: the terms of the question."""
 
     history: History
     corpus: Corpus

@@ -1,8 +1,8 @@
-"""How the passages of a history are ranked for a query: the one place where it is put together.
+"""Rank the passages of a history for a query: the single place where the parts are combined.
 
-Words (BM25) and meaning (the nearest segment's cosine without what the whole history shares, less
-what so many segments reach by chance), both smoothed over neighbours and fused by rank.
-docs/decisions/0049 and 0060 hold what else was tried.
+The scores are words (BM25) and meaning (the nearest segment's centred cosine, less what its number
+of segments reaches by chance), both smoothed over neighbours and fused by rank.
+docs/decisions/0049 and 0060 record the alternatives that were tried.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from memtree.ranking.fusion import Ranking, rank
 from memtree.text.words import terms
 
 _WORD = re.compile(r"\w+(?:['’]s\b)?")
-LONG = 3  # segments of a long message
-SPEAKER = 1.5  # times the score, for passages of the one speaker that a question names; at 2 fewer
-# questions that name the wrong one find their evidence (LoCoMo adversarial at 4k 98.7, then 97.5)
+LONG = 3  # a message with at least this many segments is long
+SPEAKER = 1.5  # factor for passages of the only speaker that a question names; with 2, fewer
+# questions that name the wrong speaker find their evidence (LoCoMo adversarial at 4k: 98.7 to 97.5)
 
 
 def nameless(history: History, corpus: Corpus, query: str) -> str:
-    """Return a query without the names of speakers, which stand in every message of theirs and so
-    draw its vector to all of these alike; the query itself where it names none."""
+    """Return a query without speakers' names, which stand in each of their messages and so draw
+    the query's vector to all of these equally. A query without such names is returned unchanged."""
     _read_speakers(history, corpus)
     named = corpus.speakers.named(terms.terms(query))
     names = frozenset().union(*named.values())
@@ -48,8 +48,8 @@ def _read_speakers(history: History, corpus: Corpus) -> None:
 def ranking(
     history: History, corpus: Corpus, query: str, vector: NDArray[np.float32] | None
 ) -> Ranking:
-    """Every passage of the corpus for a query; `vector`: the query's, None without an embedder.
-    `lexical` and `cosine` are the plain scores."""
+    """Rank every passage of the corpus for a query. `vector`: the query's, None without an
+    embedder. In the result, `lexical` and `cosine` are the unsmoothed scores."""
     _read_speakers(history, corpus)
     query_terms = terms.terms(query)
     named = corpus.speakers.named(query_terms)
@@ -74,12 +74,12 @@ _NORMAL = NormalDist()
 
 
 def expected_maxima(counts: NDArray[np.int32]) -> NDArray[np.float32]:
-    """The expected maximum of so many standard normal numbers, for each count; 0 below 2.
+    """Return for each count the expected maximum of that many standard normals; 0 below 2.
 
     A message is as near as its nearest segment. The more segments it has, the nearer the best of
-    them lies though all are about something else, so that a sentence of ten words stands behind
-    every long answer. What n segments reach by chance is this, times the standard deviation of all
-    segments' cosines with the query.
+    them is by chance alone, so that a sentence of ten words would rank behind every long answer.
+    The expected gain of n segments is this maximum times the standard deviation of all segments'
+    cosines with the query.
 
     >>> [round(float(each), 2) for each in expected_maxima(np.array([1, 2, 10, 200]))]
     [0.0, 0.59, 1.55, 2.73]
@@ -91,6 +91,6 @@ def expected_maxima(counts: NDArray[np.int32]) -> NDArray[np.float32]:
 
 @lru_cache(1_000)
 def _expected_maximum(count: int) -> float:
-    """Blom's approximation, at most 0.02 off (Statistical Estimates and Transformed
-    Beta-Variables, 1958)."""
+    """Return Blom's approximation, with an error of at most 0.02 (Statistical Estimates and
+    Transformed Beta-Variables, 1958)."""
     return _NORMAL.inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0

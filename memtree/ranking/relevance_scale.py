@@ -1,7 +1,7 @@
 """Relevance: an embedder's cosine on a scale that means the same for every embedder.
 
-Cosines of one model are not those of another, and 0.5 of one model is noise with the next. So two
-of them are measured for each embedder and stand beside its recipe: `half`, which the best of 100
+Cosines of different models are not comparable: 0.5 may be a match for one and noise for another. So
+two cosines are measured for each embedder and kept beside its recipe: `half`, which the best of 100
 unrelated memories reaches for 5 % of messages, and `strong`, which 75 % of paraphrases reach.
 
     >>> scale = RelevanceScale(half=0.4, strong=0.7)
@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-HALF, STRONG = 0.5, 0.85  # the relevances that are measured
-LOWEST, HIGHEST, LEAST_STEP = 0.02, 0.98, 0.01  # of measured cosines, whatever a model gives
+HALF, STRONG = 0.5, 0.85  # the relevances of the two measured cosines
+LOWEST, HIGHEST, LEAST_STEP = 0.02, 0.98, 0.01  # limits of the measured cosines, for any model
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceScale:
-    """`half`, `strong`: the raw cosines that mean relevance 0.5 and 0.85; 0 < half < strong < 1."""
+    """Piecewise linear scale. `half`, `strong`: the raw cosines of relevance 0.5 and 0.85, with
+    0 < half < strong < 1."""
 
     half: float
     strong: float
@@ -31,13 +32,13 @@ class RelevanceScale:
 
     @classmethod
     def measured(cls, half: float, strong: float) -> RelevanceScale:
-        """The scale nearest to what was measured; a model for which paraphrases are no nearer than
-        strangers gets a steep one. Never raises."""
+        """Return the valid scale nearest to the measured cosines; it is steep for a model to which
+        paraphrases are no nearer than unrelated texts. Never raises."""
         half = _within(half, LOWEST, HIGHEST - LEAST_STEP)
         return cls(half, _within(strong, half + LEAST_STEP, HIGHEST))
 
     def relevance(self, cosine: float) -> float:
-        """In [0, 1]; grows with the cosine, piecewise linear. NaN is 0."""
+        """Return a cosine's relevance in [0, 1], piecewise linear and increasing; 0 for NaN."""
         if not cosine > 0:
             return 0.0
         if cosine < self.half:
@@ -47,7 +48,7 @@ class RelevanceScale:
         return min(1.0, STRONG + (1 - STRONG) * (cosine - self.strong) / (1 - self.strong))
 
     def cosine(self, relevance: float) -> float:
-        """The least cosine with this relevance, in [0, 1]."""
+        """Return the least cosine, in [0, 1], that has this relevance."""
         if not relevance > 0:
             return 0.0
         if relevance < HALF:

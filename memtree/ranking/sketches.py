@@ -1,8 +1,8 @@
 """Minhash sketches of passages: which passages share nearly all their terms.
 
-Four numbers a passage, each the smallest of one hash of its terms. Two passages with a share J of
-common terms agree in each number with probability J, so a passage and a version of it with a
-changed line nearly always agree in one of them. Made from term statistics, so no text is read.
+A passage has four numbers, each the least value of one hash over its terms. Two passages of Jaccard
+similarity J agree in each number with probability J, so a passage and a version of it with a
+changed line nearly always agree in one. Sketches are made from term statistics; no text is read.
 Source: Broder, "On the resemblance and containment of documents", 1997.
 """
 
@@ -18,15 +18,15 @@ from memtree.text.words.terms import Terms
 Sketches = NDArray[np.uint32]  # (HASHES, n)
 
 HASHES = 4
-LOOKED_UP, AGREEING = 3, 2  # numbers by which passages are found, and that have to agree
-MOST = 64  # rows that agree in one number, of which there may be as many as passages
-NOTHING = 0xFFFF_FFFF  # in each number of a passage without terms
+LOOKED_UP, AGREEING = 3, 2  # numbers that are looked up, and that must agree
+MOST = 64  # rows compared per number, in which any number of passages may agree
+NOTHING = 0xFFFF_FFFF  # stands in every number of a passage without terms
 _FACTORS = np.array([0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F], np.uint32)  # odd
 _TERMS = np.array([0x165667B1, 0xD3A2646C, 0xFD7046C5, 0xB55A4F09], np.uint32)
 
 
 def sketches(statistics: Iterable[Terms]) -> Sketches:
-    """Return the sketches of all passages of consecutive leaves, uint32 (4, n)."""
+    """Compute the sketches of all passages of consecutive leaves, uint32 (4, n)."""
     leaves = list(statistics)
     hashes = np.frombuffer(b"".join(leaf.hashes for leaf in leaves), "<u4").astype(np.uint32)
     ends, base = [], 0
@@ -46,8 +46,8 @@ def sketches(statistics: Iterable[Terms]) -> Sketches:
 
 
 class SketchIndex:
-    """Finds passages by the numbers of their sketches; those that came after it was made are looked
-    through one by one."""
+    """Index of passages by the numbers of their sketches; passages added after it was built are
+    scanned."""
 
     def __init__(self, columns: Sketches) -> None:
         self.covered = columns.shape[1]
@@ -61,9 +61,9 @@ class SketchIndex:
         return sum(part.nbytes for part in (*self._orders, *self._sorted))
 
     def alike(self, columns: Sketches, row: int) -> list[int]:
-        """The passages, in order and itself included, that agree with one in two numbers or more;
-        of very many that agree in one number the last `MOST` are looked at. None for a passage
-        without terms."""
+        """Return the passages, in order and with itself, that agree with passage `row` in two
+        numbers or more. Of the passages that agree in one number, only the last `MOST` are
+        compared. A passage without terms has none."""
         if columns[0, row] == NOTHING:
             return []
         row_sets = [np.array([row])]

@@ -1,17 +1,16 @@
 """Vectors at rest and in memory: one byte a number in the store, float32 rows for ranking.
 
-    data = pack(rows, [1, 2])                # of two passages, the second in two segments
+    data = pack(rows, [1, 2])                # two passages, the second in two segments
     rows, counts = unpack(data, 2, 384)
     vectors = VectorRows(384)
     vectors.extend(rows)
     compared(vectors[:], query, vectors.mean)   # cosines, and centred ones, in the order of rows
 
-At rest stand the number of rows of each passage, a byte each, and then the rows; where each passage
-has one row, the rows alone, as all were kept before passages had segments.
+The stored form is the number of rows of each passage, a byte each, and then the rows. If each
+passage has one row, only the rows are stored: the format used before passages had segments.
 
 Only directions count: rows are scaled to unit length when they are added, and a zero row (a text
-without tokens) stays zero, so its cosine with everything is 0. What a row stands for is the
-caller's business.
+without tokens) stays zero, so its cosine with everything is 0. Callers know what a row represents.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ Matrix = NDArray[np.float32]
 Counts = NDArray[np.int32]
 
 LEVELS = 127
-_TINY = 1e-6  # of a product of squared lengths, so that nothing is divided by 0
+_TINY = 1e-6  # least product of squared lengths, so that nothing is divided by 0
 
 
 def pack(matrix: Matrix, counts: Sequence[int]) -> bytes:
-    """(n, d) rows as signed bytes, each row scaled to its largest number. `counts`: rows of each
-    passage, each from 1 to 255.
+    """Pack (n, d) rows as signed bytes, each row scaled to its largest number. `counts`: the number
+    of rows of each passage, from 1 to 255.
 
     Raises:
         ValueError: a number is infinite or not a number, or the counts are not those of the rows.
@@ -44,11 +43,11 @@ def pack(matrix: Matrix, counts: Sequence[int]) -> bytes:
 
 
 def unpack(data: bytes, passages: int, dimensions: int) -> tuple[Matrix, Counts]:
-    """(n, dimensions) float32 unit rows out of `pack`, and how many of them each passage has; an
-    embedding comes back within cosine 0.999.
+    """Return the (n, dimensions) float32 unit rows that `pack` stored, and the number of rows of
+    each passage. An unpacked embedding has a cosine of at least 0.999 with the original.
 
     Raises:
-        ValueError: `data` is not what was packed for so many passages.
+        ValueError: `data` was not packed for this number of passages.
     """
     counts = np.ones(passages, np.int32)
     if len(data) != passages * dimensions:
@@ -62,8 +61,8 @@ def unpack(data: bytes, passages: int, dimensions: int) -> tuple[Matrix, Counts]
 
 
 def are_packed(data: bytes, passages: int) -> bool:
-    """Return True if these bytes may be what `pack` made for so many passages, in any number of
-    dimensions."""
+    """Return True if `pack` may have made these bytes for this number of passages, in any number
+    of dimensions."""
     if not passages:
         return not data
     if len(data) % passages == 0:
@@ -90,11 +89,11 @@ class VectorRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the buffer, with what is not filled yet."""
+        """Size of the buffer in bytes, including the part not filled yet."""
         return self._buffer.nbytes
 
     def extend(self, matrix: Matrix) -> None:
-        """Append (n, dimensions) rows, n may be 0. `ValueError` for another width."""
+        """Append (n, dimensions) rows; n may be 0. Raises `ValueError` for another width."""
         if matrix.ndim != 2 or matrix.shape[1] != self.dimensions:
             raise ValueError(f"expected rows of {self.dimensions}, got shape {matrix.shape}")
         begin = len(self._rows)
@@ -110,7 +109,7 @@ class VectorRows:
 
     @property
     def mean(self) -> Matrix:
-        """The mean of all rows, (dimensions,); zeros without rows."""
+        """Mean of all rows, (dimensions,); zeros if there are none."""
         return np.asarray(self._sum / max(1, len(self)), np.float32)
 
     def __getitem__(self, rows: slice) -> Matrix:
@@ -118,11 +117,11 @@ class VectorRows:
 
 
 def compared(rows: Matrix, query: Matrix, mean: Matrix) -> tuple[Matrix, Matrix]:
-    """Cosine of each row with a query, (rows,), and the same after `mean` is taken off both. Rows
-    are of unit length, or zero: those have 0 and 0.
+    """Return the cosine of each row with a query, (rows,), and the cosine after `mean` is
+    subtracted from both. Rows have unit length, or are zero; a zero row has 0 and 0.
 
-    What all rows of a history share (a name before each message, the subject, the style) makes
-    them near to a question that has it as well, and short ones the nearest.
+    What all rows of a history share (a name before each message, the subject, the style) brings
+    them near to any question that shares it, and short rows nearest; subtraction removes it.
     """
     query = _unit(query[None])[0]
     cosines, along = rows @ query, rows @ mean
@@ -134,7 +133,7 @@ def compared(rows: Matrix, query: Matrix, mean: Matrix) -> tuple[Matrix, Matrix]
 
 
 def _peaked(matrix: Matrix) -> Matrix:
-    """Rows whose largest number is 1 or -1, so that squares neither overflow nor vanish."""
+    """Scale rows so that their largest number is 1 or -1: squares neither overflow nor vanish."""
     peaks = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
     out = np.zeros(matrix.shape, np.float32)
     np.divide(matrix, peaks, out=out, where=peaks > 0)

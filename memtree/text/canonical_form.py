@@ -1,4 +1,4 @@
-"""The canonical form of a memory's text: two texts with one form are the same memory."""
+"""Compute the canonical form of a memory's text: texts with equal forms are the same memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _END = " .,;:!?…。！？、"
 
 
 def canonical(text: str) -> str:
-    """NFC, case folded, white space joined, punctuation at the end left out.
+    """Return the text in NFC, case folded, with single spaces, without punctuation at the end.
 
     >>> canonical("  The port\\nis 8090. ") == canonical("the port is 8090")
     True
@@ -20,6 +20,6 @@ def canonical(text: str) -> str:
 
 
 def text_hash(text: str) -> bytes:
-    """16 bytes that name the canonical form."""
+    """Return 16 bytes that identify the canonical form."""
     form = canonical(text).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(form, digest_size=16).digest()

@@ -1,7 +1,7 @@
-"""Lines of memories as a model reads them: numbered under a heading, with a note on what they are.
+"""Format lines of memories for a model: numbered under a heading, with an explanatory note.
 
-Whoever has memories makes the lines, each safe to stand between others; whoever sends messages puts
-them in. What this file does not do: choose memories, or make a line of one.
+The owner of the memories makes the lines, each safe to stand between others; the sender of messages
+inserts them. This file does not choose memories, or make lines from them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-MOST = 5  # lines of a chat at a time
+MOST = 5  # chat lines at a time
 HEADING = "Known facts about this conversation:"
 USER_HEADING = "Known facts about the user, from all conversations:"
 DOCUMENTS_HEADING = "Passages of documents, found for what the user asked:"
@@ -30,7 +30,7 @@ DOCUMENTS_OPENING, DOCUMENTS_CLOSING = "<retrieved_documents>", "</retrieved_doc
 SEAM = "\n\n"
 OUTDATED = "; may be out of date"  # behind the day of a line
 
-# What stands behind a memory's text: its category, its day, or both.
+# The suffix of a memory's text: its category, its day, or both.
 _MARK = re.compile(
     rf" \((?:[a-z]{{1,20}}|(?:[a-z]{{1,20}}, )?[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:{OUTDATED})?)\)\Z"
 )
@@ -38,7 +38,7 @@ _WISH = re.compile(r" \(instruction(?:, [0-9-]{10})?\)\Z")
 
 
 class LineKind(enum.StrEnum):
-    """Whose a line is: the chat's, the user's, or a passage of a document."""
+    """Source of a line: the chat, the user, or a passage of a document."""
 
     CHAT = "chat"
     USER = "user"
@@ -46,15 +46,15 @@ class LineKind(enum.StrEnum):
 
 
 class MemoryVersion(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A memory as of one of its versions: what is kept of a line that was shown."""
+    """Version of a memory, which identifies a line that was shown."""
 
     id: str
     version: int
 
 
 class MemoryLine(NamedTuple):
-    """`ages`: unix seconds from which what it says may be out of date, None for never; it then ends
-    in the day of the memory."""
+    """Line of a memory. `ages`: unix seconds from which its text may be out of date, None for
+    never; such a line ends with the memory's day."""
 
     memory: MemoryVersion
     text: str
@@ -80,17 +80,17 @@ class MemoryLine(NamedTuple):
 
 
 def said(text: str) -> str:
-    """Return the memory's text of a line, without what stands behind it."""
+    """Return the memory's text of a line, without category and day."""
     return _MARK.sub("", text).casefold().rstrip(" .!")
 
 
 def at(lines: Iterable[MemoryLine], now: float) -> tuple[MemoryLine, ...]:
-    """The lines as they read at a time (unix seconds)."""
+    """Return the lines as they read at a time (unix seconds)."""
     return tuple(line.at(now) for line in lines)
 
 
 def section(lines: Iterable[MemoryLine]) -> str:
-    """For a system message: a chat's lines as a section of it, others in tags.
+    """Format lines for a system message: a chat's lines as a section of it, others in tags.
 
     >>> line = MemoryLine(MemoryVersion("a", 1), "Deadline: March 15 (fact)")
     >>> print(section([line]).rpartition("\\n")[0])
@@ -110,7 +110,7 @@ def section(lines: Iterable[MemoryLine]) -> str:
 
 
 def block(lines: Iterable[MemoryLine]) -> str:
-    """For a message of the user, whose own words stand beside it: all in tags."""
+    """Format lines for a user message, with all lines in tags, apart from the user's own words."""
     first, rest = _parted(lines)
     chat, user, documents = _by_kind(rest)
     shown: list[str] = []
@@ -123,7 +123,7 @@ def block(lines: Iterable[MemoryLine]) -> str:
 
 
 def _parted(lines: Iterable[MemoryLine]) -> tuple[list[MemoryLine], list[MemoryLine]]:
-    """Those that stand in every prompt, the user's first; and the others."""
+    """Split lines into those that stand in every prompt, the user's first, and the others."""
     every = list(lines)
     first = [line for line in every if line.standing]
     first.sort(key=lambda line: line.kind is not LineKind.USER)
@@ -131,7 +131,7 @@ def _parted(lines: Iterable[MemoryLine]) -> tuple[list[MemoryLine], list[MemoryL
 
 
 def _standing(lines: Sequence[MemoryLine]) -> list[str]:
-    """In tags, wherever they stand."""
+    """Format the lines of every prompt in tags."""
     if not lines:
         return []
     return ["\n".join((OPENING, STANDING_HEADING, *_numbered(lines), STANDING_NOTE, CLOSING))]

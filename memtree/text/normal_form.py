@@ -1,8 +1,7 @@
-"""Normal forms of Unicode (NFC, NFKC) in linear time.
+"""Compute Unicode normal forms (NFC, NFKC) in linear time.
 
-Marks that follow a letter are put in order by insertion, so thousands of them on one letter would
-take the square of their number. Unicode's stream-safe text has 30 at most: a longer run is
-normalized piece by piece.
+The marks behind a letter are sorted by insertion, which takes quadratic time for thousands of marks
+on one letter. Unicode's stream-safe text has 30 at most, so a longer run is normalized in pieces.
 
     >>> nfkc("ﬁ e\\u0301")
     'fi é'
@@ -15,7 +14,7 @@ import unicodedata
 from typing import Literal
 
 MARKS = 30  # UAX #15, section 13
-_LONG_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")  # whatever may be a mark
+_LONG_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")  # any possible mark
 
 
 def nfkc(text: str) -> str:

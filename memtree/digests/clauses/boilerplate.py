@@ -1,8 +1,8 @@
-"""Recognise what recurs in every session and says nothing of this one: commands, prompts, banners,
-frames.
+"""Recognise lines that recur in every session and say nothing of this one: commands, prompts,
+banners, frames.
 
-A fixed list of forms. They may stand in a body where nothing else is there, never in a headline.
-What this file does not do: chatter of people (`clauses.py`).
+The forms are a fixed list. A summary's body may hold them if there is nothing else, its headline
+never. This file does not recognise small talk (`clauses.py`).
 
     >>> [is_boilerplate(line) for line in ("/undo", "continue", "Undo the last commit")]
     [True, True, False]
@@ -17,7 +17,7 @@ from memtree.language.word_file import WordFiles
 
 _DATA = WordFiles("boilerplate")
 
-# A time in front of what was said; alone on its line it says nothing but when.
+# A time in front of a statement; alone on its line it is boilerplate.
 _STAMP = re.compile(
     r"(?:\[[^\]\n]{0,24}\d{1,2}[:.]\d\d[^\]\n]{0,32}\]|\[\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[^\]\n]{0,20}\]"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,Z+]*|\d\d:\d\d:\d\d(?:[.,]\d{1,6})?"
@@ -36,7 +36,7 @@ _FORMS = lazily(
 
 
 def is_boilerplate(line: str) -> bool:
-    """Return True if a tidied line has one of the forms."""
+    """Return True if a tidied line is boilerplate."""
     if len(line) < 24 and line.lower().strip(' .!?。！“”"') in _DATA.word_set("alone"):
         return True
     return _may_be(line) and bool(_FORMS.match(line))
@@ -55,13 +55,13 @@ def _may_be(line: str) -> bool:
 
 
 def without_stamp(line: str) -> str:
-    """The line without the time in front of it."""
+    """Return the line without the time in front of it."""
     if line and (line[0] in "[(" or line[0].isdigit()) and (match := _STAMP.match(line)):
         return line[match.end() :]
     return line
 
 
 def speaker_of(line: str) -> str:
-    """The name before what was said ("Ann" of "Ann: hello"); empty where there is none."""
+    """Return the speaker's name at the start of a line ("Ann" of "Ann: hello"), or ""."""
     match = _NAME.match(line)
     return match.group().rstrip(": ：") if match else ""

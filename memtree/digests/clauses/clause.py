@@ -1,4 +1,4 @@
-"""Clauses with scores, which extraction makes of passages."""
+"""Scored clauses, extracted from passages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from memtree.text.spans import Span
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
     """One passage of a leaf. `kind`: text, code, call or result. `others`: spans of a user's text
-    that are not the user's own words, found on the whole message; None: not looked for yet.
-    `message`: the whole message, which the passage begins at `start` and, where `ends`, ends;
-    empty where the passage is all that is known of it."""
+    that are not the user's own words, found on the whole message; None if not searched yet.
+    `message`: the whole message, or "" if only the passage is known; the passage begins at `start`
+    of it. `ends`: True if the message ends with the passage."""
 
     role: str
     text: str
@@ -25,10 +25,10 @@ class SourcePassage:
 
 @dataclass(slots=True)
 class Clause:
-    """One line of text. `outcome`: it says how something ended (an error, a change, a decision);
-    `brief`: the same where room is scarce; `work`: it tells work of an agent (`work_clauses.py`);
-    `quoted`: it holds a request of somebody else in quotation marks, so it is whole or not there,
-    and in no headline."""
+    """One line of text. `outcome`: it reports how something ended (an error, a change, a decision);
+    `brief`: a shorter text for where room is scarce; `work`: it reports work of an agent
+    (`work_clauses.py`); `quoted`: it quotes somebody else's request, so it is never cut and never
+    in a headline."""
 
     speaker: str
     text: str

@@ -2,7 +2,7 @@
 
 What raises a score: the user's words and rules, errors, decisions and reasons, numbers, names.
 What lowers it: greetings, chatter, source lines.
-What this file does not do: calls, results and code (`tool_results.py`); keeping to a budget
+This file does not handle calls, results and code (`tool_results.py`) or token budgets
 (`summarize.py`).
 """
 
@@ -33,10 +33,10 @@ MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
 SENTENCES = 60  # sentences of one passage that are scored, half from each end
 RULE = 6.0
 BOILERPLATE = -5.0
-LEAST_BASE = 1.0  # of what who says it is worth: the assistant
+LEAST_BASE = 1.0  # least score for a speaker: the assistant's
 
 
-# In a story: what changes for good, or is known from then on.
+# In a story: lasting changes, and facts known from then on.
 _LASTS = 1.5
 _CJK_SIGNAL = _DATA.pattern("signals_unspaced")
 _UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
@@ -68,7 +68,7 @@ def _weights() -> dict[str, float]:
 
 
 def merit(text: str) -> float:
-    """How telling a clause is by its words alone, about -3 to 6."""
+    """Score how informative a clause's words are, about -3 to 6."""
     words, weights = _words(text), _weights()
     # An exact sum: the order of a set of words differs from process to process.
     score = min(fsum(map(weights.__getitem__, weights.keys() & words)), 3.0)
@@ -95,14 +95,14 @@ def merit(text: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """Lower-case words without the marks around them."""
+    """Return the words in lower case, without the marks around them."""
     if text.isascii():
         return text.encode().translate(_PLAIN).decode().split()
     return text.lower().translate(_UNPUNCTUATED).split()
 
 
 def clip(text: str, size: int) -> str:
-    """At most `size` characters: cut after a clause that ends late enough, else after a word."""
+    """Cut a text to `size` characters: after a clause that ends late enough, else after a word."""
     if len(text) <= size:
         return text
     cut = text[: size + 1]
@@ -119,12 +119,12 @@ def spoken(
     fiction: bool = False,
     lines: ReadLines | None = None,
 ) -> list[Clause]:
-    """Return the clauses of what a person or a model says, with their scores. `name`: of who
-    speaks, where that stands before what is said; `fiction`: it plays a part or tells a story."""
+    """Return the scored clauses of what a person or a model says. `name`: the speaker's, if it
+    stands before the words; `fiction`: the text is role play or a story."""
     lines = lines or read_lines()
     text, speaker = source.text, name or source.role
     base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
-    if fiction:  # its moves and its mood pass, whoever tells them
+    if fiction:  # moves and moods in it do not last, whoever tells them
         base = LEAST_BASE
     rules: tuple[str, ...] = ()
     others = source.others
@@ -133,7 +133,7 @@ def spoken(
         spans = standing_rules(text, lines.rule, others=others)
         rules = tuple({tidy(text[start:end]) for start, end in spans})
     clauses: list[Clause] = []
-    goes_on = False  # the request before was cut by the end of its line
+    goes_on = False  # True if a line break cut the request before
     for sentence, own in _sentences(text, lines, others):
         if _is_quoted(sentence, own, source.role, goes_on, lines):
             worth = lines.judgement(sentence).merit
@@ -168,8 +168,8 @@ def spoken(
 
 
 def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool, lines: ReadLines) -> bool:
-    """Return True for a request that is not the user's: any in words of others, or what the
-    assistant orders for good. The subject of a commit is one only where it orders."""
+    """Return True for a request that is not the user's: any request in others' words, or a lasting
+    order of the assistant's. A commit subject counts only if it gives an order."""
     if own:
         return role == "assistant" and orders(sentence)
     if may_end(sentence) and outcome(sentence, role):
@@ -178,13 +178,13 @@ def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool, lines: ReadLi
 
 
 def read_lines() -> ReadLines:
-    """Empty: for one history."""
+    """Create an empty cache, for one history."""
     return ReadLines(_split, judgement)
 
 
 def judgement(sentence: str) -> Judgement:
     sentence_merit, boilerplate = merit(sentence), is_boilerplate(sentence)
-    # Boilerplate that is worth anything at all counts as such, whatever else it is.
+    # Boilerplate with any score counts as boilerplate, whatever else it is.
     source = not (boilerplate and sentence_merit > -LEAST_BASE) and bool(
         _NUMBERED.match(sentence) or (sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence))
     )
@@ -192,14 +192,14 @@ def judgement(sentence: str) -> Judgement:
 
 
 def is_fiction(text: str) -> bool:
-    """Return True if the text plays a part: actions between stars, or speech in quotation marks."""
+    """Return True if the text is role play: actions between stars, or speech in quotation marks."""
     return text.lstrip()[:1] == "*" or text.count("“") + text.count("«") > 1
 
 
 def _sentences(
     text: str, known: ReadLines, others: Sequence[Span] | None = None
 ) -> Iterator[tuple[str, bool]]:
-    """Sentences, each with whether it is its author's own. `others`: as `SourcePassage.others`."""
+    """Yield sentences, each with True if it is its author's own. `others`: see `SourcePassage`."""
     fenced = False
     lines: list[tuple[int, str]] = []
     at = 0
@@ -221,7 +221,7 @@ def _sentences(
 
 
 def _split(line: str) -> tuple[str, ...]:
-    """The sentences of one line that say anything."""
+    """Return the sentences of a line that hold any content."""
     tidied = without_stamp(tidy(line))
     sentences = [s.strip(" *_") for s in (borders.split(tidied) if len(line) > 30 else (tidied,))]
     return tuple(
@@ -233,7 +233,7 @@ def _split(line: str) -> tuple[str, ...]:
 
 
 def tidy(line: str) -> str:
-    """One line without the marks of markdown and terminals."""
+    """Strip the markup of Markdown and terminals from a line."""
     if "\x1b" in line or "[0m" in line:
         line = _ANSI.sub("", line)
     if not line[:1].isalpha() and (match := _LEAD.match(line)):
@@ -247,7 +247,7 @@ def tidy(line: str) -> str:
 
 
 def _unlinked(line: str) -> str:
-    """One line with the text of each link, or image, in its place.
+    """Replace each link or image in a line by its text.
 
     >>> _unlinked("See [the docs](https://example.org) and ![](a.png)[x](")
     'See the docs and [x]('
@@ -256,7 +256,7 @@ def _unlinked(line: str) -> str:
     done = end = 0
     middle = line.find("](")
     while middle >= 0:
-        if end < middle + 2:  # and not for each of many beginnings again
+        if end < middle + 2:  # not searched again for each of many beginnings
             end = line.find(")", middle + 2)
             if end < 0:
                 break

@@ -1,6 +1,6 @@
-"""Lines of a terminal that say how something ended: commits, what was undone, tests, errors.
+"""Read terminal lines that report how something ended: commits, undone changes, tests, errors.
 
-What this file does not do: find them in a long output (`tool_results.py`).
+This file does not find such lines in a long output (`tool_results.py`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _RANGE = re.compile(r"lines (\d+)-(\d+)$")
 
 
 def outcome(line: str, speaker: str) -> Clause | None:
-    """A line of a terminal that says how something ended, in words; None: it does not."""
+    """Return a clause that says how something ended, or None if the terminal line does not."""
     match = _EVENT.match(line) if may_end(line) else None
     if match is None:
         return None
     if (number := match["commit"] or match["undone"]) and number.isalpha():
-        return None  # a word of these letters
+        return None  # a word with these letters
     if commit := match["commit"]:
         made = _KIND.sub("", match["made"], count=1)
         return Clause(
@@ -69,9 +69,9 @@ def may_end(line: str) -> bool:
 
 
 def numbered(text: str, head: str = "") -> str:
-    """Name the file and lines that a text shows, where it numbers them; else empty. `head`: the
-    beginning of the message that holds it, which may name the file."""
-    begins = text[:800].split("\n")[:8]  # a cheap look: most texts number nothing
+    """Name the file and lines that a text shows, if it numbers its lines; else return "". `head`:
+    the beginning of its message, which may name the file."""
+    begins = text[:800].split("\n")[:8]  # a cheap test: most texts have no line numbers
     if sum(line.lstrip(" \t>")[:1].isdigit() for line in begins) < min(2, len(begins)):
         return ""
     numbers = [int(number) for number in _NUMBERS.findall(text[:20_000])]
@@ -85,7 +85,7 @@ def numbered(text: str, head: str = "") -> str:
 
 
 def continues(before: Clause, clause: Clause) -> bool:
-    """Take the numbered lines of `clause` into `before`, where they follow on its lines."""
+    """Merge the numbered lines of `clause` into `before` if they follow its lines."""
     first, second = _RANGE.search(before.brief), _RANGE.match(clause.brief)
     if not first or not second or int(first[2]) + 1 != int(second[1]):
         return False

@@ -1,6 +1,6 @@
-"""Tells summary lines that say something of their range from those that could stand anywhere.
+"""Tell summary lines specific to their range from lines that could stand anywhere.
 
-What this file does not do: choose a better line (`headlines.py`), or leave lines out.
+This file does not choose a better line (`headlines.py`) or leave lines out.
 
     >>> particular("Vanessa: Who knows"), particular("Vanessa: My rabbit bit the vet")
     (False, True)
@@ -19,20 +19,20 @@ from memtree.text.words.common_words import common_words, is_common
 
 _PIECE = re.compile(r"; | -> | \(|\)")
 _WORD = re.compile(r"[^\W_][^\W]*(?:['’][^\W_]+)*")
-# Which lines an output has, or how many, says nothing of what stands in them.
+# The numbers or count of an output's lines say nothing about its content.
 _LINES = re.compile(r"\blines? [0-9]+(?:-[0-9]+)?\b|\b[0-9]{1,9} (?:more )?lines?\b")
 _GENITIVE = ("'s", "’s")
 ERRORS = ("Error", "Exception")
-# Common words of scripts without spaces, the longest first: they are cut out of a run.
+# Common words of scripts without spaces, the longest first: they are removed from a run.
 _UNSPACED_WORDS = lazily(lambda: alternation(filter(UNSPACED.search, common_words())))
 
 
 def particular(text: str, anchors: Sequence[str] = (), siblings: Sequence[str] = ()) -> bool:
-    """Return True where a summary line holds a number, a name, an identifier or a content word that
+    """Return True if a summary line holds a number, a name, an identifier or a content word that
     few of its siblings hold.
 
-    `text`: the line without its range; `anchors`: of the same summary; `siblings`: the lines beside
-    it, without it. The name of who speaks does not count.
+    `text`: the line without its range; `anchors`: those of the same summary; `siblings`: the lines
+    beside it, without it. The speaker's name does not count.
     """
     own_words = set(telling_words(text, anchors))
     if not own_words or not siblings:
@@ -43,7 +43,7 @@ def particular(text: str, anchors: Sequence[str] = (), siblings: Sequence[str] =
 
 
 def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
-    """The words of a line that may tell it from others, in lower case, in order."""
+    """Yield the words that may distinguish a line from others, in lower case and in order."""
     names = {word.lower() for anchor in anchors for word in _WORD.findall(anchor)}
     if "line" in text:
         text = _LINES.sub(" ", text)

@@ -1,9 +1,8 @@
-"""Whole phrases: what can be said of a sentence within a few tokens without tearing it.
+"""Shorten sentences to whole phrases of a few tokens.
 
-A phrase is a sentence, or its beginning up to the end of a clause; where none is short enough, one
-that ends before a further detail ("for ...", "with ..."). What cannot be said whole is named: its
-files, identifiers, names.
-What this file does not do: choose among sentences (`headlines.py`).
+A phrase is a sentence, or its beginning up to the end of a clause; if none is short enough, its
+beginning up to a further detail ("for ...", "with ..."). If no phrase fits, the sentence's files,
+identifiers and names are listed. This file does not choose among sentences (`headlines.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _DATA = WordFiles("phrases")
 _any = _DATA.part
 _LEAST = 3  # words of a phrase
 _WORD = re.compile(r"\w+")
-_BYTES = 4.1  # UTF-8 bytes a token of o200k, about
+_BYTES = 4.1  # approximate UTF-8 bytes per o200k token
 _POLITE = lazily(
     lambda: (
         r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
@@ -29,14 +28,14 @@ _POLITE = lazily(
     ),
     re.IGNORECASE,
 )
-# Before a detail that may be left out.
+# Stands before a detail that may be left out.
 _DETAIL = lazily(lambda: rf" (?=(?:{_any('detail')})\b)", re.IGNORECASE)
 _COMMA = re.compile(r", |，")
 ASIDE = re.compile(r" ?(?<!\\)\([^()]{0,200}(?<!\\)\)")  # no formula between "\(" and "\)"
 _OPEN = lazily(lambda: rf"(?:^|[\s,])(?:{_any('open')})$", re.IGNORECASE)
 _OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
 _CONDITION = lazily(lambda: rf"(?:{_any('condition')})\b", re.IGNORECASE)
-# A place or time before the clause that tells something, and one that stands alone
+# A place or time before the main clause, and a place or time alone
 _OPENING = _DATA.pattern("opening", re.IGNORECASE)
 _ADVERBIAL = _DATA.pattern("adverbial", re.IGNORECASE)
 _LINKED = _DATA.pattern("linked", re.IGNORECASE)
@@ -45,7 +44,7 @@ _OPEN_CLAUSE = _DATA.pattern("open_clause", re.IGNORECASE)
 _FINITE = _DATA.pattern("finite", re.IGNORECASE)
 _UNSAID = _DATA.pattern("unsaid", re.IGNORECASE)
 _CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
-# What is asked or done without a word of what it is about.
+# Requests and actions that do not name their object.
 _HOLLOW = _DATA.pattern("hollow", re.IGNORECASE)
 _SOURCE = re.compile(
     r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
@@ -55,8 +54,8 @@ _MARKS = " ,;:.-–—*_|>#\\，。；：、"
 
 
 def whole(text: str, cap: int) -> tuple[str, float]:
-    """A whole phrase of the text within `cap` tokens, and what was lost: 0 nothing, 1 a detail
-    within the clause. Empty where there is none."""
+    """Return a whole phrase of the text within `cap` tokens, or "", and the loss: 0 for none, 1 for
+    a detail within the clause."""
     bare = _bare(text)
     if fits(bare, cap):
         return bare, 0.0
@@ -66,9 +65,7 @@ def whole(text: str, cap: int) -> tuple[str, float]:
     ends = borders.clause_ends(short[: 8 * cap])
     main, lost = short, 0.3
     comma = _COMMA.search(short)
-    if comma and (
-        _CONDITION.match(short) or _OPENING.match(short)
-    ):  # what follows from it says more
+    if comma and (_CONDITION.match(short) or _OPENING.match(short)):  # the consequence says more
         main, lost = _bare(short[comma.end() :]), 0.4
         if len(borders.units(main)) < _LEAST:
             main = short
@@ -99,7 +96,7 @@ def listed(names: Sequence[str], cap: int) -> str:
 
 
 def readable(phrase: str) -> bool:
-    """Words rather than code or data."""
+    """Return True for words rather than code or data."""
     if not (phrase[0].isalnum() or phrase[0] in "\"'“„«「/~") or phrase.startswith('"""'):
         return False
     plain = phrase.isascii()
@@ -118,25 +115,24 @@ def readable(phrase: str) -> bool:
 
 
 def is_hollow(phrase: str) -> bool:
-    """Return True for a phrase that asks or tells without a word of what it is about, or ends
-    before it."""
+    """Return True for a request or statement that does not name its object, or ends before it."""
     return bool(_HOLLOW.match(phrase) or _UNSAID.match(phrase))
 
 
 def leans(phrase: str) -> bool:
-    """Return True for a condition, a place or time alone, or what another phrase began."""
+    """Return True for a condition, a place or time alone, or the rest of another phrase."""
     return bool(_CONDITION.match(phrase) or _LINKED.match(phrase) or _ADVERBIAL.match(phrase))
 
 
 def _enough(phrase: str) -> bool:
-    """Return True if a phrase has words enough to say anything."""
+    """Return True if a phrase has enough words to be understood."""
     if not phrase.isascii() and borders.UNSPACED.search(phrase):
         return len(phrase) >= 2 * _LEAST
     return len(phrase.split()) >= _LEAST
 
 
 def _until(text: str, ends: Sequence[int], cap: int) -> str:
-    """The longest beginning that ends at one of these and fits."""
+    """Return the longest beginning of the text that ends at one of `ends` and fits `cap` tokens."""
     for end in sorted({end for end in ends if end < len(text)}, reverse=True):
         if end > 8 * cap:
             continue
@@ -158,14 +154,14 @@ def is_verbless(phrase: str) -> bool:
 
 
 def _is_open(phrase: str) -> bool:
-    """Return True for a cut phrase that ends before the verb of its last clause, or before the
-    second of two things."""
+    """Return True for a cut phrase that ends before its last clause's verb or before the second
+    item of a pair."""
     match = _OPEN_CLAUSE.search(phrase)
     return match is not None and not _FINITE.search(match[1])
 
 
 def _bare(text: str) -> str:
-    """Without the polite beginning and the marks around it."""
+    """Strip a polite beginning, and the marks around the text."""
     match = _POLITE.match(text)
     if match and match.end() < len(text) - 8:
         text = text[match.end() :]
@@ -174,7 +170,7 @@ def _bare(text: str) -> str:
 
 
 def repeats(phrase: str, other: str) -> bool:
-    """Return True where more than half of a phrase's words stand in another."""
+    """Return True if more than half of a phrase's words occur in the other phrase."""
     words = set(_WORD.findall(phrase.lower()))
     return 2 * len(words & set(_WORD.findall(other.lower()))) > len(words)
 

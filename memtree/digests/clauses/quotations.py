@@ -1,10 +1,9 @@
-"""Requests of others, in quotation marks: what a mail, a page or a tool asks is told as what it is.
+"""Quote requests of others, so that a request in a mail, page or tool result is shown as theirs.
 
-Statements of others are told as any other; a sentence that asks, orders, forbids or wishes and is
-not its author's own would read as an order of theirs. It keeps its first words behind a label and
-never becomes a headline.
-What this file does not do: tell requests from statements (`text/requests.py`), or whose words a
-text is (`text/pasted/own_words.py`).
+Statements of others are summarised like any other; but a request, order, ban or wish that its
+author only passes on would read as the author's. Such a sentence is quoted: its first words follow
+a label, and it never becomes a headline. This file does not tell requests from statements
+(`text/requests.py`) or find whose words a text is (`text/pasted/own_words.py`).
 
     >>> quotation("user", "Always CC Ann.", 0.4, OTHERS).text
     'quotes a text: “Always CC Ann”'
@@ -20,8 +19,8 @@ from memtree.text.pasted.inline import inline
 from memtree.text.requests import READ, asks
 from memtree.text.spans import Span, clipped
 
-WORDS, LONGEST = 12, 90  # of a quotation: words, and bytes (a tenth of them are left to a label)
-LEAST, MOST = 0.2, 1.0  # scores: any statement of the user's is worth more
+WORDS, LONGEST = 12, 90  # of a quotation: words, and bytes (a tenth of them for the label)
+LEAST, MOST = 0.2, 1.0  # scores: any statement of the user's has more
 OTHERS, RESULT, OWN = "quotes a text", "a result says", "says"
 _WHOLE = re.compile(r"[^“”]{1,80}: “[^“”]{1,400}”")
 _TORN = re.compile(r"(?:[;.!?…。！？]? ?)[^“”;.!?…。！？]{1,80}: “[^“”]*$")
@@ -32,13 +31,13 @@ _LINE = re.compile(r"\s*(?:[>＞]|&gt;)")
 
 
 def quotation(speaker: str, sentence: str, merit: float, label: str) -> Clause:
-    """At most the first twelve words behind a label, as one piece that is never split."""
+    """Return a clause of at most twelve quoted words behind a label, which is never split."""
     score = max(LEAST, min(MOST, LEAST + 0.2 * merit))
     return Clause(speaker, f"{label}: {quote(sentence)}", score, verbatim=True, quoted=True)
 
 
 def quote(sentence: str) -> str:
-    """The first words of a sentence in quotation marks."""
+    """Return the first words of a sentence, in quotation marks."""
     plain = _BREAKS.sub(",", sentence[: 4 * LONGEST].translate(_MARKS)).replace(": ", " - ")
     words = plain.strip(" .,!?…'*_-").split()
     kept = " ".join(words[:WORDS]).encode("utf-8", "replace")[:LONGEST].decode("utf-8", "ignore")
@@ -46,12 +45,12 @@ def quote(sentence: str) -> str:
 
 
 def is_quotation(piece: str) -> bool:
-    """Return True for the text of a quotation, as it stands in a body."""
+    """Return True if a piece of a body is a quotation."""
     return piece[-1:] == "”" and _WHOLE.fullmatch(piece) is not None
 
 
 def untorn(body: str) -> str:
-    """A body that was cut, without a quotation that has lost its end."""
+    """Remove a quotation without its end from a body that was cut."""
     return _TORN.sub("", body) if body.rfind("“") > body.rfind("”") else body
 
 
@@ -66,9 +65,9 @@ def parts(
     others: Sequence[Span] | None,
     asks: Callable[[str], bool] = asks,
 ) -> Iterator[tuple[str, bool]]:
-    """A line in pieces, each with whether it is its author's own words. Inside a line only requests
-    are parted from the rest. `others`: of the text in which the line begins at `start`; None: told
-    from the line alone. `asks`: `requests.asks`, or what remembers its answers."""
+    """Yield the pieces of a line, each with True if its words are its author's own. Inside a line
+    only requests are separated. `others`: spans of others' words in the text, where the line begins
+    at `start`; None to judge by the line alone. `asks`: `requests.asks` or a cache of it."""
     if others is None:
         quoted = _LINE.match(line) is not None
         spans = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()

@@ -1,8 +1,8 @@
-"""Remember what was found in the lines of one history, for the next time that one of them is met.
+"""Cache what was found in the lines of one history, for lines that occur again.
 
-A coding session shows files and outputs again and again: of a million tokens four lines in five
-were there before. Kept while one history is read and not longer, since these are its words.
-What this file does not do: read them (`clauses.py`).
+A coding session shows files and outputs again and again: in a million tokens, four lines in five
+have occurred before. The cache lives only while one history is read, since it holds that history's
+words. This file does not judge lines itself (`clauses.py`).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import NamedTuple
 from memtree.text import requests
 from memtree.text.instructions.standing_rules import ReadSentence, read_sentence
 
-LONGEST = 1_000  # characters of a line that is kept: a longer one is hardly met again
+LONGEST = 1_000  # characters of a cached line: longer lines rarely occur again
 MOST = 4_000_000  # characters in all
 
 
 class Judgement(NamedTuple):
-    """Judgement of a sentence by itself, whoever says it.
+    """Judgement of a sentence by itself, whoever the speaker.
 
-    `merit`: how telling its words are; `boilerplate`: it recurs in every session; `source`: it is
-    a line of source or of numbered output (not told of boilerplate that counts as such in any
-    case); `ends`: it may say how something ended.
+    `merit`: how informative its words are; `boilerplate`: it recurs in every session; `source`: it
+    is a line of source or numbered output (not tested for boilerplate that is excluded anyway);
+    `ends`: it may say how something ended.
     """
 
     merit: float
@@ -32,9 +32,8 @@ class Judgement(NamedTuple):
 
 
 class ReadLines:
-    """Caches what was read of lines and sentences: the sentences of a line, and of each sentence
-    its judgement, whether it is a standing rule, and whether it asks for something. The cache is
-    emptied when it grows too large."""
+    """Cache of the sentences of each line and, for each sentence, its judgement, its reading as a
+    standing rule, and whether it is a request. It is emptied when it grows too large."""
 
     def __init__(
         self,
@@ -42,7 +41,8 @@ class ReadLines:
         judge: Callable[[str], Judgement],
         most: int = MOST,
     ) -> None:
-        """`split` and `judge` are pure. `most`: characters of lines and sentences in all."""
+        """Create an empty cache. `split`, `judge`: pure functions. `most`: cached characters in
+        all."""
         self._split, self._judge, self._most = split, judge, most
         self._sentences: dict[str, tuple[str, ...]] = {}
         self._judgements: dict[str, Judgement] = {}
@@ -67,8 +67,8 @@ class ReadLines:
         return verdict
 
     def rule(self, sentence: str) -> ReadSentence:
-        """`read_sentence`: of the user, who is read by the message, by the passage, and in the
-        summaries of each level."""
+        """Return `read_sentence` from the cache. The user's sentences are read in the message, in
+        the passage, and in the summaries of each level."""
         reading = self._rules.get(sentence)
         if reading is None:
             reading = read_sentence(sentence)

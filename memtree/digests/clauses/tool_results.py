@@ -1,8 +1,8 @@
-"""Clauses of what is not speech: the result of a tool, a block of code.
+"""Make clauses of tool results and blocks of code, which are not speech.
 
-A result gives its errors or how it ended, code the names it defines after the path before it.
-Repeated log lines count as one.
-What this file does not do: sentences (`clauses.py`), what calls did (`work_clauses.py`).
+A result yields its errors or how it ended; code yields its path and the names it defines. Repeated
+log lines count as one. This file does not handle sentences (`clauses.py`) or what calls did
+(`work_clauses.py`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from memtree.text.requests import asks, orders
 
 _DATA = WordFile("all", "command_results")
 
-HITS = 24  # error and outcome lines of one result that are looked at
+HITS = 24  # error and outcome lines read in one result
 ERROR, OUTCOME = 2.6, 1.8
-CODE_LINE = -3.0  # said only where nothing else is there
+CODE_LINE = -3.0  # used only if there is nothing else
 
 _TROUBLE = _DATA.pattern("troubles")
 _COUNTED = re.compile(
@@ -55,11 +55,11 @@ _PATH_ALONE = re.compile(r"[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makef
 
 
 def results(text: str, label: str = RESULT, head: str = "") -> Iterator[Clause]:
-    """One to three clauses: the errors, how it ended, or the first line and how many there are.
-    What asks something is quoted behind `label`. `head`: the beginning of the message, where the
-    text does not begin it."""
+    """Yield one to three clauses: the errors, how it ended, or the first line and the number of
+    lines. Requests are quoted behind `label`. `head`: the beginning of the message, if the text
+    does not begin it."""
     for clause in _results(text, head):
-        said = clause.text.removeprefix(clause.brief)  # "lines 1-9" is ours
+        said = clause.text.removeprefix(clause.brief)  # "lines 1-9" is our own wording
         asking = orders(said) if clause.outcome else asks(said)
         yield quotation("tool", clause.text, clause.score, label) if asking else clause
 
@@ -67,7 +67,7 @@ def results(text: str, label: str = RESULT, head: str = "") -> Iterator[Clause]:
 def _results(text: str, head: str) -> Iterator[Clause]:
     if shown := numbered(text, head):
         names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4])
-        if not names and shown.startswith("lines "):  # of what, only their words tell
+        if not names and shown.startswith("lines "):  # only their words tell which file
             names = " ".join(words for line in _first_line(text) for words in line.text.split()[:9])
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
         return
@@ -114,7 +114,7 @@ def _endings(text: str) -> Iterator[str]:
 
 
 def _lines_of(pattern: re.Pattern[str], text: str) -> list[str]:
-    """The lines of `text` that hold a match, tidied."""
+    """Return the lines of `text` that hold a match, tidied."""
     lines: list[str] = []
     end = -1
     for match in pattern.finditer(text):
@@ -123,7 +123,7 @@ def _lines_of(pattern: re.Pattern[str], text: str) -> list[str]:
         start = text.rfind("\n", 0, match.start()) + 1
         end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
-        # A line of thousands of characters is data: what stands around the match tells more.
+        # A line of thousands of characters is data: the text around the match is enough.
         start = max(start, match.start() - MAX_CLAUSE // 2)
         lines.append(tidy(text[start : min(end, match.end() + MAX_CLAUSE)]))
         if len(lines) == HITS:
@@ -132,7 +132,7 @@ def _lines_of(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def _collapsed(lines: Iterable[str], most: int) -> list[str]:
-    """The first `most` lines that differ in more than digits, with how often they came."""
+    """Return the first `most` lines that differ in more than digits, with their counts."""
     counts: dict[str, int] = {}
     shown: dict[str, str] = {}
     for line in lines:
@@ -146,7 +146,8 @@ def _collapsed(lines: Iterable[str], most: int) -> list[str]:
 
 
 def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
-    """List what a block of code defines, after the path that stands before it."""
+    """Return a clause of the names a block of code defines, after the path that stands before
+    it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
     if not names and _TROUBLE.search(text):
         clauses = list(results(text, OTHERS))

@@ -1,6 +1,6 @@
-"""Read what a tool call does by the shape of its arguments: a path, a command, old and new text, a
-patch, a query. Names of products are not asked for; the words of a call's name only tell apart
-calls of one shape, such as deleting a file and reading it.
+"""Read what a tool call does from the shape of its arguments: a path, a command, old and new text,
+a patch, a query. Product names do not matter; the words of a call's name only distinguish calls of
+one shape, such as deleting a file and reading it.
 
     >>> [(a.kind, a.text) for a in called("Edit", '{"path":"a.py","old":"x = 1","new":"x = 2"}')]
     [(2, 'a.py')]
@@ -46,12 +46,12 @@ _WORD = re.compile(r"[a-z_]{2,24}$")
 
 
 def called(name: str, arguments: str, start: int = 0) -> list[Action]:
-    """The actions of a call whose arguments begin at character `start` of the message's view."""
+    """Return the actions of a call; its arguments begin at character `start` of the view."""
     return acted(name, groups(arguments, start))
 
 
 def acted(name: str, argument_groups: Sequence[Group]) -> list[Action]:
-    """The actions of a call with these groups of arguments."""
+    """Return the actions of a call with these groups of arguments."""
     verbs = frozenset(word.lower() for word in _SPLIT.findall(name[:80]))
     actions = [action for group in argument_groups for action in _grouped(verbs, group)]
     if any(action.kind != READ for action in actions):
@@ -60,7 +60,7 @@ def acted(name: str, argument_groups: Sequence[Group]) -> list[Action]:
 
 
 def shown_files(name: str, arguments: str) -> list[str]:
-    """List the files that a call's result shows: what it reads, by itself or in a command line.
+    """List the files that a call's result shows: those it reads itself or in a command line.
 
     >>> shown_files("Bash", '{"command": "cd app && sed -n 1,9p src/a.py | head -3"}')
     ['1,9p', 'src/a.py']
@@ -123,7 +123,7 @@ def _edits_open_file(group: Group) -> bool:
 
 
 def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterator[Action]:
-    """Yield what is done to a file: by old and new text, a patch, whole contents, or the verb
+    """Yield the actions on a file, told by old and new text, a patch, whole contents, or the verb
     alone."""
     patch = next(
         (
@@ -166,7 +166,7 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
 
 
 def _written(group: Group) -> Field | None:
-    """The new text of a group, one that is not empty where there is one."""
+    """Return the new text of a group, preferably one that is not empty."""
     held = [
         group[key] for key in (*_DATA.entries("contents"), *_DATA.entries("news")) if key in group
     ]

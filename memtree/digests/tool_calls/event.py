@@ -1,4 +1,4 @@
-"""Kinds of what an agent did, and one such event with its places in a message."""
+"""Kinds of agents' actions, and an action with its places in a message."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from memtree.digests.tool_calls.fields import Span
 
 CREATED, WRITTEN, EDITED, DELETED, READ, UNDONE, COMMITTED, RAN = range(8)
 CHANGES = (CREATED, WRITTEN, EDITED, DELETED, UNDONE)
-TEST, BUILD, INSTALL, RUN, CHANGE = range(1, 6)  # what a command does, the most telling first
+TEST, BUILD, INSTALL, RUN, CHANGE = range(1, 6)  # purposes of commands, the most informative first
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a message asks for or tells.
+    """Action that a message requests or reports.
 
-    `name`: its path, command or commit, as `text` says it; None of an edit whose file only its
-    result names. `new`: a line of the new text, or of what is removed. `command`: what a command
-    does, 0 of all others. `piped`: its output goes through a pager, whose exit code is told.
-    `confirmed`: the text itself says that it was done. `folder`: the absolute one that a command
-    changes to before it. `shell`: a command line does it, beside what else it may do.
+    `name`: place of its path, command or commit, the `text`; None for an edit whose file only its
+    result names. `new`: a line of the new text, or of the removed text. `command`: a command's
+    purpose, 0 for other actions. `piped`: output goes through a pager, whose exit code is reported.
+    `confirmed`: the text itself says that it was done. `folder`: absolute folder to which a command
+    changes first. `shell`: it is part of a command line, which may do other things too.
     """
 
     kind: int

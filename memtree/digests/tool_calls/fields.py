@@ -1,4 +1,4 @@
-"""Arguments of a tool call by name, each with its place in the text that it was read from.
+"""Read the arguments of a tool call by name, each with its place in the source text.
 
 A call's arguments are JSON, or tags in prose (`<path>a.py</path>`). Nested objects become groups
 that inherit the scalars around them, so that `{"path": "a", "edits": [{"old": ..., "new": ...}]}`
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-MAX_TOKENS = 20_000  # of one call's arguments; what stands behind them is not read
+MAX_TOKENS = 20_000  # of one call's arguments; the rest is not read
 MAX_DEPTH = 24
 _JSON = re.compile(r'"((?:[^"\\]++|\\.)*+)"?|[{}\[\],:]|[^\s{}\[\]:,"]++', re.DOTALL)
 _ESCAPE = re.compile(
@@ -30,17 +30,18 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "/bin/bash", "/bin/sh", "/bin/
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Characters [start, end) of a message's view; `escaped`: they are spelled as in JSON."""
+    """Characters [start, end) of a message's view; `escaped`: True if they are escaped as in
+    JSON."""
 
     start: int
     end: int
     escaped: bool = False
 
 
-@dataclass(frozen=True)  # without slots: the map of escapes is made when it is first asked for
+@dataclass(frozen=True)  # without slots: the map of escapes is a cached property
 class Field:
-    """A value whose spelling `raw` begins at character `start` of the view. `whole`: a part of it
-    has no place of its own, as in a list of words that makes a command."""
+    """A value whose source text `raw` begins at character `start` of the view. `whole`: its parts
+    have no places of their own, as in a list of words that makes a command."""
 
     raw: str
     start: int = 0
@@ -55,7 +56,7 @@ class Field:
 
     @cached_property
     def _jumps(self) -> tuple[list[int], list[int]]:
-        """Where each run between escapes begins, in the text and in its spelling."""
+        """Starts of the runs between escapes, in the text and in its source text."""
         read, spelled = [0], [0]
         removed = 0
         for match in _ESCAPE.finditer(self.raw):
@@ -65,7 +66,7 @@ class Field:
         return read, spelled
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
-        """Where characters [start, end) of the text stand in the view."""
+        """Return the place in the view of characters [start, end) of the text."""
         last = len(self.text) if end is None else end
         if self.whole is not None:
             return Span(self.start, self.start + len(self.raw), escaped=True)
@@ -84,7 +85,7 @@ Group = dict[str, Field]
 
 
 def unescaped(raw: str) -> str:
-    """The text that a JSON string spells; a broken escape stands for its last character."""
+    """Decode the escapes of a JSON string; a broken escape stands for its last character."""
     return _ESCAPE.sub(_character, raw)
 
 
@@ -99,13 +100,13 @@ def _character(match: re.Match[str]) -> str:
 
 
 def folded(name: str) -> str:
-    """A name in lower case without separators."""
+    """Return a name in lower case without separators."""
     return name.translate(_SEPARATORS).lower()
 
 
 def groups(arguments: str, start: int = 0) -> list[Group]:
-    """The groups of arguments that are a JSON object or a list of them; of other text one with the
-    field `input`."""
+    """Return the groups of arguments in a JSON object or a list of objects; for other text, one
+    group with the field `input`."""
     if not arguments.lstrip().startswith(("{", "[{")):
         return [{"input": Field(arguments, start)}] if arguments.strip() else []
     return list(_flattened(_tree(arguments, start), {}, 0))
@@ -113,7 +114,7 @@ def groups(arguments: str, start: int = 0) -> list[Group]:
 
 @dataclass(slots=True)
 class _Object:
-    """A JSON object or list in the making."""
+    """JSON object or list that is being read."""
 
     named: bool
     key: str
@@ -185,8 +186,8 @@ def _flattened(node: _Object, around: Group, depth: int) -> Iterator[Group]:
 
 
 def _joined(fields: list[Field]) -> Field:
-    """A list of words as a command; of `bash -lc "..."` the command itself, of `apply_patch "..."`
-    the patch."""
+    """Join a list of words to a command; for `bash -lc "..."` return the inner command, for
+    `apply_patch "..."` the patch."""
     if len(fields) > 2 and fields[0].text in _SHELLS and fields[1].text.startswith("-"):
         return fields[2]
     if len(fields) == 2 and "*** Begin Patch" in fields[1].raw:

@@ -1,4 +1,4 @@
-"""Read what a git command commits, takes back, deletes or moves."""
+"""Read what a git command commits, reverts, deletes or moves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memtree.digests.tool_calls.shell_words import Command, Word
 
 
 def file_action(kind: int, source: Field, word: Word, new: Span | None = None) -> Action:
-    """An action on the file that a word names."""
+    """Return an action on the file that a word names."""
     return Action(kind, word.text, source.span(word.start, word.end), new, shell=True)
 
 
@@ -60,7 +60,7 @@ def git_actions(command: Command, source: Field) -> Iterator[Action]:
 
 
 def _message(words: Sequence[Word]) -> Word | None:
-    """The message of a commit on its command line."""
+    """Return the commit message given on a command line."""
     for index, word in enumerate(words):
         named = word.text == "--message" or re.fullmatch(r"-[a-z]{0,4}m", word.text)
         if named and index + 1 < len(words) and not words[index + 1].text.startswith("$("):

@@ -1,4 +1,4 @@
-"""Reads results that are JSON around the text that a call printed."""
+"""Read results that wrap a call's output in JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DATA = WordFile("all", "tool_calls")
 
 
 def output(text: str, about: str) -> tuple[Field, int | None]:
-    """Return the text that a call printed, and the exit code where the result is JSON with both."""
+    """Return the text that a call printed, and the exit code if the result is JSON with both."""
     marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
     if not (marked and text.startswith(("{", "[{"))):
         return Field(text), None
@@ -31,5 +31,5 @@ def output(text: str, about: str) -> tuple[Field, int | None]:
 
 
 def _names(group: Group) -> Iterator[Field]:
-    """Yield the commands and paths that a part of a result names as its cause."""
+    """Yield the commands and paths to which a part of a result belongs."""
     return (group[key] for key in ("query", "command", "path", "file") if key in group)

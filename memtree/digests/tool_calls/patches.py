@@ -1,4 +1,4 @@
-"""Edits written as a patch: `*** Update File:`, SEARCH/REPLACE blocks, unified diffs.
+"""Read edits written as a patch: `*** Update File:`, SEARCH/REPLACE blocks, unified diffs.
 
 >>> text = "a.py\\n<<<<<<< SEARCH\\nx = 1\\n=======\\nx = 2\\n>>>>>>> REPLACE"
 >>> [(action.text, text[action.new.start : action.new.end]) for action in patched(Field(text))]
@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, Action
 from memtree.digests.tool_calls.fields import Field, Span
 
-SHOWN = 60  # characters of a line that are shown, so lines that fit are preferred
-LOOKED_AT = 400  # lines of an edit
+SHOWN = 60  # characters shown of a line; lines that fit are preferred
+LOOKED_AT = 400  # lines of an edit that are read
 _PATCH = re.compile(r"\*\*\* (Update|Add|Delete) File: ([^\n]{1,300})$", re.MULTILINE)
-# Each begins with a character, not with `^`, and then looks back for the line's beginning: so the
-# engine skips all text without that character.
+# Each pattern begins with a character, not with `^`, and then looks back for the line's beginning,
+# so the engine skips all text without that character.
 _SEARCH = re.compile(r"[<-](?<![^\n].)[<-]{4,8} ?(?:SEARCH|ORIGINAL)\b[^\n]*")
 _DIVIDER = re.compile(r"=(?<![^\n].)={4,8} *$", re.MULTILINE)
 _REPLACE = re.compile(r"[>+](?<![^\n].)[>+]{4,8} ?(?:REPLACE|UPDATED)\b[^\n]*")
@@ -36,7 +36,7 @@ def is_patch(text: str) -> bool:
 
 
 def patched(field: Field, path: Field | None = None) -> Iterator[Action]:
-    """The edits of a text. `path`: the file of blocks that name none."""
+    """Yield the edits of a text. `path`: the file of blocks that name none."""
     text = field.text
     yield from _begun(field, text)
     yield from _blocks(field, text, path)
@@ -58,7 +58,7 @@ def _begun(field: Field, text: str) -> Iterator[Action]:
 
 
 def _added(field: Field, text: str, start: int, end: int) -> Span | None:
-    """The most telling of the lines that a patch adds."""
+    """Return the most informative of the lines that a patch adds."""
     spans = []
     for at, line in _lines(text, start, end):
         if line.startswith("+") and not line.startswith("+++"):
@@ -88,7 +88,7 @@ def _blocks(field: Field, text: str, path: Field | None) -> Iterator[Action]:
 
 
 def _path_above(field: Field, text: str, least: int, at: int) -> tuple[str, Span] | None:
-    """The path that stands in the three lines above a block."""
+    """Return the path that stands in the three lines above a block."""
     for _ in range(3):
         end = at - 1
         if end < least:
@@ -131,8 +131,8 @@ def changed(
     before: tuple[int, int] | None = None,
     after: tuple[int, int] | None = None,
 ) -> tuple[Span | None, bool]:
-    """The line of the new text that tells most of an edit, and False; where nothing is new, the
-    line that it removes, and True."""
+    """Return the most informative line of the new text, and False; if nothing is new, a line that
+    the edit removes, and True."""
     olds = list(_lines(old.text, *(before or (0, len(old.text)))))
     news = list(_lines(new.text, *(after or (0, len(new.text)))))
     known = {line.strip() for _, line in olds}
@@ -145,12 +145,12 @@ def changed(
 
 
 def first_line(field: Field, start: int = 0, end: int | None = None) -> Span | None:
-    """The first line of a text that says something."""
+    """Return the first line of a text that has words."""
     return best(field, _lines(field.text, start, len(field.text) if end is None else end))
 
 
 def best(field: Field, lines: Sequence[tuple[int, str]] | Iterator[tuple[int, str]]) -> Span | None:
-    """The first of the lines with words that fits what is shown, else the first with words."""
+    """Return the first line with words that fits `SHOWN` characters, else the first with words."""
     chosen: tuple[int, str] | None = None
     for at, line in lines:
         words = sum(map(str.isalnum, line[: 3 * SHOWN]))
@@ -166,7 +166,7 @@ def best(field: Field, lines: Sequence[tuple[int, str]] | Iterator[tuple[int, st
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """The lines of a part of a text with their beginnings, the first 400."""
+    """Yield the first 400 lines of a part of a text, with their starts."""
     for _ in range(LOOKED_AT):
         if start >= end:
             return

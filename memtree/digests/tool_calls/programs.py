@@ -1,5 +1,5 @@
-"""Tell what programs are for: whether a command tests, builds, installs, runs or changes something,
-or only reads and searches."""
+"""Classify commands by their program: test, build, install, run or change something, or only read
+and search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _words(section: str) -> frozenset[str]:
 
 
 def program(word: str) -> str:
-    """The name of a program without its folder.
+    """Return the name of a program without its folder.
 
     >>> program("./node_modules/.bin/jest")
     'jest'
@@ -35,7 +35,7 @@ def program(word: str) -> str:
 
 
 def purpose(words: Sequence[str]) -> int:
-    """Return the purpose of a simple command, 0 where it only reads.
+    """Return the purpose of a simple command; 0 if it only reads.
 
     >>> [purpose(line.split()) for line in ("python -m pytest", "npm run build", "grep x a.py")]
     [1, 2, 0]

@@ -1,5 +1,5 @@
-"""Calls and edits that a client writes in prose: tags (`<path>a.py</path>`), JSON, a fenced
-command, SEARCH/REPLACE blocks, diffs, and the lines in which it says what it applied.
+"""Read calls and edits that clients write in prose: tags (`<path>a.py</path>`), JSON, a fenced
+command, SEARCH/REPLACE blocks, diffs, and lines that report applied edits.
 
     >>> [(a.kind, a.text) for a in written("> Applied edit to a.py", 0)]
     [(2, 'a.py')]
@@ -20,7 +20,7 @@ from memtree.language.word_file import WordFile
 
 _DATA = WordFile("all", "tool_calls")
 
-MAX_CALLS = 12  # of one message
+MAX_CALLS = 12  # calls read in one message
 _TAG = _DATA.pattern(
     "tag_names",
     re.IGNORECASE,
@@ -59,17 +59,17 @@ _SAID_BY_CLIENT = re.compile(rb"I committed the changes with git hash|to undo yo
 
 
 def may_tell(raw: bytes) -> bool:
-    """Return False where a posted message surely holds none of these forms."""
+    """Return False if a posted message certainly holds none of these forms."""
     return any(mark in raw for mark in _SEEN)
 
 
 def may_be_said(raw: bytes) -> bool:
-    """Return False where a posted user message surely tells of no commit or undoing."""
+    """Return False if a posted user message certainly reports no commit or undone edit."""
     return _SAID_BY_CLIENT.search(raw) is not None
 
 
 def said(text: str) -> Iterator[Action]:
-    """Yield what a client says in the user's place about commits and undone edits."""
+    """Yield the commits and undone edits that a client reports in the user's place."""
     for match in _COMMITTED.finditer(text):
         kind = match.lastgroup or ""
         code = COMMITTED if kind == "commit" else UNDONE
@@ -87,8 +87,8 @@ def ends_fenced(raw: bytes) -> bool:
 
 
 def written(text: str, start: int, *, fences: bool = True) -> list[Action]:
-    """The actions that prose of the assistant asks for or tells; it begins at character `start` of
-    the message's view. `fences`: a fenced command at its end is run."""
+    """Return the actions that assistant prose requests or reports; it begins at character `start`
+    of the message's view. `fences`: True if the client runs a fenced command at its end."""
     reported = list(_told(text, start))
     if any(mark in text for mark in ("<path>", "<command>", "<parameter", "<content>")):
         tagged = list(_tagged(text, start))
@@ -115,7 +115,7 @@ def _lines_said(text: str) -> Iterator[re.Match[str]]:
 
 
 def _told(text: str, start: int) -> Iterator[Action]:
-    """Yield what lines of the client say was done."""
+    """Yield the actions that lines of the client report."""
     for match in sorted(_lines_said(text), key=lambda match: match.start()):
         kind = match.lastgroup or ""
         said = match[kind].rstrip().rstrip(".")
@@ -125,7 +125,7 @@ def _told(text: str, start: int) -> Iterator[Action]:
 
 
 def _tagged(text: str, start: int) -> Iterator[Action]:
-    """Calls in tags: consecutive values under one opening tag are the arguments of a call."""
+    """Yield calls in tags: consecutive values under one opening tag are a call's arguments."""
     group: Group = {}
     unclosed: set[str] = set()
     name = ""
@@ -159,7 +159,7 @@ def _tagged(text: str, start: int) -> Iterator[Action]:
 
 
 def _asked(text: str, start: int) -> Iterator[Action]:
-    """Calls as JSON objects at the beginning of a line."""
+    """Yield calls written as JSON objects at the beginning of a line."""
     decoder = json.JSONDecoder()
     at = 0
     for _ in range(MAX_CALLS):
@@ -177,7 +177,7 @@ def _asked(text: str, start: int) -> Iterator[Action]:
 
 
 def fenced(text: str, start: int) -> Iterator[Action]:
-    """The one fenced block of a message, where it is a command that an agent runs."""
+    """Yield the actions of a message's only fenced block, if an agent runs it as a command."""
     marks = list(_FENCE.finditer(text))[:3]
     if len(marks) != 1:
         return

@@ -1,4 +1,4 @@
-"""How a command or an edit ended, from the text of its result.
+"""Read the outcome of a command or an edit from the text of its result.
 
 >>> ended("collected 3 items\\n\\n== 1 failed, 2 passed in 0.1s ==\\n")
 Outcome(code=1, failed=1, passed=2, error=None)
@@ -14,8 +14,8 @@ from memtree.language.word_file import WordFile
 
 _DATA = WordFile("all", "command_results")
 
-OK, FAILED, UNKNOWN, STOPPED = 0, 1, -1, 124  # else the exit code itself
-READ_AHEAD, READ_BEHIND = 12_000, 12_000  # characters of a result that are looked at
+OK, FAILED, UNKNOWN, STOPPED = 0, 1, -1, 124  # all other codes are exit codes
+READ_AHEAD, READ_BEHIND = 12_000, 12_000  # characters read of a result
 _EXIT = _DATA.pattern("exit_codes", re.IGNORECASE)
 _COUNTED = _DATA.pattern("counted", re.IGNORECASE)
 _LABELLED = _DATA.pattern("labelled", re.IGNORECASE)
@@ -35,8 +35,8 @@ _FILE_SHOWN = _DATA.pattern("files_shown")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code`: the exit code, or OK, FAILED, UNKNOWN, STOPPED. `error`: where the first error
-    stands, (start, end)."""
+    """Outcome of a command. `code`: the exit code, or OK, FAILED, UNKNOWN, STOPPED. `error`: the
+    (start, end) of the first error."""
 
     code: int = UNKNOWN
     failed: int = 0
@@ -52,7 +52,7 @@ NO_OUTCOME = Outcome()
 
 
 def ended(text: str, *, tests: bool = True, piped: bool = False) -> Outcome:
-    """How a command ended. `piped`: the exit code is that of a pager behind it."""
+    """Return the outcome of a command. `piped`: the exit code is that of a pager behind it."""
     pieces = _looked_at(text)
     code = _exit_code(pieces)
     failed, passed = _counts(pieces) if tests else (0, 0)
@@ -67,19 +67,19 @@ def ended(text: str, *, tests: bool = True, piped: bool = False) -> Outcome:
 
 
 def error(text: str) -> tuple[int, int] | None:
-    """Where the first error of a result stands."""
+    """Return the (start, end) of the first error in a result."""
     return _error(_looked_at(text))
 
 
 def with_code(text: str, code: int, outcome: Outcome) -> Outcome:
-    """An outcome whose exit code stands beside its text."""
+    """Return an outcome with the exit code that was given beside its text."""
     if code == OK:
         return replace(outcome, code=FAILED if outcome.failed else OK)
     return replace(outcome, code=code, error=_error(_looked_at(text)))
 
 
 def refused(text: str) -> tuple[int, int] | None:
-    """Where a result says that an edit was not made; None where it was."""
+    """Return the (start, end) of the refusal of an edit in its result; None if it was made."""
     beginning = text[:600]
     match = _REFUSED.search(beginning)
     if match and not (_DONE.search(beginning[: match.start()])):
@@ -93,13 +93,13 @@ def refused(text: str) -> tuple[int, int] | None:
 
 
 def not_changed(text: str) -> tuple[int, int] | None:
-    """Where a command line's output says that a file could not be changed."""
+    """Return where a command line's output says that a file could not be changed."""
     match = _SHELL_REFUSED.search(text[:2_000])
     return match.span() if match else None
 
 
 def made(text: str) -> bool | None:
-    """Return True if a result says that a file is new, False if it was there, else None."""
+    """Return True if a result says that a file is new, False if it existed, else None."""
     beginning = text[:400]
     if _OVERWRITTEN.search(beginning):
         return False
@@ -107,7 +107,7 @@ def made(text: str) -> bool | None:
 
 
 def shown_file(text: str) -> tuple[int, int] | None:
-    """Where the result of an edit names the file that was edited."""
+    """Return where the result of an edit names the edited file."""
     match = _FILE_SHOWN.search(text[:6_000]) or _FILE_SHOWN.search(text, max(0, len(text) - 400))
     if match is None or match[match.lastindex or 1] == "n/a":
         return None
@@ -131,7 +131,7 @@ def _exit_code(pieces: list[tuple[int, str]]) -> int | None:
 
 
 def _counts(pieces: list[tuple[int, str]]) -> tuple[int, int]:
-    """Tests that failed (errors with them) and passed, from the last line that sums them up."""
+    """Return the tests that failed (including errors) and passed, from the last summary line."""
     for _, piece in reversed(pieces):
         if total := list(_TOTAL.finditer(piece))[-1:]:
             ran, failures, errors = (int(number) for number in total[0].groups())
@@ -162,7 +162,7 @@ def _counts(pieces: list[tuple[int, str]]) -> tuple[int, int]:
 
 
 def _error(pieces: list[tuple[int, str]]) -> tuple[int, int] | None:
-    """The first line that is an error; of a traceback its last line."""
+    """Return the place of the first error line; for a traceback, its last line."""
     for base, piece in pieces:
         for match in _ERROR.finditer(piece):
             line = match[0]

@@ -27,10 +27,10 @@ from memtree.language.word_file import WordFile
 
 _DATA = WordFile("all", "programs")
 
-MAX_NAME = 400  # characters of a command
+MAX_NAME = 400  # characters of a command shown as its name
 _QUIET = _DATA.words("quiet")
 _PAGERS = _DATA.words("pagers")
-_EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # of the file that is open
+_EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # edits the open file
 _WRITES_IN_CODE = re.compile(
     r"open\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"],\s?(?:mode=)?['\"][wax]"
     r"|Path\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"]\)\.write_"
@@ -39,7 +39,7 @@ _WRITES_IN_CODE = re.compile(
 
 
 def commands(source: Field) -> Iterator[Action]:
-    """The actions of a command line, files first."""
+    """Yield the actions of a command line, files first."""
     text = source.text
     if is_patch(text):
         yield from patched(source)
@@ -51,7 +51,7 @@ def commands(source: Field) -> Iterator[Action]:
         return
     simple = split(text)
     ran: list[tuple[Command, int]] = []
-    first: Command | None = None  # with which the name begins: what acts, or feeds what acts
+    first: Command | None = None  # the name begins with it: the acting command, or its input
     first_acts = piped = False
     folder = ""
     for command in simple:
@@ -85,7 +85,7 @@ def commands(source: Field) -> Iterator[Action]:
 
 
 def _redirected(command: Command, source: Field, name: str) -> Iterator[Action]:
-    """The files that a command's output is written to."""
+    """Yield the files that a command's output is written to."""
     targets = [
         (op, word) for op, word in command.targets if ">" in op and "&" not in op.rstrip(">&")
     ]
@@ -114,7 +114,7 @@ def is_file(text: str) -> bool:
 
 
 def _files(command: Command, source: Field, name: str, words: Sequence[str]) -> Iterator[Action]:
-    """The files that a command changes by itself."""
+    """Yield the files that a command changes by itself."""
     paths = [
         word for word in command.words[1:] if not word.text.startswith("-") and is_file(word.text)
     ]
@@ -168,7 +168,7 @@ def _in_place(words: Sequence[str]) -> bool:
 
 
 def written_in(source: Field, start: int, end: int) -> Iterator[Action]:
-    """The files that a script in a here-document writes."""
+    """Yield the files that a script in a here-document writes."""
     text = source.text
     for match in _WRITES_IN_CODE.finditer(text, start, end):
         group = match.lastindex or 1

@@ -1,4 +1,4 @@
-"""A command line as simple commands: words, redirections, here-documents.
+"""Split a command line into simple commands: words, redirections, here-documents.
 
 >>> [[word.text for word in command.words] for command in split("cd /app && X=1 make -j4")]
 [['cd', '/app'], ['make', '-j4']]
@@ -33,7 +33,7 @@ class Word:
 
 @dataclass(slots=True)
 class Command:
-    """A simple command. `joint`: what stands before it. `body`: of its here-document."""
+    """A simple command. `joint`: the operator before it. `body`: that of its here-document."""
 
     joint: str
     words: list[Word] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Command:
 
 
 def split(text: str) -> list[Command]:
-    """The simple commands of a line, with words, redirections and here-documents."""
+    """Return the simple commands of a line, with words, redirections and here-documents."""
     commands = [Command("")]
     waiting: list[tuple[Command, str]] = []  # commands whose here-documents follow
     operator = ""
@@ -104,7 +104,7 @@ def split(text: str) -> list[Command]:
 
 
 def _document(text: str, at: int, owner: Command, mark: str) -> int:
-    """Where the text behind a here-document goes on; its body is noted at its command."""
+    """Store a here-document's body in its command, and return where the text continues."""
     start = at
     while at < len(text):
         stop = text.find("\n", at)
@@ -126,7 +126,7 @@ def _unquoted(token: str) -> str:
 
 
 def _unwrap(command: Command) -> None:
-    """Take off what stands before a program: assignments, `sudo`, `timeout 60`, brackets."""
+    """Remove what stands before a program: assignments, `sudo`, `timeout 60`, brackets."""
     words = command.words
     while words:
         first = words[0].text

@@ -1,1 +1,1 @@
-"""Plain sentences of many topics in fourteen languages, which memories are compared against."""
+"""Everyday sentences on many topics in fourteen languages, which memories are compared with."""

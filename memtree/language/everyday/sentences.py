@@ -1,6 +1,6 @@
-"""The background of a language: everyday sentences that concern nobody's memories, and its words
-that say nothing of what a text is about. Which language a text is in follows from its script and,
-in Latin letters, from the language whose words these are.
+"""Background of a language: everyday sentences unrelated to any memory, and common words that do
+not tell the topic of a text. The language of a text is told by its script and, in Latin letters, by
+the common words it contains.
 
     >>> language_of("Welches Brot ist für mich unbedenklich?"), language_of("42 + 1")
     ('de', '')
@@ -15,21 +15,21 @@ from memtree.language.word_file import WordFile
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "tr", "ru", "zh", "ja", "ko", "ar")
 LATIN = LANGUAGES[:9]
-REACH = 2_000  # characters of a text that are looked at
+REACH = 2_000  # characters of a text that are read
 _WORD = re.compile(r"[^\W\d_]+")
-_SCRIPTS = (  # in this order, since Japanese is written with Chinese characters as well
+_SCRIPTS = (  # in order of the tests, since Japanese also uses Chinese characters
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("ko", re.compile(r"[\uac00-\ud7a3]")),
     ("zh", re.compile(r"[\u3400-\u9fff]")),
     ("ru", re.compile(r"[\u0400-\u04ff]")),
     ("ar", re.compile(r"[\u0600-\u06ff]")),
 )
-_SHARE = 0.2  # of the characters; a name in another script is no text in it
+_SHARE = 0.2  # of the characters: a name in another script does not decide the language
 
 
 @lru_cache(maxsize=32)
 def sentences(language: str) -> tuple[str, ...]:
-    """About 200 sentences; of a language that is not known ("") some of each."""
+    """Return about 200 sentences; for an unknown language (""), some of every language."""
     if language not in LANGUAGES:
         return tuple(each for known in LANGUAGES for each in sentences(known)[::14])
     return _file(language).entries("sentences")
@@ -37,7 +37,7 @@ def sentences(language: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def common_words() -> dict[str, frozenset[str]]:
-    """By language."""
+    """Return the common words of each language."""
     return {known: frozenset(_file(known).entries("common_words")) for known in LANGUAGES}
 
 
@@ -46,13 +46,13 @@ def _file(language: str) -> WordFile:
 
 
 def language_of(text: str) -> str:
-    """One of `LANGUAGES`; empty where nothing tells."""
+    """Return the text's language, one of `LANGUAGES`; empty if it cannot be told."""
     return next(iter(languages_of(text)), "")
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """Return the languages that a text may be in: several where its words tell none of them from
-    the others, English first; none where nothing tells."""
+    """Return the languages that a text may be in: several, English first, if its words do not
+    decide between them; none if nothing indicates a language."""
     head = text[:REACH]
     for language, letters in _SCRIPTS:
         if len(letters.findall(head)) > _SHARE * len(head):

@@ -1,9 +1,9 @@
-"""Persona and role-play cards: a first message that says who the model is to be from then on.
+"""Recognise persona and role-play cards: first messages that say who the model shall be.
 
-Told by their form (W++, lists and JSON of traits, `Name:` and `Personality:` fields, templates such
-as `{{char}}`) and by what they ask ("you are ...", "stay in character", a scenario, how to write).
-One sign is not enough: a résumé has fields as well, and "you are right" begins like a card.
-What this file does not do: read who the persona is.
+Cards are recognised by form (W++, lists and JSON of traits, `Name:` and `Personality:` fields,
+templates such as `{{char}}`) and by requests ("you are ...", "stay in character", a scenario, how
+to write). A single sign is not enough: a résumé has fields too, and "you are right" begins like a
+card. This file does not read who the persona is.
 
     >>> is_card("You are Mira, a dry-witted smuggler. Stay in character. Never speak for {{user}}.")
     True
@@ -21,8 +21,8 @@ from memtree.language.word_file import WordFiles
 _DATA = WordFiles("persona_cards")
 _any = _DATA.part
 CARD = 4  # the least score of a card
-REACH = 12_000  # characters that are read: a card says early what it is
-LEAST = 25  # characters; a shorter message loses nothing where it is quoted as any other
+REACH = 12_000  # characters that are read: a card shows early that it is one
+LEAST = 25  # characters; a shorter message loses nothing if quoted like any other
 
 _BEFORE = r"(?:^|[\n\[{(,;|])[ \t]{0,8}(?:[-*•#>]{1,4}[ \t]?)?[\"'*_]{0,3}"
 _AFTER = r"[\"'*_]{0,3}[ \t]?(?::|：|=|\(\s?[\"“])"
@@ -67,7 +67,7 @@ def is_card(text: str) -> bool:
 
 
 def card_score(text: str) -> int:
-    """Takes time linear in the beginning that it reads."""
+    """Score the signs of a card, in time linear in the beginning that is read."""
     # In lower case: patterns that ignore case take three times as long.
     text = text[:REACH].replace("İ", "i").lower()
     score = sum(weight for pattern, weight in _WEIGHTS if pattern.search(text))

@@ -1,7 +1,7 @@
-"""Phrases that tell standing rules, by language, and which languages a sentence is scored in.
+"""Phrases that mark standing rules, by language, and the languages a sentence is scored in.
 
-A sentence in an alphabet of its own is scored in the languages of that alphabet; one in Latin
-letters in those that it has telling words of. The best score counts. The phrases are data:
+A sentence in a non-Latin script is scored in the languages of that script; a sentence in Latin
+letters in the languages whose marker words it has. The best score counts. The phrases are data:
 `standing_rules.txt` of each language.
 """
 
@@ -16,7 +16,7 @@ from memtree.language.lists import by_language, in_order, languages_with, sectio
 from memtree.text.instructions.rule_score import Phrases, Scorer
 
 _FILE = "standing_rules"
-_SCRIPTS = {  # in the order in which they are looked for: Japanese has letters of Chinese
+_SCRIPTS = {  # in order of the tests, since Japanese also uses Chinese characters
     "kana": re.compile("[\u3040-\u30ff]"),
     "hangul": re.compile("[\uac00-\ud7a3]"),
     "han": re.compile("[\u3400-\u9fff]"),
@@ -29,7 +29,7 @@ _BEGINNING, _BEGINNING_OF_OTHERS = 4, 6  # words: in English, and elsewhere
 
 
 def score(lower: str) -> int:
-    """The best score of a sentence (in lower case) over the languages that it may be in."""
+    """Return the best score of a lower-case sentence over the languages that it may be in."""
     candidates = _candidates(lower)
     return max(_scorer(language).score(lower) for language in candidates) if candidates else 0
 
@@ -39,7 +39,7 @@ def parts(lower: str) -> list[dict[str, int]]:
 
 
 def warm_up() -> Iterator[None]:
-    """Compile the phrases, one language a step: 20 ms each."""
+    """Compile the phrases, one language per step (20 ms each)."""
     _telling()
     for language in languages_with(_FILE):
         yield
@@ -88,7 +88,7 @@ def _of_script(script: str) -> tuple[str, ...]:
 
 @cache
 def _telling() -> tuple[dict[str, int], dict[str, int]]:
-    """Words that a rule begins with, and others that it holds: the languages, as bits."""
+    """Map the words that begin a rule, and other words of rules, to their languages as bits."""
     first: dict[str, int] = {}
     anywhere: dict[str, int] = {}
     for words, section in ((first, "first"), (anywhere, "anywhere")):

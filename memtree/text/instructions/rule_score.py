@@ -1,11 +1,11 @@
-"""How much a sentence of a user looks like a standing rule: a score of the phrases found in it.
+"""Score how much a user's sentence looks like a standing rule, by the phrases found in it.
 
-No phrase makes a rule alone: "use" asks for one thing, "always" tells a habit. Together they ask
-for a habit. A rule has a score of at least `RULE`; every language has its own phrases
-(`rule_phrases.py` reads them), all have the same weights, which were found on sentences written by
-hand (`benchmarks/memories/rules.py`).
+No phrase makes a rule alone: "use" requests a single thing, "always" marks a habit, and together
+they request a habit. A rule has a score of at least `RULE`. Every language has its own phrases
+(read by `rule_phrases.py`) but the same weights, which were fitted on sentences written by hand
+(`benchmarks/memories/rules.py`).
 
-What this file does not do: find sentences, or leave out code and quotations (`standing_rules.py`).
+This file does not find sentences, or leave out code and quotations (`standing_rules.py`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 RULE = 4
-LENGTHY = 160  # characters; what is longer tells or asks more than a rule
+LENGTHY = 160  # characters; a longer sentence says more than a rule
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Phrases that tell a rule in one language: patterns for lower-case text, empty where it has
-    none.
+    """Phrases that mark a rule in one language: patterns for lower-case text, "" if there are none.
 
-    `lead` is taken off the beginning first. Patterns are searched in the rest; `{start}` in them
-    stands for the beginning of a clause. `first`: words of which a rule holds one among its first
-    four to six; `anywhere`: others of which it may hold one anywhere. Without either the sentence
-    is not read. Where a language sets no spaces, `marks` is a pattern that is searched instead.
+    `lead` is removed from the beginning first, and the patterns are searched in the rest; `{start}`
+    in them stands for the beginning of a clause. A sentence is read only if one of its first four
+    to six words is in `first`, or any of its words is in `anywhere`. For languages without spaces
+    the pattern `marks` is searched instead.
     """
 
     first: tuple[str, ...] = ()
@@ -37,25 +36,25 @@ class Phrases:
     standing: str = ""  # from now on, always, never, by default
     frame: str = ""  # whenever I ask, before you commit
     scope: str = ""  # in this project
-    order: str = ""  # at the beginning of a clause: how to do things (use, answer, keep)
-    task: str = ""  # at the beginning of a clause: what may be one thing to do (fix, run, explain)
+    order: str = ""  # begins a clause: how to do things (use, answer, keep)
+    task: str = ""  # begins a clause: may be a single task (fix, run, explain)
     duty: str = ""  # you must
     forbid: str = ""  # do not use, avoid, stop saying, no ...
     wish: str = ""  # I want you to
     norm: str = ""  # names should be ...
     habit: str = ""  # we use, tests go into
-    style: str = ""  # what answers and code are like: tone, emojis, names, language, length
-    work: str = ""  # what is worked on: code, branches, folders
+    style: str = ""  # properties of answers and code: tone, emojis, names, language, length
+    work: str = ""  # objects of the work: code, branches, folders
     every: str = ""  # all ..., every ..., only
     contrast: str = ""  # instead of
     tell: str = ""  # a forbidden way of answering: suggest, mention
     fixed: str = ""  # a rule by itself: be concise, call me
-    nearly: str = ""  # a rule with anything else: stick to, prefer
+    nearly: str = ""  # a rule with any other phrase: stick to, prefer
     polite: str = ""  # a question that asks for a habit: can you always
-    definite: str = ""  # an object that is at hand: use the, run this
+    definite: str = ""  # an object at hand: use the, run this
     once: str = ""  # this time, for now, the second
-    against: str = ""  # told of somebody, reported, hypothetical, a proverb
-    asks: str = ""  # a question without its mark
+    against: str = ""  # about somebody else, reported, hypothetical, a proverb
+    asks: str = ""  # a question without a question mark
 
 
 WEIGHTS = {
@@ -68,7 +67,7 @@ _REQUESTS = frozenset(
 )
 _HABITS = frozenset(("standing", "frame"))
 _PREFIXES = (r"\b", "^", "{start}")
-# What stands between the bars of a pattern: groups within groups are as deep as phrases have them.
+# An alternative of a pattern: groups are nested as deeply as in the phrases.
 _GROUP = r"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\])*\)"
 for _ in range(5):
     _GROUP = rf"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\]|{_GROUP})*\)"
@@ -111,7 +110,7 @@ class Scorer:
                 pattern := _compiled(_with_shared(field.name, getattr(phrases, field.name)), start)
             )
         ]
-        # Most sentences hold no request: one search tells so in half the time of nine.
+        # Most sentences hold no request: one search finds that in half the time of nine.
         self._any_request = _compiled(
             "|".join(filter(None, (getattr(phrases, name) for name in sorted(_REQUESTS)))), start
         )
@@ -119,12 +118,12 @@ class Scorer:
         self._others = [each for each in patterns if each[0] not in _REQUESTS]
 
     def marked(self, lower: str) -> bool:
-        """Return True if a sentence holds one of the marks, without which it is no rule."""
+        """Return True if a sentence holds a marker; a sentence without markers is no rule."""
         return self._marks is None or self._marks.search(lower) is not None
 
     def parts(self, lower: str) -> dict[str, int]:
-        """The classes of phrases found in a sentence in lower case, with their weights; none where
-        it asks for nothing, or something speaks against a rule."""
+        """Return the classes of phrases in a lower-case sentence, with their weights; none if it
+        has no request, or has evidence against a rule."""
         if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
             return self._asked(lower)
         bare = lower
@@ -137,7 +136,7 @@ class Scorer:
         classes |= _found(self._others, bare)
         if "asks" in classes:
             return {}
-        if classes.keys() & _HABITS:  # may be about a thing at hand: always show the command
+        if classes.keys() & _HABITS:  # may have an object at hand: always show the command
             classes.pop("definite", None)
             if "once" in classes:  # never on a Friday
                 classes["once"] = -1
@@ -150,7 +149,7 @@ class Scorer:
         return classes
 
     def _asked(self, lower: str) -> dict[str, int]:
-        """A question is a rule where it politely asks for a habit: can you always ..."""
+        """Return the classes of a question that politely requests a habit: can you always ..."""
         polite = self._polite is not None and self._polite.search(lower)
         return {"polite": RULE} if polite else {}
 
@@ -172,8 +171,8 @@ def _compiled(source: str, start: str) -> re.Pattern[str] | None:
 
 
 def grouped(source: str) -> str:
-    """The alternatives of a pattern by how they begin: whether a word or a clause begins here is
-    then asked once for all of them, which is most of the time that a search takes.
+    """Group the alternatives of a pattern by their beginnings: the test for the beginning of a word
+    or clause, most of a search's time, is then made once for all.
 
     >>> grouped(r"\\ba|^b|\\bc|(?:d|e)")
     '\\\\b(?:a|c)|^(?:b)|(?:d|e)'

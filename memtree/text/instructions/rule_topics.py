@@ -1,5 +1,5 @@
-"""Tell what a standing rule is about: its words, numbers, and whether it forbids, corrects or
-withdraws.
+"""Read the topic of a standing rule: its words, its numbers, and if it forbids, corrects or
+withdraws something.
 
 Two rules are compared by these alone (`unfolding/pinned/rule_ledger.py`), in any language.
 
@@ -21,14 +21,14 @@ from memtree.text.words.stop_words import STOP_WORDS
 _DATA = WordFiles("rule_topics")
 _any = _DATA.part
 SENTENCE = 600  # characters
-STEM = 6  # characters of a word that are compared: most endings come later
+STEM = 6  # characters compared of a word: most endings come later
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """`words`: their beginnings, without those that any rule may hold. `measures`: its numbers say
-    how much, not which. `slot`: what there is one of, such as the language of all answers.
-    `condition`: the words it is bound to ("when I ask about sizes")."""
+    """Topic of a rule. `words`: their beginnings, without words that any rule may hold. `measures`:
+    its numbers are amounts, not names. `slot`: a property with a single value, such as the language
+    of all answers. `condition`: the words of its condition ("when I ask about sizes")."""
 
     words: frozenset[str]
     numbers: tuple[str, ...]
@@ -80,7 +80,7 @@ def _filler() -> frozenset[str]:
 
 
 def topic(text: str) -> Topic:
-    """Return the topic of a rule: a sentence; more than that is not read."""
+    """Return the topic of a rule, of which the first `SENTENCE` characters are read."""
     lower = comparable(text[:SENTENCE])
     forbids = _FORBIDS.search(lower) is not None
     withdraws = _WITHDRAWS.search(lower) is not None
@@ -98,7 +98,7 @@ def topic(text: str) -> Topic:
 
 
 def withdraws(lower: str) -> bool:
-    """Return True if a sentence in comparable form takes back a rule, if there is one."""
+    """Return True if a sentence in comparable form would withdraw an existing rule."""
     if lower.isascii() and not any(marker in lower for marker in _DATA.entries("withdrawal_marks")):
         return False
     return _WITHDRAWS.search(lower) is not None
@@ -117,7 +117,7 @@ def _words(lower: str) -> frozenset[str]:
         lower = _PARTICLE.sub(" ", _UNSPACED_FILLER.sub(" ", lower))
     kept: set[str] = set()
     for run in _RUN.findall(lower):
-        if "\u3040" <= run[0] <= "\u9fff":  # no spaces: what stands in kana alone is grammar
+        if "\u3040" <= run[0] <= "\u9fff":  # no spaces: words in kana alone are grammar
             for part in _KANJI.findall(run):
                 kept.update(part[at : at + 2] for at in range(max(1, len(part) - 1)))
         else:
@@ -126,7 +126,7 @@ def _words(lower: str) -> frozenset[str]:
 
 
 def _condition(lower: str, slot: str) -> frozenset[str]:
-    """The words that a rule is bound to. A language is named by "in" itself."""
+    """Return the words of a rule's condition. For the language slot, "in" names the language."""
     words: set[str] = set()
     for pattern in (_WHEN,) if slot == "language" else (_WHEN, _WHERE):
         for match in pattern.finditer(lower):

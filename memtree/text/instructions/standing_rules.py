@@ -1,11 +1,11 @@
-"""Standing rules: sentences of a user's message that say how every later answer should be.
+"""Find standing rules: sentences of a user's message that say how every later answer should be.
 
 A sentence outside code and quotations is scored by the phrases found in it (`rule_score.py`, in the
 languages of `rule_phrases`): markers of a habit ("always", "from now on", "whenever I ask"), orders
-and duties ("use", "you must not"), what work and answers are like ("commits", "your replies"), and
-what speaks against it: a single task, the past, a question, something told of others. Such a
-sentence is pinned, so precision comes before recall.
-What this file does not do: say which rules still hold (`unfolding/pinned/rule_ledger.py`).
+and duties ("use", "you must not"), properties of work and answers ("commits", "your replies"), and
+evidence against a rule: a single task, the past, a question, a statement about others. Rules are
+pinned, so precision comes before recall. This file does not decide which rules still hold
+(`unfolding/pinned/rule_ledger.py`).
 
     >>> text = "Thanks! Always include units when I ask about sizes. Now, the list."
     >>> [text[start:end] for start, end in standing_rules(text)]
@@ -32,9 +32,9 @@ _any = _DATA.part
 
 MAX_RULE = 600  # characters; a longer "sentence" is pasted text
 UNDER_HEADING = 2  # added to the score of a list item below "Rules:"
-HEADINGS = 20  # that are looked at in one message
-BURIED = 2  # taken from the score in the middle of a long text, which is mostly pasted
-LONG, BEGINNING, END = 5_000, 2_500, 1_500  # characters: what is long, and where its author speaks
+HEADINGS = 20  # headings read in one message
+BURIED = 2  # subtracted in the middle of a long text, which is mostly pasted
+LONG, BEGINNING, END = 5_000, 2_500, 1_500  # characters of a long text, and of its author's parts
 
 _FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)")
 _BLOCK = re.compile(r"(?:\A|\n)(?:[ ]{4,}|\t|[ ]{0,3}>|[ ]{0,3}#{4,})[^\n]*")
@@ -48,7 +48,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|#{1,3})\s+|\s+")
 _LETTER = re.compile(r"[^\W\d_]")
 _QUOTES = '"“”„«»「『‹'
 _QUOTING = re.compile(f"[`{_QUOTES}]")
-_QUESTION_MARKS = ("?", "？")  # one of them ends each match of `_TAG`
+_QUESTION_MARKS = ("?", "？")  # each match of `_TAG` ends with one
 _QUOTED = re.compile(
     r"[\"“„«「『][^\s\"”»」』“„«「『]++(?:\s[^\s\"”»」』“„«「『]++){2,}+[\"”»」』“]"
     r"|`[^\s`]++(?:[ ][^\s`]++)++`"
@@ -73,13 +73,13 @@ _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n
 
 @cache
 def _ascii_headings() -> tuple[str, ...]:
-    """Return the headings in ASCII: for a text in ASCII, a cheap look before the pattern."""
+    """Return the ASCII headings: a cheap test of an ASCII text before the pattern."""
     return tuple(word for word in _DATA.entries("headings") if word.isascii())
 
 
 class ReadSentence(NamedTuple):
-    """Sentence read by itself, wherever it stands: its score, and its text without what it quotes,
-    in comparable form."""
+    """Reading of a sentence by itself, without its context: its score, and its text in comparable
+    form without quotations."""
 
     score: int
     comparable: str
@@ -95,11 +95,12 @@ def standing_rules(
     withdrawals: bool = False,
     others: Sequence[Span] = (),
 ) -> tuple[tuple[int, int], ...]:
-    """(start, end) in characters of every standing rule in a user's message, in order. `others`:
-    spans of what the message only quotes (`pasted.own_words.others_words`), where none is.
+    """Return (start, end) in characters of every standing rule in a user's message, in order.
+    `others`: spans that the message only quotes (`pasted.own_words.others_words`); they hold no
+    rules.
 
-    `read`: `read_sentence`, or what remembers its answers. `withdrawals`: with the sentences that
-    may take back a rule ("you may use emojis again"): they matter to who knows the rules before."""
+    `read`: `read_sentence` or a cache of it. `withdrawals`: include sentences that may withdraw a
+    rule ("you may use emojis again"), for callers that know the earlier rules."""
     read = read or read_sentence
     plain = _without_code(text)
     listed = _under_headings(plain)
@@ -123,12 +124,12 @@ def read_sentence(sentence: str) -> ReadSentence:
 
 
 def warm_up() -> Iterator[None]:
-    """Do in small steps what is otherwise done with the first sentence of a language."""
+    """Prepare in small steps what is otherwise prepared at the first sentence of a language."""
     yield from rule_phrases.warm_up()
 
 
 def _without_code(text: str) -> str:
-    """Each pattern is tried only where one of its beginnings stands: mostly none does."""
+    """Blank code; a pattern is tried only if the text holds one of its beginnings."""
     if "```" in text or "~~~" in text:
         text = _FENCE.sub(_blank, text)
     if any(beginning in text for beginning in _BLOCK_BEGINNINGS):
@@ -137,7 +138,7 @@ def _without_code(text: str) -> str:
 
 
 def _veiled(plain: str, others: Sequence[Span]) -> str:
-    """The text with `x` for each letter of others; its sentences begin and end where they did."""
+    """Replace others' letters by `x`, so that sentences keep their places."""
     pieces: list[str] = []
     at = 0
     for start, end in others:
@@ -147,7 +148,7 @@ def _veiled(plain: str, others: Sequence[Span]) -> str:
 
 
 def _under_headings(plain: str) -> list[tuple[int, int]]:
-    """Where the list items stand that follow a heading such as "Rules:"."""
+    """Return the spans of list items that follow a heading such as "Rules:"."""
     if plain.isascii():
         lower = plain.lower()
         if not any(word in lower for word in _ascii_headings()):
@@ -186,7 +187,7 @@ def _is_rule(sentence: ReadSentence, bonus: int, withdrawals: bool) -> bool:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Spaces instead of code, so that positions stay; line breaks stay line breaks."""
+    """Return spaces in place of code, so that positions stay; line breaks are kept."""
     return _NO_BREAK.sub(_spaces, match.group())
 
 
