@@ -52,8 +52,9 @@ class PostedDialectHistory:
         return OUTPUT_FIELDS
 
     def complete(self, ask: CompressRequest, prices: Prices | None = None) -> CompressRequest:
-        """Complete a request with the dialect's settings: some messages that chat templates need
-        are refused by the other two APIs. `prices`: those of the vendor's own API, if known."""
+        """Add the dialect's values to a request. Message orders that some chat templates need are
+        off, since the other two APIs refuse them. `prices`: those of the vendor's own API, if
+        known."""
         if self.read is None:
             return ask
         return replace(

@@ -229,7 +229,7 @@ class _Outgoing:
         return _Sent("user", content.user_message([*self._context(memory.preamble), text]))
 
     def _context(self, preamble: Preamble) -> list[bytes]:
-        """The client's own context, block by block, without its cache"""
+        """Return the client's own context, block by block, without its cache"""
         context_blocks = [content.text_block(preamble.text)] if preamble.text else []
         posted: dict[int, list[bytes]] = {}
         for canonical, at in preamble.parts:
