@@ -1,1 +1,1 @@
-"""Histories as the three APIs post them: read as canonical messages, and written back."""
+"""Read histories in the dialects of three APIs as canonical messages, and write them back."""

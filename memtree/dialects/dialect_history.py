@@ -1,4 +1,4 @@
-"""A posted history as memory sees it, whatever the dialect of its items."""
+"""Interface of a posted history, independent of its dialect."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from memtree.dialects.placed_memories import PlacedMemories
 
 
 class DialectHistory(Protocol):
-    """A posted history. `messages`: canonical; the system's that lead the prompt stand first.
-    `tools_tokens`, `markers`: tokens and cache markers of what stands in the prompt beside them.
-    `defined`: names of tools of ours that its items may define, None where these define no tools.
-    `passes`: why the request has to go as it came, "" where it has not. `side`: whether the client
-    says that it asks for itself (a compaction, a title); False where it does not say."""
+    """A posted history. `messages`: canonical, with the leading system messages first.
+    `tools_tokens`, `markers`: tokens and cache markers in the rest of the prompt. `defined`: names
+    of our tools that its items may define, None if they define no tools. `passes`: the reason to
+    forward the request unchanged, or "". `side`: True if the client says that it is a request of
+    its own (a compaction, a title)."""
 
     @property
     def messages(self) -> Sequence[Message]: ...
@@ -38,15 +38,15 @@ class DialectHistory(Protocol):
         *,
         no_thinking_before: int = 0,
     ) -> Mapping[str, bytes]:
-        """The fields of the body that change, as raw JSON; empty where nothing does.
+        """Return the changed fields of the body, as raw JSON; empty if nothing changes.
 
-        `answer`: what memory sends, None where it has no say. `memories`: those that stand in a
-        posted message, where nothing is folded. `more`: items behind the history, the rounds of our
-        tools. `no_thinking_before`: a canonical message (index in `messages`) before which no
-        thinking may be sent, since the upstream refused it."""
+        `answer`: the history to send, None if context memory changes nothing. `memories`: memories
+        to place in a posted message while nothing is folded. `more`: items behind the history:
+        rounds of our tools. `no_thinking_before`: the canonical message (index in `messages`)
+        before which no thinking may be sent, since the upstream refused it."""
         ...
 
     def unbound(self, items: Sequence[bytes]) -> list[bytes]:
-        """Rounds of our tools (`more`), as they may stand behind another prompt than the one that
-        led to them."""
+        """Return rounds of our tools (`more`) in a form that is valid behind another prompt than
+        the one they came from."""
         ...

@@ -1,8 +1,8 @@
-"""Tokens and cache markers of raw fields that a client sends alike with each request: 78 kB of
-tools take some milliseconds to count, and microseconds to know again.
+"""Count tokens and cache markers of raw fields that a client repeats in each request: 78 kB of
+tools take some milliseconds to count, and microseconds to look up.
 
-Kept are digests and two numbers, no text. A digest is xxh3-128, seeded by the process: nobody can
-foresee it, and all that it says to whoever has the same fragment is how long that is.
+The cache holds digests and two numbers, no text. A digest is xxh3-128 with a seed of the process,
+so nobody can predict it; whoever has the same fragment learns only its size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memtree.wire.json_body import Body
 
 MOST_BYTES = 512 * 1024
 ROW_BYTES = 250
-SHORT = 64  # bytes: counted as fast as it is known again
+SHORT = 64  # bytes: a shorter fragment is counted as fast as looked up
 
 
 class FragmentCount(NamedTuple):
@@ -28,16 +28,16 @@ class FragmentCount(NamedTuple):
 
 
 class FragmentCounts:
-    """At most `most` bytes; the least recently used go first. Safe for several threads."""
+    """Cache of counts, at most `most` bytes, with least recently used eviction. Thread-safe."""
 
     def __init__(self, seed: int, most: int = MOST_BYTES) -> None:
-        """`seed`: random per process."""
+        """Create an empty cache. `seed`: random per process."""
         self._seed = seed
         self._rows: SizedRows[bytes, FragmentCount] = SizedRows(most, lambda *_: ROW_BYTES)
 
     @property
     def nbytes(self) -> int:
-        """Estimate the bytes that it holds now."""
+        """Estimated size in bytes."""
         return self._rows.nbytes
 
     def of(self, fragment: bytes) -> FragmentCount:
@@ -60,7 +60,7 @@ COUNTS = FragmentCounts(secrets.randbits(64))  # of this process
 
 
 def tools_tokens(body: Body) -> int:
-    """Count what the serialized tools take of the window."""
+    """Count the tokens of the window that the serialized tools take."""
     names = ("tools", "functions", "response_format")
     fragments = [fragment for name in names if (fragment := body.fragment(name))]
     counted = (fragment for fragment in fragments if fragment not in (b"null", b"[]"))
@@ -68,8 +68,8 @@ def tools_tokens(body: Body) -> int:
 
 
 def markers(body: Body) -> int:
-    """Count cache markers among the tools. A marker beside the messages lets the provider set its
-    own: then there is no place for another."""
+    """Count the cache markers among the tools. With a marker beside the messages the provider sets
+    its own markers, so there is no room for another."""
     if (own := body.fragment("cache_control")) and own != b"null":
         return MOST
     fragments = (body.fragment(name) for name in ("tools", "functions"))

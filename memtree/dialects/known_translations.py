@@ -1,7 +1,7 @@
 """Cache of the translations of posted lists, by their numbers.
 
-A request whose history begins with that of an earlier one goes on from what is known of that. What
-is kept are positions and marks, no text; yet it goes when something is deleted, and is bounded in
+A request whose history begins with an earlier one continues from the earlier translation. The cache
+holds positions and marks, no text; yet it is emptied when something is deleted, and is bounded in
 bytes.
 """
 
@@ -19,7 +19,7 @@ class SizedTranslation(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Size in bytes."""
         ...
 
 
@@ -27,11 +27,11 @@ V = TypeVar("V", bound=SizedTranslation)
 
 
 class KnownTranslations(Generic[V]):
-    """Translations by tenant and number of the list. Of a conversation that grows the newest two
-    are kept: a client may go on from the last but one, with other words."""
+    """Translations by tenant and number of the list. The newest two of a growing conversation are
+    kept, since a client may replace the last turn."""
 
     def __init__(self, most: int = BYTES) -> None:
-        """`most`: bytes of all together."""
+        """Create an empty cache. `most`: bytes in all."""
         self._rows: TenantRows[int, _Known[V]] = TenantRows(most, _size)
 
     @property
@@ -43,7 +43,7 @@ class KnownTranslations(Generic[V]):
         return None if known is None else known.value
 
     def put(self, tenant: str, number: int, value: V, before: int | None = None) -> None:
-        """`before`: the list that it grew from, or the same."""
+        """Store a translation. `before`: the list that this list grew from or equals."""
         grew = None if before is None else self._rows.get((tenant, before))
         if grew is not None and before == number:
             before = grew.before
@@ -52,7 +52,7 @@ class KnownTranslations(Generic[V]):
         self._rows.put((tenant, number), _Known(value, before))
 
     def forget(self, tenant: str | None = None) -> None:
-        """Forget the lists that a tenant posted; None: those of all."""
+        """Remove a tenant's lists; None: the lists of all tenants."""
         self._rows.forget(tenant)
 
 

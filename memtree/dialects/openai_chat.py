@@ -1,7 +1,7 @@
-"""Messages of OpenAI's chat completions: what an answer sends, as raw JSON fragments.
+"""Write an answer as messages of OpenAI's chat completions, in raw JSON fragments.
 
-A posted message stays as it is, byte for byte; text of a recall block goes in front of its own.
-What this file does not do: decide what is sent.
+A posted message stays the same, byte for byte; the text of a recall block goes in front of its own.
+This file does not decide what is sent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memtree.wire import json_fields
 
 
 def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:
-    """The messages that an answer to `posted` sends."""
+    """Return the messages that an answer to `posted` sends."""
     raw_of = raws_of(posted)
     return tuple(
         raw_of(item.index)
@@ -39,7 +39,8 @@ def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
 
 
 def _memory_message(memory: MemoryText, posted: Sequence[Message]) -> bytes:
-    """A string, or a list where the client's own preamble is one or cache markers are in use."""
+    """Return the memory message; its content is a string, or a list if the client's preamble is a
+    list or cache markers are in use."""
     before = memory.preamble
     content: Any = f"{before.text}\n\n{memory.text}" if before.text else memory.text
     if memory.as_parts or before.parts:
@@ -53,7 +54,8 @@ def _memory_message(memory: MemoryText, posted: Sequence[Message]) -> bytes:
 
 
 def _raw_part(message: Message, index: int) -> msgspec.Raw:
-    """A content part as it was posted, without its cache marker: the memory message has its own."""
+    """Return a posted content part without its cache marker, since the memory message has its
+    own."""
     raw = msgspec.json.decode(message.raw, type=_Parts).content[index]
     if b'"cache_control"' not in bytes(raw):
         return raw
@@ -67,13 +69,12 @@ class _Parts(msgspec.Struct):
 
 
 def with_text_before(raw: bytes, text: str) -> bytes:
-    """A message with more text in front of its own; all other bytes of it stay as they are."""
+    """Insert text in front of a message's own; all its other bytes stay."""
     return _with_content(raw, lambda content: _before(content, text))
 
 
 def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
-    """A message with more text behind its own, with `seam` between two strings; all other bytes of
-    it stay as they are."""
+    """Append text to a message's own, with `seam` between two strings; all its other bytes stay."""
     return _with_content(raw, lambda content: _behind(content, text, seam))
 
 
@@ -83,7 +84,7 @@ def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes:
 
 
 def _before(raw: bytes, text: str) -> bytes:
-    """The raw JSON of a content with a text before it: a list gains a first part."""
+    """Return the raw JSON of a content with a text before it: a list gains a first part."""
     if raw.startswith(b"["):
         first = msgspec.json.encode({"type": "text", "text": text})
         rest = raw[1:]
@@ -92,7 +93,7 @@ def _before(raw: bytes, text: str) -> bytes:
 
 
 def _behind(raw: bytes, text: str, seam: str) -> bytes:
-    """The raw JSON of a content with a text behind it: a list gains a last part."""
+    """Return the raw JSON of a content with a text behind it: a list gains a last part."""
     if raw.startswith(b"["):
         last = msgspec.json.encode({"type": "text", "text": text})
         comma = b"," if raw[1:-1].strip() else b""

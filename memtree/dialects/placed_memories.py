@@ -1,12 +1,11 @@
-"""Where memories stand in the messages of a chat, while none of these is folded: behind the
-leading system messages, or before the words of the newest message of the user. All other bytes stay
-as they are.
+"""Place memories in a chat's messages while none is folded: behind the leading system messages, or
+before the words of the user's newest message. All other bytes stay.
 
 Passages of documents always stand before the newest message: they are others' words, which have no
-place among the rules of a system prompt, and they change with each question, while all that follows
-a changed system prompt is read anew by the provider.
+place among the rules of a system prompt, and they change with each question, while a changed system
+prompt makes the provider read everything behind it again.
 
-What this file does not do: choose memories, or decide where they stand.
+This file does not choose memories, or decide where they stand.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SYSTEM, USER = "system", "user"
 
 
 class _Change(NamedTuple):
-    """A message in the place of that one; None: before all."""
+    """Replacement of a message; None: a new message before all others."""
 
     place: int | None
     raw: bytes
@@ -34,7 +33,7 @@ class _Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedMemories:
-    """Memories as lines, `tokens` of them, and where they stand."""
+    """Memories as lines, with their `tokens` and place."""
 
     lines: tuple[MemoryLine, ...]
     tokens: int
@@ -49,7 +48,8 @@ class PlacedMemories:
         return tuple(line.memory.id for line in self.lines)
 
     def among(self, messages: Sequence[bytes]) -> list[bytes]:
-        """The messages (raw JSON objects) with the memories in some of them, or in one more."""
+        """Return the messages (raw JSON objects) with the memories in some of them, or in a new
+        one."""
         changed = list(messages)
         for place, raw in self._changes(messages):
             if place is None:
@@ -59,7 +59,7 @@ class PlacedMemories:
         return changed
 
     def within(self, array: bytes) -> bytes:
-        """Insert into a JSON array likewise; its own bytes stay."""
+        """Like `among`, for a JSON array of messages, whose own bytes stay."""
         messages = [bytes(raw) for raw in msgspec.json.decode(array, type=list[msgspec.Raw])]
         changes = self._changes(messages)
         start = end = array.index(b"[") + 1
@@ -76,7 +76,7 @@ class PlacedMemories:
         return b"".join((*pieces, array[kept:]))
 
     def _changes(self, messages: Sequence[bytes]) -> list[_Change]:
-        """By place, the last one first; a message before all comes last."""
+        """Return the changes by place, the last first; a message before all others comes last."""
         newest = _newest_user(messages)
         before = [line for line in self.lines if newest is not None and self._before(line)]
         behind = [line for line in self.lines if line not in before]
@@ -109,7 +109,7 @@ def _newest_user(messages: Sequence[bytes]) -> int | None:
 
 
 def _last_system(messages: Sequence[bytes]) -> int | None:
-    """The last of the leading system messages, where it can take more text."""
+    """Return the last of the leading system messages, if it can take more text."""
     last = None
     for index, raw in enumerate(messages):
         message = Message(raw)

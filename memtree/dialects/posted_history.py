@@ -1,9 +1,9 @@
-"""The history that a caller of `/context_memory` posts, in any of the three wire dialects.
+"""Read the history that a caller of `/context_memory` posts, in any of the three wire dialects.
 
-The field `dialect` says which one it is. Where it says nothing, the shape does: only `/responses`
-has `input`, only `/messages` has `system` beside the messages and calls of tools as blocks of
-their content. What reads the same in `/messages` and in a chat counts as a chat: its address is
-the same, and so is what is kept of it.
+The field `dialect` names the dialect. Without it the shape decides: only `/responses` has `input`,
+only `/messages` has `system` beside the messages and tool calls as blocks of their content. A
+history that reads the same in `/messages` and in a chat counts as a chat: its address and stored
+data are the same.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _CHAT_ROLES = frozenset({"tool", "function", "developer"})
 
 @dataclass(frozen=True, slots=True)
 class PostedDialectHistory:
-    """`field`: of the body that holds it. `read`: None for a chat, whose messages are canonical as
-    they are."""
+    """Posted history with its dialect. `field`: the body's field that holds it. `read`: the history
+    as read, None for a chat, whose messages are canonical already."""
 
     dialect: str
     field: str
@@ -52,8 +52,9 @@ class PostedDialectHistory:
         return OUTPUT_FIELDS
 
     def complete(self, ask: CompressRequest, prices: Prices | None = None) -> CompressRequest:
-        """Return the request with what only the dialect knows. What some chat templates need, the
-        other two APIs refuse. `prices`: of the vendor's own API, where they are known."""
+        """Add the dialect's values to a request. Message orders that some chat templates need are
+        off, since the other two APIs refuse them. `prices`: those of the vendor's own API, if
+        known."""
         if self.read is None:
             return ask
         return replace(
@@ -67,18 +68,19 @@ class PostedDialectHistory:
         )
 
     def sent(self, answer: Answer) -> bytes:
-        """The raw history that an answer sends, in the same dialect."""
+        """Return the raw history that an answer sends, in the same dialect."""
         if self.read is None:
             return json_body.joined(openai_chat.messages(answer.items, self.messages))
         return self.read.fields(answer).get(self.field, self.posted)
 
 
 def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHistory:
-    """Raises `BadRequest` naming the field. `most`: messages or items that may be posted."""
+    """Read a posted history of at most `most` messages or items. Raises `BadRequest` with the
+    field."""
     dialect = dialect_of(body)
     if dialect == CHAT:
         return PostedDialectHistory(dialect, MESSAGES, b"", body.messages(most))
-    # Nothing is kept of what was read: the next request brings all of it again.
+    # Translations are not cached: the next request brings the whole history again.
     if dialect == RESPONSES:
         items = ItemCache(0, most=0)
         history: DialectHistory = responses_history.read(body, tenant, items, most)
@@ -97,7 +99,7 @@ def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHisto
 
 
 def dialect_of(body: Body) -> str:
-    """One of DIALECTS. Raises `BadRequest`."""
+    """Return the body's dialect, one of DIALECTS. Raises `BadRequest`."""
     named = body.value("dialect")
     if isinstance(named, str) and named in DIALECTS:
         return named
@@ -115,7 +117,7 @@ def is_given(body: Body, name: str) -> bool:
 
 
 def _has_blocks(body: Body) -> bool:
-    """Return True if calls and results are blocks of messages, as they are in `/messages` alone."""
+    """Return True if calls and results are blocks of messages, as only in `/messages`."""
     span = body.spans.get(MESSAGES)
     if span is None:
         return False
@@ -124,7 +126,7 @@ def _has_blocks(body: Body) -> bool:
         return False
     try:
         return not _CALLS.isdisjoint(_kinds(body.raw[span.start : span.end]))
-    except (msgspec.DecodeError, RecursionError):  # for whoever reads it, to say where
+    except (msgspec.DecodeError, RecursionError):  # the reader of the history reports where
         return False
 
 
@@ -139,7 +141,7 @@ class _Kind(msgspec.Struct):
 
 
 def _kinds(raw: bytes) -> Iterator[str]:
-    """The types of all blocks, in order; none behind a message that only a chat can hold."""
+    """Yield the types of blocks in order, up to a message that only a chat can hold."""
     for message in msgspec.json.decode(raw, type=list[_Role]):
         if bytes(message.role).strip(b'"').decode() in _CHAT_ROLES or bytes(message.tool_calls):
             return

@@ -1,4 +1,4 @@
-"""The raw items of a posted array, cut out when they are looked at."""
+"""Raw items of a posted array, each sliced from the body at access."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def _none() -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class RawItems(Sequence[bytes]):
-    """Item i is `buffer[starts[i]:ends[i]]`, the array [`first`, `end`) of it. `number` names the
-    list in this process; `earlier`: the list whose first items are, byte for byte, its own."""
+    """Raw items: item i is `buffer[starts[i]:ends[i]]`, the array `buffer[first:end]`. `number`
+    identifies the list in this process; `earlier`: a list that shares its first items, byte for
+    byte."""
 
     buffer: bytes
     starts: array[int] = field(default_factory=_none)
@@ -49,13 +50,13 @@ class RawItems(Sequence[bytes]):
         return self.buffer[self.first : self.end]
 
     def with_item(self, index: int, raw: bytes) -> bytes:
-        """The array with another item in that place; all other bytes stay."""
+        """Return the array with item `index` replaced; all other bytes stay."""
         before = self.buffer[self.first : self.starts[index]]
         return before + raw + self.buffer[self.ends[index] : self.end]
 
 
 def raw_items(body: Body, name: str) -> RawItems | None:
-    """The items of a posted field; None where it is no array, or an empty one."""
+    """Return the items of a posted field; None if it is no array, or an empty one."""
     items = body.items(name)
     if items is None:
         return None

@@ -1,6 +1,6 @@
-"""The tools of ours that a model may be given, in groups that are offered together.
+"""Tools of this server that a model may be given, in groups that are offered together.
 
-A group's definitions are the same bytes in every request, so that prompts begin alike.
+A group's definitions are the same bytes in every request, so that prompts share their beginning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SAVE, RECALL = "save_memory", "recall_memory"
 
 @dataclass(frozen=True)
 class ToolGroup:
-    """`names`: of its tools. `definitions`: raw JSON, with commas between them."""
+    """Group of tools. `names`: those of its tools. `definitions`: raw JSON, separated by commas."""
 
     names: frozenset[str]
     definitions: bytes
@@ -32,7 +32,8 @@ class ToolGroup:
 
     @cached_property
     def functions(self) -> tuple[dict[str, Any], ...]:
-        """Name, description and parameters of each tool, for the APIs that wrap them otherwise."""
+        """Return the name, description and parameters of each tool, for APIs with another
+        wrapper."""
         tools = msgspec.json.decode(b"[" + self.definitions + b"]")
         return tuple(tool["function"] for tool in tools)
 

@@ -1,4 +1,4 @@
-"""Canonical messages of a posted list, each made when it is looked at."""
+"""Canonical messages of a posted list, each made at first access."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from memtree.conversation.message_list import EarlierList, MessageList
 
 
 class TranslatedMessages(MessageList):
-    """List of canonical messages that makes each message when it is first looked at. `leading`:
-    messages from beside the list. `length`: how many the list is, and `make` makes one; what was
-    made stays as long as this. `loading`: indexes of those with `loads`."""
+    """List of canonical messages, each made at first access and then kept. `leading`: messages from
+    outside the posted list. `length`: number of messages of the list, which `make` makes.
+    `loading`: indexes of messages with `loads`."""
 
     __slots__ = ("_leading", "_length", "_made", "_make", "loading")
 
@@ -29,8 +29,8 @@ class TranslatedMessages(MessageList):
         number: int | None = None,
         made: Mapping[int, Message] | None = None,
     ) -> None:
-        """`size`, `loading` and `made` (those that are there already): without `leading`, which
-        loads nothing."""
+        """Create a list. `size`, `loading` and `made` (messages already made) do not count
+        `leading`, which loads nothing."""
         super().__init__(size + sum(len(message.raw) for message in leading), earlier, number)
         self._leading, self._length, self._make = leading, len(leading) + length, make
         self._made: dict[int, Message] = dict(enumerate(leading))

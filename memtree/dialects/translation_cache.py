@@ -1,9 +1,9 @@
 """Cache of translations of posted items, so that a turn translates only what is new.
 
 As with `memtree.conversation.message_cache`, the key is xxh3-128 of the raw fragment, seeded by
-process and tenant: a collision crafted by one tenant does not meet another's. What is kept holds
-text of the conversation, so it is bounded in bytes, never leaves the process, and goes when
-something is deleted.
+process and tenant: a collision crafted by one tenant does not affect another. The cache holds text
+of conversations, so it is bounded in bytes, never leaves the process, and is emptied when something
+is deleted.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from memtree.conversation.message_cache import FragmentKeys
 from memtree.process.bounded import SizedRows
 
 BYTES = 64 * 1024 * 1024
-ENTRY_BYTES = 500  # of an entry beside its text: key, tuple, objects of the translation
+ENTRY_BYTES = 500  # estimate for an entry without its text: key, tuple, objects of the translation
 
 V = TypeVar("V")
 
 
 class TranslationCache(Generic[V]):
-    """Translations of raw fragments, at most `most` bytes; the least recently used go first."""
+    """Cache of translations of raw fragments, at most `most` bytes, with least recently used
+    eviction."""
 
     def __init__(self, seed: int, most: int = BYTES) -> None:
-        """`seed`: random per process."""
+        """Create an empty cache. `seed`: random per process."""
         self.keys = FragmentKeys(seed)
         self._deletions = 0
         self._entries: SizedRows[bytes, _Entry[V]] = SizedRows(most, lambda _, entry: entry.size)
@@ -32,7 +33,7 @@ class TranslationCache(Generic[V]):
 
     @property
     def nbytes(self) -> int:
-        """Estimate the bytes that it holds."""
+        """Estimated size in bytes."""
         return self._entries.nbytes
 
     def get(self, tenant: str, raw: bytes) -> V | None:
@@ -55,7 +56,7 @@ class TranslationCache(Generic[V]):
                 self._entries.put(key, _Entry(value, size + ENTRY_BYTES))
 
     def forget(self) -> None:
-        """All of it: the keys do not tell whose they are."""
+        """Empty the cache, since its keys do not tell the tenant."""
         with self._changing:
             self._deletions += 1
             self._entries.clear()

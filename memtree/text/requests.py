@@ -1,9 +1,9 @@
-"""Sentences that ask, order, forbid or wish, told from statements of fact by their words.
+"""Tell sentences that ask, order, forbid or wish from statements of fact, by their words.
 
-For sentences that are not their author's own: a mail that says "never call Ann" is quoted, a mail
-that says "Ann moved" is told. To take a statement for a request costs it its place in a headline;
-to take a request for a statement makes an order of it. So what may be either is a request.
-What this file does not do: find standing rules, where precision comes first (`standing_rules.py`).
+This is for sentences of others: a mail's "never call Ann" is quoted, a mail's "Ann moved" is
+summarised. A statement taken for a request only loses its place in a headline; a request taken for
+a statement reads as an order. So doubtful sentences count as requests. This file does not find
+standing rules, where precision comes first (`standing_rules.py`).
 
     >>> [asks(text) for text in ("Never call Ann.", "I want you to leave.", "Ann moved in May.")]
     [True, True, False]
@@ -25,11 +25,11 @@ READ = 600  # characters of a sentence
 _PAUSE = r"^|[,:;.!?–—-]\s|[()\]>\"“„«»]\s?"  # a clause begins after it
 _ASKS = lazily(
     lambda: (
-        # By how they begin: what may begin at each character is then looked at once.
+        # Grouped by their beginnings, so that the alternatives at a character are tested once.
         rf"[?？؟]\W*$"
         rf"|(?:{_PAUSE}|\b(?:{_any('joints')})\s)(?:(?!(?:{_any('tells')})\b)"
         rf"[^\s,:;]+(?:\s[^\s,:;]+){{0,8}}?\s(?:{_any('always')})\b|(?:{_any('always')})\b"
-        # "nothing but fax", "do not": a clause begins with what is forbidden
+        # "nothing but fax", "do not": the clause begins with the ban
         rf"|{_any('beginnings')}"
         rf"|(?:{_any('verbs')})\b(?!['’:]|\s(?:{_any('is')})\b))"
         rf"|\b(?:(?:{_any('from_now')})\b|(?:{_any('courtesies')})\b|{_any('asking')})"
@@ -48,7 +48,8 @@ _ORDERS = lazily(
 
 @cache
 def _marks() -> frozenset[str]:
-    """A word of each order, with the marks that may follow it: a cheap look before the pattern."""
+    """Return a word of each order, with the marks that may follow it: a cheap test before the
+    pattern."""
     return frozenset(
         word + mark for word in _DATA.word_set("marks") for mark in ("", ",", ":", ".", "!")
     )
@@ -60,8 +61,8 @@ def asks(sentence: str) -> bool:
 
 
 def orders(sentence: str) -> bool:
-    """Return True if a sentence orders or forbids something for good: always, never, from now on.
-    Much less than `asks`, for texts where one thing to do is an everyday subject."""
+    """Return True if a sentence orders or forbids something permanently: always, never, from now
+    on. Stricter than `asks`, for texts in which single tasks are an everyday subject."""
     read = _read(sentence)
     if _marks().isdisjoint(read.split()) and (
         read.isascii() or not any(mark in read for mark in _DATA.entries("marks_unspaced"))
@@ -71,5 +72,5 @@ def orders(sentence: str) -> bool:
 
 
 def _read(sentence: str) -> str:
-    """The beginning in lower case: patterns that ignore case take twice as long."""
+    """Return the beginning in lower case: patterns that ignore case take twice as long."""
     return sentence[:READ].lower().replace("’", "'").strip()

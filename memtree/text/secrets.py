@@ -1,9 +1,9 @@
-"""Secrets in text: where they are, and the text without them.
+"""Find and mask secrets in text.
 
-Found: API keys of known vendors, JSON web tokens, PEM private keys, the password in a connection
-string, and high-entropy tokens next to words like key, secret, token, password.
-Not secrets: UUIDs, hashes, git ids, identifiers, paths, placeholders, references (`$VAR`).
-What this file does not do: decide what happens to a text that holds one.
+Secrets are API keys of known vendors, JSON web tokens, PEM private keys, the password in a
+connection string, and high-entropy tokens next to words like key, secret, token, password. UUIDs,
+hashes, git ids, identifiers, paths, placeholders and references (`$VAR`) are no secrets. This file
+does not decide what happens to a text that holds a secret.
 
     >>> mask("export GITHUB_TOKEN=ghp_" + "a1B2c3" * 6)
     'export GITHUB_TOKEN=[secret]'
@@ -28,22 +28,22 @@ OPENAI_LEAST = 23  # characters, `sk-` among them
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """One secret: `text[start:end]`, in characters. `kind` names the vendor or the form."""
+    """Secret at `text[start:end]`, in characters. `kind` names the vendor or the form."""
 
     kind: str
     start: int
     end: int
 
 
-# A key is a long run with digits in it. This one pattern decides, at over 80 MB/s, whether the
-# others are tried at all; and each of those only where its literal beginning stands.
+# A key is a long run with digits. This pattern decides, at over 80 MB/s, if the others are tried at
+# all; each of them is tried only at its literal beginning.
 _RUN = re.compile(r"[A-Za-z0-9_-]{16,}")
 _DIGIT = re.compile(r"[0-9]")
 
 
 @cache
 def _vendors() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
-    """(kind, beginning, pattern) of every beginning."""
+    """Return (kind, beginning, pattern) for every beginning of a vendor's key."""
     read: list[tuple[str, str, re.Pattern[str]]] = []
     for kind, *literals, pattern in map(str.split, _DATA.entries("vendors")):
         key = pattern.replace("{openai_least}", str(OPENAI_LEAST))
@@ -53,7 +53,7 @@ def _vendors() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
-# An unclosed block ends with its last base64 line: leaves and clipped logs cut keys in two.
+# An unclosed block ends with its last base64 line: leaves and clipped logs split keys.
 _PEM = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:(?!-----)[\s\S]){0,20000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
@@ -66,7 +66,7 @@ _PLACEHOLDER = re.compile(
     r"keys?)\b",
     re.IGNORECASE,
 )
-_PLACEHOLDER_REACH = 16  # characters of a value that say whether it is one
+_PLACEHOLDER_REACH = 16  # characters of a value that are tested for a placeholder
 _WORDS = ("key", "secret", "token", "passw", "pwd", "bearer", "credential", "auth")
 _LONG = re.compile(r"\S{8}")
 _NAMED = re.compile(
@@ -89,7 +89,7 @@ _NAME_ENDED, _NAME_CONTINUED = re.compile(_MORE + _END), re.compile(_MORE)
 
 
 def mask(text: str) -> str:
-    """`text` with every secret replaced by `[secret]`."""
+    """Replace every secret in a text by `[secret]`."""
     matches = find(text)
     if not matches:
         return text
@@ -102,7 +102,7 @@ def mask(text: str) -> str:
 
 
 def find(text: str) -> tuple[Secret, ...]:
-    """Every secret in `text`, left to right, none overlapping (the earlier, then longer, wins)."""
+    """Return the secrets in `text`, left to right; of overlapping ones the earlier, then longer."""
     if not _LONG.search(text):
         return ()
     matches = [*_vendor_keys(text), *_blocks(text), *_named(text)]
@@ -120,7 +120,7 @@ def find(text: str) -> tuple[Secret, ...]:
 
 def _vendor_keys(text: str) -> Iterator[Secret]:
     keyed = any(_DIGIT.search(run) for run in _RUN.findall(text))
-    if not keyed and "AKIA" not in text and "ASIA" not in text:  # these may lack digits
+    if not keyed and "AKIA" not in text and "ASIA" not in text:  # such keys may lack digits
         return
     nested = _DATA.word_set("nested")
     for kind, literal, pattern in _vendors():
@@ -133,7 +133,7 @@ def _vendor_keys(text: str) -> Iterator[Secret]:
         else:
             end = 0
             for at in _beginnings(text, literal):
-                # A key with its own beginning in it is one key, and is read once.
+                # A key that contains its own beginning is a single key, and is read once.
                 alone = at >= end or literal not in nested
                 if alone and (match := pattern.match(text, at)):
                     end = match.end()
@@ -148,8 +148,8 @@ def _openai_keys(text: str) -> Iterator[Secret]:
 
 
 def _web_tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Secret]:
-    """JSON web tokens. A beginning inside one that was found ends where that one does, unless it
-    stands in the last two segments; one in the segment of another beginning does as well."""
+    """Yield JSON web tokens. A beginning inside a token ends with that token, unless it stands in
+    the last two segments; likewise a beginning within another beginning's segment."""
     done = 0
     for at in _beginnings(text, "eyJ"):
         if at < done:
@@ -163,7 +163,7 @@ def _web_tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Secret]:
 
 
 def _beginnings(text: str, literal: str) -> Iterator[int]:
-    """Where a literal stands that is not the end of a longer word."""
+    """Yield the positions of a literal that is not the end of a longer word."""
     for at in _places(text, (literal,)):
         if not at or literal == ":AA" or not text[at - 1].isalnum():
             yield at
@@ -181,7 +181,7 @@ def _blocks(text: str) -> Iterator[Secret]:
 
 def _named(text: str) -> Iterator[Secret]:
     lower = text.lower()
-    if len(lower) != len(text):  # a few letters grow; positions must not shift
+    if len(lower) != len(text):  # lower case lengthens a few letters; positions must not shift
         lower = text
     starts = {m.start(1) for at in _places(lower, _WORDS) if (m := _NAMED.match(text, at))}
     for group, end in _by_run(text, sorted(starts), _VALUE):
@@ -195,8 +195,8 @@ def _named(text: str) -> Iterator[Secret]:
 def _by_run(
     text: str, starts: Iterable[int], characters: re.Pattern[str]
 ) -> Iterator[tuple[list[int], int]]:
-    """Ascending `starts` by the run of `characters` that they stand in, and the end of each run:
-    one run may hold thousands, of which all values end at the same place."""
+    """Group ascending `starts` by their run of `characters`, with the end of each run: a run may
+    hold thousands of starts, whose values all end at the same place."""
     group: list[int] = []
     end = 0
     for start in starts:
@@ -211,7 +211,7 @@ def _by_run(
 
 
 def _places(text: str, words: Iterable[str]) -> Iterator[int]:
-    """Where each of `words` begins: `find` is ten times faster than a pattern here."""
+    """Yield the positions of each of `words`; `find` is ten times faster than a pattern here."""
     for word in words:
         at = text.find(word)
         while at >= 0:
@@ -220,8 +220,8 @@ def _places(text: str, words: Iterable[str]) -> Iterator[int]:
 
 
 def _leftmost_random(text: str, starts: list[int], end: int) -> int:
-    """Where the longest value up to `end` begins that somebody generated, and that is neither a
-    name, a path, a hash nor a placeholder; -1: none does."""
+    """Return the start of the longest random value up to `end` that is no name, path, hash or
+    placeholder; -1 if there is none."""
     names = _names(text, starts, end)
     dots = text.rfind("...", starts[0], end)
     return min(
@@ -239,8 +239,9 @@ def _leftmost_random(text: str, starts: list[int], end: int) -> int:
 
 
 def _names(text: str, starts: list[int], end: int) -> set[int]:
-    """Those of `starts` from which on to `end` the text is a name or a path. From the right, each
-    piece once: all but the last end with a letter, and with the `=` before the next start."""
+    """Return the `starts` from which the text up to `end` is a name or a path. Reads from the
+    right, each piece once: all but the last end with a letter, and with the `=` before the next
+    start."""
     names: set[int] = set()
     last = starts[-1]
     if _NAME.fullmatch(text, last, end):
@@ -256,8 +257,8 @@ def _names(text: str, starts: list[int], end: int) -> set[int]:
 
 
 def _dense(text: str, starts: list[int], end: int) -> Iterator[int]:
-    """Those of `starts` from which on to `end` there are digits among letters, and entropy near
-    that of random base64 of this length. From the right, each character once."""
+    """Yield the `starts` from which the text up to `end` mixes digits and letters, with an entropy
+    near that of random base64 of this length. Reads from the right, each character once."""
     counts: Counter[str] = Counter()
     digits, behind = 0, end
     for start in reversed(starts):

@@ -46,7 +46,7 @@ def outside(spans: Iterable[Span], cuts: Iterable[Span]) -> list[Span]:
 
 
 def blanked(text: str, cuts: Iterable[Span]) -> str:
-    """The text with spaces for what is cut; its lines stay where they are. `cuts` are merged."""
+    """Replace the cuts of a text by spaces; its lines keep their places. `cuts` are merged."""
     pieces: list[str] = []
     at = 0
     for start, end in cuts:
@@ -57,7 +57,7 @@ def blanked(text: str, cuts: Iterable[Span]) -> str:
 
 
 def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
-    """The parts of spans that lie in text[start:end], as spans of that part.
+    """Return the parts of spans that lie in text[start:end], as spans of that part.
 
     >>> clipped([Span(0, 4), Span(8, 9)], 2, 8)
     (Span(start=0, end=2),)

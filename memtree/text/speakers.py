@@ -1,8 +1,8 @@
-"""Who says what in a transcript: messages that begin with a name and a colon.
+"""Find the speakers of a transcript, in which messages begin with a name and a colon.
 
-Group chats and recorded talks come with the speaker in the text. A question that names one of them
-is mostly answered by what that one says, while the name itself stands in every message of theirs
-and in every message that greets them, and so tells nothing apart.
+Group chats and recorded talks have the speaker in the text. A question that names a speaker is
+mostly answered by that speaker's messages, while the name itself stands in all of these and in
+every greeting, and so does not distinguish them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from memtree.text.words import terms
 
-REACH = 120  # characters of a message in which its tag stands
-NAME_BYTES = 200  # of a tag and its number
-TURNS = 5  # messages that make a tag a speaker
-SHARE = 0.5  # of all messages, with a tag of a speaker, that make a history a transcript
+REACH = 120  # characters of a message searched for its tag
+NAME_BYTES = 200  # estimate for a tag and its number
+TURNS = 5  # messages with a tag that make it a speaker
+SHARE = 0.5  # share of messages with a speaker's tag that makes a history a transcript
 _TAG = re.compile(
     r"\s{0,8}(?:\[[^\]\n]{0,60}\]\s{0,8})?[*<]{0,2}(?P<name>[^\W\d_][\w .'’-]{0,39})[*>]{0,2}"
     r"(?:[ ]?\([^)\n]{0,30}\))?[*]{0,2}[:：](?!/)"
@@ -27,13 +27,13 @@ _TAG = re.compile(
 
 
 def speaker(text: str) -> str:
-    """The name that a message begins with; empty without one."""
+    """Return the name that a message begins with, or ""."""
     match = _TAG.match(text, 0, min(len(text), REACH))
     return match["name"].strip() if match else ""
 
 
 def tag(text: str) -> str:
-    """The name that a message begins with, in lower case; empty without one.
+    """Return the name that a message begins with, in lower case, or "".
 
     >>> tag("[1:56 pm] Ada: Hello"), tag("**Ada** (10:02): Hello"), tag("Hello Ada")
     ('ada', 'ada', '')
@@ -42,12 +42,12 @@ def tag(text: str) -> str:
 
 
 class Speakers:
-    """The speaker of each message, in order; only ever appended to."""
+    """The speaker of each message, in order; append-only."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {"": 0}
         self._counts = [0]
-        self._often: dict[str, int] = {}  # names of `TURNS` messages or more, and their numbers
+        self._often: dict[str, int] = {}  # names with `TURNS` messages or more, and their numbers
         self._of = array("i")
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class Speakers:
 
     @property
     def nbytes(self) -> int:
-        """Estimated."""
+        """Estimated size in bytes."""
         return NAME_BYTES * len(self._names) + self._of.itemsize * len(self._of)
 
     def extend(self, texts: Iterable[str]) -> None:
@@ -71,8 +71,8 @@ class Speakers:
             self._of.append(number)
 
     def named(self, query: Collection[int]) -> Mapping[int, frozenset[int]]:
-        """The speakers that a query names, each with the terms of the name. `query`: its terms. A
-        first name is enough. None where the history is no transcript."""
+        """Return the speakers that a query names, each with the terms of the name. `query`: its
+        terms. A first name is enough. Returns no speakers if the history is no transcript."""
         if not self._is_transcript():
             return {}
         speakers = {}
@@ -83,7 +83,7 @@ class Speakers:
         return speakers
 
     def begins_with_name(self, message: int) -> bool:
-        """Return True if a message of a transcript begins with the name of one who says much."""
+        """Return True if a message of a transcript begins with the name of a frequent speaker."""
         return (
             message < len(self)
             and self._is_transcript()
@@ -95,7 +95,7 @@ class Speakers:
         return turns >= SHARE * max(1, len(self))
 
     def says(self, speaker: int, messages: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Flag the messages that are the speaker's; none that was not read yet."""
+        """Return a mask of the speaker's messages; False for messages not read yet."""
         by_message = np.zeros(int(messages.max(initial=-1)) + 1, np.int32)
         known = min(len(self), len(by_message))
         by_message[:known] = np.frombuffer(self._of, np.int32, known) if known else 0

@@ -1,8 +1,8 @@
-"""Token counts by tiktoken, for machines on which `toktok` is not installed (it has no wheel for
-Alpine). The functions have toktok's names and arguments, as far as `tokens` uses them.
+"""Count tokens with tiktoken, on machines without `toktok` (which has no wheel for Alpine). The
+functions have toktok's names and arguments, as far as `tokens` uses them.
 
-tiktoken's wheel holds no vocabulary and fetches it at first use. Here it never does: the vocabulary
-has to lie in tiktoken's cache (`TIKTOKEN_CACHE_DIR`) already.
+tiktoken's wheel holds no vocabulary and downloads it at first use. Here downloads are refused: the
+vocabulary has to be in tiktoken's cache (`TIKTOKEN_CACHE_DIR`) already.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def batch_count(texts: Iterable[str], encoding: str, threads: int) -> list[int]:
 
 @cache
 def vocabulary(encoding: str) -> Encoding:
-    """Load an encoding from tiktoken's cache. Raises `Unavailable` where it does not lie there."""
+    """Load an encoding from tiktoken's cache. Raises `Unavailable` if it is not there."""
     try:
         import tiktoken  # noqa: PLC0415  in the place of a package of ours
         import tiktoken.load  # noqa: PLC0415
 
-        tiktoken.load.read_file = _refuse  # it would be the download
+        tiktoken.load.read_file = _refuse  # refuses the download
         return tiktoken.get_encoding(encoding)
     except (ImportError, OSError) as error:
         raise Unavailable(MISSING.format(encoding)) from error

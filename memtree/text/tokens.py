@@ -1,7 +1,7 @@
-"""Token counts of text: exact ids of o200k_base, offline, without building the ids.
+"""Count tokens of text exactly as o200k_base does, offline and without building the ids.
 
-`toktok` carries the vocabulary inside its wheel and releases the GIL (docs/decisions/0001).
-What this file does not do: price messages or images; that is `message.py`.
+`toktok` has the vocabulary inside its wheel and releases the GIL (docs/decisions/0001). This file
+does not price messages or images; `message.py` does.
 
     >>> count("hello world")
     2
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 try:
     import toktok
-except ImportError:  # it has no wheel for this machine
+except ImportError:  # toktok has no wheel for this machine
     from memtree.text import tiktoken_counts as toktok
 
 ENCODING = "o200k_base"
@@ -21,17 +21,17 @@ _ALL = 1 << 31
 
 
 def count(text: str) -> int:
-    """Tokens of one text."""
+    """Count the tokens of a text."""
     return int(toktok.truncate(text, _ALL, ENCODING)[1])  # a batch of one takes 30 us more
 
 
 def count_many(texts: Iterable[str]) -> list[int]:
-    """Tokens of each text, in order; far cheaper than one call a text."""
+    """Count the tokens of each text, in order; far cheaper than a call per text."""
     return list(toktok.batch_count(texts, ENCODING, 1))
 
 
 def prefix(text: str, limit: int) -> str:
-    """The longest prefix of `text` within `limit` tokens, cut between characters."""
+    """Return the longest prefix of `text` within `limit` tokens, cut between characters."""
     if limit <= 0:
         return ""
     return str(toktok.truncate(text, limit, ENCODING)[0])

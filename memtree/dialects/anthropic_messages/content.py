@@ -1,7 +1,7 @@
-"""Raw messages with blocks put in or taken out: all other bytes stay as they were posted.
+"""Insert and remove blocks of raw messages; all other bytes stay as they were posted.
 
-A content that is a string becomes a list where a block joins it, always: clients post the same
-message now as a string, now as a list, and both have to lead to the same prompt.
+A string content always becomes a list when a block is added: clients post the same message
+sometimes as a string, sometimes as a list, and both have to give the same prompt.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def blocks_of(raw: bytes) -> list[bytes]:
 
 
 def with_blocks(raw: bytes, more: Sequence[bytes]) -> bytes:
-    """A message of the user with blocks behind its last result, before all else."""
+    """Insert blocks into a user message, behind its last result and before all else."""
     blocks = blocks_of(raw)
     kinds = [_kind(block) for block in blocks]
     last = max((at for at, kind in enumerate(kinds) if kind == "tool_result"), default=-1)
@@ -49,18 +49,18 @@ def with_blocks(raw: bytes, more: Sequence[bytes]) -> bytes:
 
 
 def without_blocks(raw: bytes, left_out: Collection[int]) -> bytes:
-    """A message without some of its blocks; b"" where none is left."""
+    """Remove some blocks of a message; return b"" if none is left."""
     kept = [block for at, block in enumerate(blocks_of(raw)) if at not in left_out]
     return _with_content(raw, kept) if kept else b""
 
 
 def merged(raws: Sequence[bytes]) -> bytes:
-    """Several messages of the user as one."""
+    """Merge several user messages into one."""
     return _with_content(raws[0], [block for raw in raws for block in blocks_of(raw)])
 
 
 def without_marker(block: bytes) -> bytes:
-    """A block without its cache marker."""
+    """Remove a block's cache marker."""
     if b'"cache_control"' not in block:
         return block
     fields = _fields(block)
@@ -81,7 +81,7 @@ def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
 
 
 def without_thinking(raw: bytes) -> bytes:
-    """Return a message of a round without its thinking: it always holds a call or a result, too."""
+    """Remove the thinking of a message of a round, which always holds a call or a result too."""
     fields = _fields(raw)
     blocks = [bytes(one) for one in msgspec.json.decode(fields["content"], type=list[msgspec.Raw])]
     kept = [block for block in blocks if _kind(block) not in THINKING]

@@ -1,15 +1,15 @@
-"""A posted history of the Messages API, read as canonical messages.
+"""Read a posted history of the Messages API as canonical messages.
 
-    system, messages -> canonical messages, and of which posted message each is
+system, messages -> canonical messages, each with its posted message
 
-System messages directly behind the first one of the user, and those that load tools or change the
-output, are the system's in the canonical form, too: never hashed or folded. Later ones with text
-are what the harness tells meanwhile (the state of a list, how many tokens are left): a message of
-the user's role that is never cut off from the one before it.
+System messages directly behind the user's first message, and those that load tools or change the
+output, stay system messages in the canonical form: they are never hashed or folded. Later system
+messages with text are notes of the harness (the state of a list, the tokens left): they become
+messages of the user's role that are never separated from the message before.
 
-A history that holds a compaction block is the provider's summary: nothing may stand before it, so
-it passes, as do threads. What asks for no answer (`max_tokens: 0`), or for one token over a single
-message, is a client that tries something out: a side request, like a compaction.
+A history with a compaction block begins with the provider's summary: nothing may stand before it,
+so it passes unchanged, as do threads. A request for no answer (`max_tokens: 0`), or for one token
+on a single message, is a client's probe: a side request, like a compaction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _PROBE_TOKENS = (0, 1)
 
 @dataclass(frozen=True, slots=True)
 class MessagesHistory:
-    """A `DialectHistory`. `request`: what was posted, and the way back to it."""
+    """`DialectHistory` of the Messages API. `request`: the posted request, with the places of its
+    messages."""
 
     messages: TranslatedMessages
     request: PostedRequest
@@ -67,8 +68,8 @@ class MessagesHistory:
         )
 
     def unbound(self, items: Sequence[bytes]) -> list[bytes]:
-        """Without thinking, except for models that want it at the beginning of a turn: these do not
-        look at what led to it."""
+        """Remove the thinking of items, except for models that require it at the beginning of a
+        turn: these do not check the prompt that led to it."""
         if self.request.enabled:
             return list(items)
         return [without_thinking(item) for item in items]
@@ -81,16 +82,16 @@ def read(
     most: int | None = None,
     known: KnownRequests | None = None,
 ) -> MessagesHistory:
-    """Raises `BadRequest` that names the place in the posted body. `known`: earlier requests, whose
-    beginnings are not translated again."""
+    """Read a posted history. `known`: earlier requests, whose beginnings are not translated again.
+    Raises `BadRequest` with the place in the body."""
     return read_items(body, _raws(body, most), tenant, cache, known)
 
 
 def read_items(
     body: Body, raws: RawItems, tenant: str, cache: Cache, known: KnownRequests | None = None
 ) -> MessagesHistory:
-    """Read like `read`, where the messages of the body are found already."""
-    thread = _given(body, "thread")  # what it answers may not be here
+    """Like `read`, for a body that is already split into raw messages."""
+    thread = _given(body, "thread")  # the messages it answers may not be here
     beginning = known.beginning(tenant, raws) if known and not thread else KnownBeginning()
     posted = PostedMessages(raws, tenant, cache)
     new = [posted[place] for place in range(beginning.length, len(raws))]
@@ -149,8 +150,8 @@ def _asks_for_itself(body: Body, raws: Sequence[bytes]) -> bool:
 
 
 def _system(body: Body) -> tuple[Message, ...]:
-    """The canonical system message, where there is one. Each block is a line of its own; the
-    one for the bill is no part of the prompt."""
+    """Return the canonical system message, if any. Each block is a line of its own; the billing
+    block is no part of the prompt."""
     given = body.value("system")
     if given is None or isinstance(given, str):
         return (Message.of({"role": "system", "content": given}),) if given else ()

@@ -5,11 +5,10 @@
                first before any message of the assistant
     ...        what is kept, byte for byte as it was posted
 
-Two messages of the user never follow each other because of us, and what is posted is never torn
-apart: a message is sent where any part of it is kept. Thinking from before a fold, or from before
-the words that memories stand with now, is bound to what was sent then, so it goes; what was said
-behind it stays as it is.
-What this file does not do: decide what is sent.
+Writing never makes two user messages adjacent, and never splits a posted message: a message is sent
+if any part of it is kept. Thinking from before a fold, or from before the words that memories now
+stand with, is bound to the prompt sent then, so it is removed; the words behind it stay. This file
+does not decide what is sent.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ _HOUR = "1h"
 def fitted(
     marker: Mapping[str, Any] | None, before: Iterable[bytes], behind: Iterable[bytes], top: Any
 ) -> Mapping[str, Any] | None:
-    """Return the marker of the memory text as it fits between what is sent before and behind it
-    (raw JSON); None where there is no place for one.
+    """Return the memory text's cache marker, adapted to the messages sent before and behind it (raw
+    JSON); None if no marker is allowed.
 
-    This API takes at most four cache markers in a request, of which a `cache_control` beside
-    the messages (`top`, which marks their end) is one, and none that lives an hour behind one
-    that lives five minutes. The core says which marker of the client the memory message ends
-    with; here it is fitted between those that are really sent, or left out.
+    This API takes at most four cache markers in a request, including a `cache_control` beside the
+    messages (`top`, which marks their end), and no one-hour marker behind a five-minute marker. The
+    core chooses the client's marker that ends the memory message; here it is adapted to the markers
+    that are really sent, or left out.
     """
     if marker is None:
         return None
@@ -63,7 +62,7 @@ def fitted(
 
 
 def _hours(raw: bytes) -> Iterator[bool]:
-    """Yield for each marker whether it lives an hour."""
+    """Yield for each marker True if it asks for the one-hour cache."""
     if b'"cache_control"' not in raw:
         return
     value = msgspec.json.decode(raw)
@@ -86,7 +85,7 @@ def fields(
     *,
     no_thinking_before: int = 0,
 ) -> Mapping[str, bytes]:
-    """The field `messages`, where it changes."""
+    """Return the field `messages` if it changes."""
     folded = answer if answer is not None and answer.changed else None
     limit = no_thinking_before
     if memories is not None and not request.enabled:
@@ -108,7 +107,7 @@ def fields(
 def _in_place(
     request: PostedRequest, memories: PlacedMemories | None, more: Sequence[bytes]
 ) -> Mapping[str, bytes]:
-    """The posted array with memories in one of its messages, and more behind it."""
+    """Return the posted array with memories in one of its messages, and `more` behind it."""
     place = request.translated.newest_words() if memories is not None else None
     array = b""
     if memories is not None and place is not None:
@@ -124,8 +123,9 @@ def _memory_block(memories: PlacedMemories) -> bytes:
 
 
 def _thought_elsewhere(request: PostedRequest) -> int:
-    """Before which canonical message thinking is bound to a prompt that is not sent any more: the
-    memories stood in front of other words then. 0 where there is none, or nothing to place them."""
+    """Return the canonical message before which thinking is bound to a prompt that is no longer
+    sent, since memories stood before other words then. 0 without such thinking, or without memories
+    to place."""
     newest = request.translated.newest_words()
     if newest is None or THINKING.first(request.translated.marks, newest) < 0:
         return 0
@@ -136,7 +136,7 @@ def _thought_elsewhere(request: PostedRequest) -> int:
 
 
 class _Sent(NamedTuple):
-    """A message that is sent: posted ones [first, end), none where it is ours."""
+    """Message that is sent: the posted messages [first, end), none for one made here."""
 
     role: str
     raw: bytes
@@ -146,8 +146,8 @@ class _Sent(NamedTuple):
 
 @dataclass(slots=True)
 class _Outgoing:
-    """The messages of an answer as they are put together. `limit`: a canonical message before which
-    no thinking is sent. `begun`: how many there were when what is folded was."""
+    """Messages of an answer that is being built. `limit`: a canonical message before which no
+    thinking is sent. `begun`: the number of messages at the time of the fold."""
 
     request: PostedRequest
     limit: int
@@ -162,7 +162,7 @@ class _Outgoing:
         for item in items:
             if isinstance(item, KeptMessage):
                 self._keep(item.index, places, blocks)
-        self.sent.sort(key=lambda sent: sent.first)  # a system message may stand before its place
+        self.sent.sort(key=lambda sent: sent.first)  # a system message may be out of order
         if self.folds and self.request.enabled:
             self._begin_with_thinking()
         memory = next((item for item in items if isinstance(item, MemoryText)), None)
@@ -173,8 +173,8 @@ class _Outgoing:
         return _arranged(self.sent)
 
     def _blocks(self, items: Sequence[AnswerItem]) -> dict[int, list[bytes]]:
-        """Return the blocks to put into posted messages of the user; a system message takes nothing
-        of ours."""
+        """Return the blocks to insert into posted user messages; nothing is inserted into system
+        messages."""
         blocks: dict[int, list[bytes]] = {}
         translated = self.request.translated
         for item in items:
@@ -187,7 +187,7 @@ class _Outgoing:
         return blocks
 
     def _keep(self, canonical: int, places: set[int], blocks: Mapping[int, list[bytes]]) -> None:
-        """The posted message that a canonical one is of, once."""
+        """Send the posted message of a canonical one, once."""
         place = self.request.place(canonical)
         if place < 0 or place in places:
             return
@@ -201,9 +201,9 @@ class _Outgoing:
             self.sent.append(_Sent(message.role, raw, place, place + 1))
 
     def _begin_with_thinking(self) -> None:
-        """Make a turn that begins with the memory message begin with thinking, as far as the
-        beginning of its epoch tells (so that the same is sent throughout it): rounds in front that
-        are there to load tools go, unless they begin with thinking, as the turn has to."""
+        """Make a turn behind the memory message begin with thinking, judged by the beginning of its
+        epoch, so that the prompt stays the same throughout. Rounds in front that only load tools
+        are dropped, unless they begin with thinking themselves."""
         posted = self.request.posted
         kept = _kept_from(self.sent)
         talk = [message for message in self.sent if message.role != "system"]
@@ -222,14 +222,14 @@ class _Outgoing:
         self.sent = [message for message in self.sent if message.first not in gone]
 
     def _memory(self, memory: MemoryText) -> _Sent:
-        """The memory message: the client's own context, then the text."""
+        """Return the memory message: the client's own context, then the memory text."""
         behind = [message.raw for message in self.sent]
         marker = fitted(memory.cache_marker, self.request.before, behind, self.request.top)
         text = content.text_block(memory.text, marker)
         return _Sent("user", content.user_message([*self._context(memory.preamble), text]))
 
     def _context(self, preamble: Preamble) -> list[bytes]:
-        """The client's own context, block by block, without its cache"""
+        """Return the client's own context, block by block, without its cache"""
         context_blocks = [content.text_block(preamble.text)] if preamble.text else []
         posted: dict[int, list[bytes]] = {}
         for canonical, at in preamble.parts:
@@ -246,7 +246,7 @@ _NOT_SHOWN = content.text_block("[Earlier messages of this conversation are not 
 
 
 def _kept_from(sent: Sequence[_Sent]) -> int:
-    """The first of the posted messages that are sent up to the end without a gap."""
+    """Return the first posted message from which all are sent, without a gap, up to the end."""
     at = len(sent) - 1
     while at > 0 and _neighbours(sent[at - 1], sent[at]):
         at -= 1
@@ -258,8 +258,8 @@ def _begins_with_user(sent: Sequence[_Sent]) -> bool:
 
 
 def _arranged(sent: Sequence[_Sent]) -> list[_Sent]:
-    """The messages in an order that the API takes: what stands between two messages of the
-    assistant is put right where it is not what was posted there."""
+    """Arrange messages in an order that the API takes: runs between two assistant messages are
+    rearranged if they differ from the posted ones."""
     made: list[_Sent] = []
     run: list[_Sent] = []
     for message in sent:
@@ -272,7 +272,8 @@ def _arranged(sent: Sequence[_Sent]) -> list[_Sent]:
 
 
 def _run(run: Sequence[_Sent]) -> list[_Sent]:
-    """Messages of the user, then the system's. Neighbours that were none are made one."""
+    """Return the user's messages, then the system's; messages that were not posted as neighbours
+    are merged."""
     if all(_neighbours(*pair) for pair in pairwise(run)):
         return list(run)
     groups: list[list[_Sent]] = []
@@ -294,5 +295,5 @@ def _one_of(users: Sequence[_Sent]) -> _Sent:
 
 
 def _neighbours(message: _Sent, other: _Sent) -> bool:
-    """Return True if they were posted one behind the other."""
+    """Return True if `other` was posted directly behind `message`."""
     return message.end == other.first >= 0

@@ -1,4 +1,4 @@
-"""The canonical messages of a list of items, and which items each one is.
+"""Translate a list of items into canonical messages, with the items of each.
 
     instructions                                   system
     developer, tools, settings, anywhere           system
@@ -8,9 +8,9 @@
     each output                                    tool, behind the message that called
 
 An output may come late, with other items between it and its call. Its canonical message stands
-where a chat would have it; what lies between is joined to the call, so that no cut parts the two.
-In the same way a call that is all of a run is joined to the run before that has reasoning: the
-server wants a call's reasoning beside it, and parallel calls may come one by one.
+where a chat would have it; the items between are joined to the call, so that no cut separates the
+two. Likewise a run of a single call is joined to an earlier run with reasoning: the server needs a
+call's reasoning beside it, and parallel calls may come one by one.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from memtree.dialects.openai_responses.translation import (
 )
 from memtree.errors import BadRequest
 
-TOGETHER = 8  # calls behind one reasoning that may be parallel ones, each with its output
+TOGETHER = 8  # calls behind one reasoning item that may be parallel, each with its output
 _SYSTEM = (ItemKind.SYSTEM, ItemKind.COMPACTION)
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalMessages:
-    """`order`: the posted items by message; those of message i are `order[starts[i]:starts[i+1]]`,
-    ascending, and none for `instructions`. One array, since a history has thousands of them, and
-    each small object costs the garbage collector a look."""
+    """Canonical messages of a list. `order`: the posted items by message; those of message i are
+    `order[starts[i]:starts[i+1]]`, ascending, and none for `instructions`. It is one array, since a
+    history has thousands of items, and each small object costs time in garbage collection."""
 
     messages: Sequence[Message] = ()
     order: array[int] = field(default_factory=numbers)
@@ -56,7 +56,7 @@ class CanonicalMessages:
 
 
 def instructing(instructions: bytes | None) -> tuple[Message, ...]:
-    """The canonical message of `instructions`, the raw JSON string."""
+    """Return the canonical message of `instructions`, a raw JSON string."""
     if instructions is None:
         return ()
     return (Message(b'{"role":"system","content":' + instructions + b"}"),)
@@ -65,7 +65,7 @@ def instructing(instructions: bytes | None) -> tuple[Message, ...]:
 def read(
     instructions: bytes | None, raws: Sequence[bytes], items: Sequence[InputItem]
 ) -> CanonicalMessages:
-    """Raises `BadRequest` where an output has no call."""
+    """Read all items. Raises `BadRequest` if an output has no call."""
     made = read_on(raws, items, Beginning())
     leading = instructing(instructions)
     return behind(leading, (*leading, *made.messages), made.translated)
@@ -74,7 +74,8 @@ def read(
 def behind(
     leading: tuple[Message, ...], messages: Sequence[Message], translated: TranslatedItems
 ) -> CanonicalMessages:
-    """`messages`: all of them, those of no item (`leading`) first."""
+    """Join translated items with their messages. `messages`: all, with those of no item (`leading`)
+    first."""
     starts = translated.firsts
     if leading:
         starts = numbers(*(0 for _ in leading)) + starts
@@ -82,20 +83,20 @@ def behind(
 
 
 class BeginningChanged(Exception):
-    """An item changes what stands before it: a compaction, or an output that comes late."""
+    """Raised if an item changes earlier messages: a compaction, or an output that comes late."""
 
 
 class Translation(NamedTuple):
-    """`messages`: those behind what was known."""
+    """Translation of a list. `messages`: those behind the known beginning."""
 
     translated: TranslatedItems
     messages: list[Message]
 
 
 def read_on(raws: Sequence[bytes], items: ReadItems, beginning: Beginning) -> Translation:
-    """The canonical messages of all items; those of `beginning` are not looked at. Raises
-    `BadRequest` where an output has no call behind the newest compaction, and `BeginningChanged`
-    where only what is known may say whether it has."""
+    """Translate all items; those of `beginning` are not read again. Raises `BadRequest` if an
+    output has no call behind the newest compaction, and `BeginningChanged` if its call may be in
+    the beginning."""
     start, sealed = beginning.items, beginning.known.sealed
     kinds = [items[index].kind for index in range(start, len(raws))]
     if start and ItemKind.COMPACTION in kinds:
@@ -116,8 +117,8 @@ def read_on(raws: Sequence[bytes], items: ReadItems, beginning: Beginning) -> Tr
 
 
 def _sealed(items: ReadItems, kinds: Sequence[ItemKind]) -> int:
-    """How many items at the beginning go as they are: up to the newest compaction, and further
-    where an output there answers a call before it."""
+    """Count the items at the beginning that are sent unchanged: up to the newest compaction, and
+    further if an output behind it answers a call before it."""
     end = len(kinds) - kinds[::-1].index(ItemKind.COMPACTION)
     before: dict[str, int] = {}
     for index, kind in enumerate(kinds):
@@ -130,11 +131,13 @@ def _sealed(items: ReadItems, kinds: Sequence[ItemKind]) -> int:
 
 
 class _Pairs:
-    """Pair outputs with the calls they answer, for items from `start` on. Steps are counted: a
-    message of the user, or a run of the model with the outputs behind it. Raises `BadRequest`.
+    """Pairs of outputs and the calls they answer, for items from `start` on. Steps are numbered: a
+    step is a user message, or a run of the model with the outputs behind it. Raises
+    `BadRequest`.
 
-    `late`: by step, the outputs that come behind another one. `until`: by step, the last one that
-    may not be parted from it. `other_ids`: of calls that an output names otherwise."""
+    `late`: by step, its outputs that stand behind a later step. `until`: by step, the last step
+    that may not be separated from it. `other_ids`: ids of calls that an output names
+    differently."""
 
     def __init__(self, items: ReadItems, start: int, end: int) -> None:
         self.late: dict[int, list[int]] = {}
@@ -183,7 +186,7 @@ class _Pairs:
 
 
 class _Reader:
-    """Makes the messages, item by item."""
+    """Reader that makes the messages, item by item."""
 
     def __init__(self, raws: Sequence[bytes], items: ReadItems, beginning: Beginning) -> None:
         known, mark = beginning
@@ -192,8 +195,8 @@ class _Reader:
         self._marks = bytearray(known.marks)
         self._order, self._firsts = known.order[:], known.firsts[:]
         self._sizes, self._loading = known.sizes[:], known.loading[:]
-        self._step, self._end = -1, -1  # the last one joined to one before
-        # Has reasoning with an id, calls without behind it.
+        self._step, self._end = -1, -1  # the last step joined to an earlier step
+        # The run has reasoning with an id, and behind it calls without ids.
         self._paired, self._alone = bool(mark & PAIRED), mark // ALONE
 
     def put(self, message: Message, mark: int, *items: int) -> None:
@@ -242,7 +245,8 @@ class _Reader:
         self._late(pairs)
 
     def _begin(self, pairs: _Pairs) -> tuple[int, bool]:
-        """A new step: its marks, and whether it may not be parted from the one before."""
+        """Begin a step; return its marks, and True if it may not be separated from the step
+        before."""
         self._late(pairs)
         self._step += 1
         joined = self._step <= self._end
@@ -251,7 +255,7 @@ class _Reader:
         return 0 if joined else STEP | stands, joined
 
     def _late(self, pairs: _Pairs) -> None:
-        """The outputs of the present step that come later."""
+        """Add the outputs of the current step that come later."""
         for index in pairs.late.get(self._step, ()):
             self._result(index, pairs)
 
@@ -262,7 +266,7 @@ class _Reader:
         self.put(Message(made.raw, joined, made.loads), mark, *range(first, end))
 
     def _goes_on(self, reasons: bool, paired: bool, alone: bool) -> bool:
-        """Return True if a run may be a parallel call that has its reasoning in a run before."""
+        """Return True if a run may be a parallel call with its reasoning in an earlier run."""
         if reasons:
             self._paired, self._alone = paired, 0
             return False

@@ -1,4 +1,4 @@
-"""A body of `/responses` as read: the canonical history, what stands beside it, and what changes.
+"""Read a body of `/responses`: the canonical history, its other fields, and the changed fields.
 
 input, instructions -> canonical messages -> memory -> answer -> input
 """
@@ -38,7 +38,7 @@ from memtree.text.memory_lines import SEAM
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 
-# The history lies on the server, or the request is none that is answered.
+# With these fields the history is on the server, or the request gets no answer.
 _SERVER_STATE = ("previous_response_id", "conversation")
 _METADATA = "x-codex-turn-metadata"  # JSON in a string
 
@@ -48,7 +48,8 @@ _NO_RAWS = RawItems(b"")
 
 @dataclass(frozen=True, slots=True)
 class ResponsesHistory:
-    """`raws`: the posted items. A posted string is one item of ours there, and `string` is it."""
+    """`DialectHistory` of the Responses API. `raws`: the posted items. A posted `string` is a
+    single item made here."""
 
     raws: RawItems = _NO_RAWS
     canonical: CanonicalMessages = _NONE
@@ -65,7 +66,7 @@ class ResponsesHistory:
 
     @property
     def defined(self) -> frozenset[str] | None:
-        """Names of tools of ours that its items may define; None where they define none."""
+        """Names of our tools that its items may define; None if they define no tools."""
         return self.translated.defined.names()
 
     def fields(
@@ -76,8 +77,8 @@ class ResponsesHistory:
         *,
         no_thinking_before: int = 0,
     ) -> Mapping[str, bytes]:
-        """The changed `input`; empty where nothing changes. Reasoning stays whatever happens: the
-        server drops what no longer fits, and misses what it pairs with a call.
+        """Return the changed `input`; empty if nothing changes. Reasoning always stays: the server
+        drops what no longer fits, and requires the reasoning of a call.
 
         >>> history = read(json_body.split(b'{"input": "hi"}'), "t", ItemCache(1))
         >>> history.fields(None, None, [b'{"type":"reasoning"}'])["input"]
@@ -97,7 +98,7 @@ class ResponsesHistory:
         return {INPUT: self._with(text, more)}
 
     def _with(self, text: str, more: Sequence[bytes]) -> bytes:
-        """The posted items with a text in one of them, and more items behind them."""
+        """Return the posted items with a text in one of them, and more items behind them."""
         if self.string and not more:
             return writing.before(self.string, text)
         if self.string:
@@ -107,7 +108,7 @@ class ResponsesHistory:
         return json_body.extended(array, more) if more else array
 
     def _with_text(self, text: str) -> bytes:
-        """The posted array with a text in its newest message of the user; its other bytes stay."""
+        """Return the posted array with a text in its newest user message; its other bytes stay."""
         place = self.translated.newest_user()
         if place is None:
             array = self.raws.array()
@@ -126,8 +127,8 @@ def read(
     most: int | None = None,
     known: KnownInputs | None = None,
 ) -> ResponsesHistory:
-    """Raises `BadRequest` naming the field. `known`: earlier requests, whose beginnings are not
-    translated again."""
+    """Read a posted history. `known`: earlier requests, whose beginnings are not translated again.
+    Raises `BadRequest` with the field."""
     return read_items(body, lambda: _raws(body, most), tenant, cache, known)
 
 
@@ -163,7 +164,7 @@ def read_items(
 
 
 class _Reading(NamedTuple):
-    """State of reading a request, with what is known of earlier ones."""
+    """State of reading a request, with the known translations of earlier requests."""
 
     body: Body
     items: InputItems
@@ -176,7 +177,7 @@ class _Translated(NamedTuple):
 
 
 def _translated(reading: _Reading) -> _Translated | None:
-    """None where an item stands for what only the server has."""
+    """Translate a request; None if an item refers to state that only the server has."""
     items, known = reading.items, reading.known
     earlier = items.raws.earlier
     before = known.get(items.tenant, earlier.number) if known and earlier else None
@@ -189,13 +190,13 @@ def _translated(reading: _Reading) -> _Translated | None:
         if beginning.items:
             try:
                 return _behind(beginning, reading, before)
-            except (BeginningChanged, BadRequest):  # read as a whole it says what is wrong
+            except (BeginningChanged, BadRequest):  # reading the whole list reports the error
                 pass
     return _behind(Beginning(), reading)
 
 
 class _Read(NamedTuple):
-    """`new`: the messages at the end that were made, to know where they stand."""
+    """Result of reading. `new`: the messages at the end that were made to find their places."""
 
     translated: TranslatedItems
     new: list[Message]
@@ -204,7 +205,7 @@ class _Read(NamedTuple):
 def _behind(
     beginning: Beginning, reading: _Reading, before: KnownInput | None = None
 ) -> _Translated | None:
-    """Reads what stands behind `beginning`, which is that of `before`."""
+    """Read the items behind `beginning`, which is that of `before`."""
     items, start = reading.items, beginning.items
     new = {index: items[index] for index in range(start, len(items.raws))}
     if any(item.kind is ItemKind.SERVER_STATE for item in new.values()):
@@ -218,8 +219,8 @@ def _behind(
 
 
 def _listed(read: _Read, reading: _Reading, before: KnownInput | None, common: int) -> _Translated:
-    """The messages as a list, and what the next request may begin with. `common`: messages, beside
-    those of no item, that are those of `before`."""
+    """Return the messages as a list, and the translation from which the next request may continue.
+    `common`: messages shared with `before`, without those of no item."""
     translated, (body, items, known) = read.translated, reading
     leading = conversation.instructing(_instructions(body))
     keys = tuple(items.key(message.raw) for message in leading)
@@ -243,7 +244,7 @@ def _listed(read: _Read, reading: _Reading, before: KnownInput | None, common: i
 
 
 def _raws(body: Body, most: int | None) -> RawItems:
-    """The posted items. A string is one message of the user."""
+    """Return the posted items. A string is a single user message."""
     if posted := _string(body):
         raw = b'{"role":"user","content":' + posted + b"}"
         return RawItems(raw, numbers(0), numbers(len(raw)), 0, len(raw))
@@ -256,7 +257,7 @@ def _raws(body: Body, most: int | None) -> RawItems:
 
 
 def _string(body: Body) -> bytes:
-    """The posted string; b"" where it is none."""
+    """Return the posted string; b"" if the input is no string."""
     span = body.spans.get(INPUT)
     if span is None or body.raw[span.start : span.start + 1] != b'"':
         return b""
@@ -287,8 +288,7 @@ def _request_kind(body: Body) -> str:
 
 
 def _tools_tokens(body: Body) -> int:
-    """Count the tokens of the window that the serialized tools, and the form that the answer is to
-    have, take."""
+    """Count the tokens of the window that the serialized tools and the answer format take."""
     text = body.value("text")
     form = text.get("format") if isinstance(text, dict) else None
     fragments = [body.fragment("tools"), msgspec.json.encode(form) if form else None]
@@ -297,10 +297,11 @@ def _tools_tokens(body: Body) -> int:
 
 @lru_cache(maxsize=64)
 def _count(fragment: bytes) -> int:
-    """A client sends the same tools with every request."""
+    """Count a fragment's tokens, cached: a client sends the same tools with every request."""
     return tokens.count(fragment.decode())
 
 
 def _text(memories: PlacedMemories) -> str:
-    """Wherever the settings want them: a changed system prompt would cost the reasoning."""
+    """Return the memories' text for the user message, whatever the placement setting: a changed
+    system prompt would lose the reasoning."""
     return memory_lines.block(memories.lines) + SEAM

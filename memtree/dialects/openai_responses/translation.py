@@ -1,9 +1,9 @@
-"""Where the canonical messages of a posted list of items stand, so that a longer list that begins
-with it is translated from there on.
+"""Record where the canonical messages of a posted list of items stand, so that a longer list with
+the same beginning is translated from there on.
 
-Kept are positions and marks, no text: whoever looks at a message has it made again. A step (a
-message of the user, or a run of the model with the outputs behind it) may begin anew wherever no
-output behind it answers a call before it.
+The record holds positions and marks, no text: a message is made again when it is read. Reading can
+resume at any step (a user message, or a run of the model with the outputs behind it) behind which
+no output answers a call before it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import NamedTuple
 from memtree.dialects.raw_items import RawItems
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 
-# Of a canonical message. STEP: reading may go on from it; PAIRED and the bits from ALONE on say how
-# the run before it stands then (`conversation`).
+# Marks of a canonical message. STEP: reading may resume at it; PAIRED and the bits from ALONE on
+# give the state of the run before it (`conversation`).
 USER, JOINED, STEP, PAIRED, ALONE = 1, 2, 4, 8, 16
 MOST_ALONE = 15
 ITEM_BYTES, MESSAGE_BYTES = 4, 13
-# The item by which Codex hands over its tools inside the input, and the names of ours as strings.
+# The item in which Codex sends its tools inside the input, and our tools' names as JSON strings.
 DEFINES = b'"additional_tools"'
 OURS = {
     name: f'"{name}"'.encode()
@@ -38,8 +38,9 @@ def numbers(*values: int) -> array[int]:
 
 
 class Defined(NamedTuple):
-    """By item: the tokens of the tools that it defines. By name: the first item with a tool of ours
-    in it, where any item defines tools; `first`: that one, -1 where none does."""
+    """Tools defined by items: for each item, the tokens of its tools; for each name of our tools,
+    the first item that holds it, if any item defines tools. `first`: the first item that defines
+    tools, or -1."""
 
     tokens: tuple[tuple[int, int], ...] = ()
     first: int = -1
@@ -54,11 +55,11 @@ class Defined(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Tokens of all the tools that items define."""
+        """Tokens of all tools that items define."""
         return sum(size for _, size in self.tokens)
 
     def names(self) -> frozenset[str] | None:
-        """Those of ours that may be the client's; None where no item defines tools."""
+        """Names of our tools that may be the client's; None if no item defines tools."""
         return None if self.first < 0 else frozenset(name for name, _ in self.ours)
 
 
@@ -67,11 +68,11 @@ NO_TOOLS = Defined()
 
 @dataclass(frozen=True, slots=True)
 class TranslatedItems:
-    """Positions and marks of the canonical messages that posted items were translated to. `order`:
-    the items by message; those of message i are `order[firsts[i]:firsts[i+1]]`. `sizes`: bytes of
-    the messages before each one, and of all. `loading`: messages that load tools. `sealed`: items
-    at the beginning that stay as they are. `other_ids`: of outputs that name their call otherwise,
-    the call's."""
+    """Positions and marks of the canonical messages of posted items. `order`: the items by message;
+    those of message i are `order[firsts[i]:firsts[i+1]]`. `sizes`: bytes of the messages before
+    each message, and of all. `loading`: messages that load tools. `sealed`: number of items at the
+    beginning that stay unchanged. `other_ids`: call ids of outputs that name their call
+    differently."""
 
     marks: bytes = b""
     order: array[int] = field(default_factory=numbers)
@@ -84,19 +85,19 @@ class TranslatedItems:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Size in bytes."""
         ids = sum(100 + len(id_) for id_ in self.other_ids.values())
         tools = 200 * (len(self.defined.tokens) + len(self.defined.ours))
         return ITEM_BYTES * len(self.order) + MESSAGE_BYTES * len(self.marks) + ids + tools + 1_000
 
     def newest_user(self) -> int | None:
-        """The item that is the user's newest message."""
+        """Return the item of the user's newest message."""
         message = self.marks.translate(_USERS).rfind(1)
         return None if message < 0 else self.order[self.firsts[message]]
 
     def beginning(self, items: int) -> Beginning:
-        """Return what is known of a list that has its first `items` items in common with this one:
-        all before the last step that begins in them."""
+        """Return the known beginning of a list that shares its first `items` items with this list:
+        everything before the last step that begins in them."""
         common = bisect_right(self.firsts, items - 1) if items > 0 else 0
         message = self.marks.translate(_STEPS).rfind(1, 0, common)
         if message <= 0:
@@ -116,7 +117,7 @@ class TranslatedItems:
 
 
 class Beginning(NamedTuple):
-    """Known beginning of a list, and the marks of the message with which reading goes on."""
+    """Known beginning of a list, and the marks of the message at which reading resumes."""
 
     known: TranslatedItems = TranslatedItems()
     mark: int = 0
@@ -134,8 +135,8 @@ NOTHING = TranslatedItems()
 
 
 def defined(raws: RawItems, known: Defined, start: int, tokens: Mapping[int, int]) -> Defined:
-    """Return what the items define, where `known` is what those before `start` define. `tokens`: of
-    tools of the others."""
+    """Return the tools that items define. `known`: those of the items before `start`; `tokens`:
+    tokens of the tools of later items."""
     counted = (*known.tokens, *tokens.items())
     first, begin = known.first, start
     if first < 0:
@@ -150,6 +151,6 @@ def defined(raws: RawItems, known: Defined, start: int, tokens: Mapping[int, int
 
 
 def _holder(raws: RawItems, word: bytes, start: int) -> int:
-    """The first item from `start` on that holds a word; -1 where none does."""
+    """Return the first item from `start` on that holds a word; -1 if none does."""
     at = raws.buffer.find(word, raws.starts[start], raws.end) if start < len(raws) else -1
     return -1 if at < 0 else bisect_right(raws.starts, at) - 1

@@ -1,7 +1,7 @@
-"""Write an answer as items for the server, and put text into posted ones.
+"""Write an answer as items for the server, and insert text into posted items.
 
-A posted item stays as it is, byte for byte; text of ours goes in front of its own. What this file
-does not do: decide what is sent.
+A posted item stays the same, byte for byte; inserted text goes in front of its own. This file does
+not decide what is sent.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from memtree.wire import json_fields
 
 _BREAKPOINT = "prompt_cache_breakpoint"
 _MARKER = b'"prompt_cache_breakpoint"'
-_EXPLICIT = {"mode": "explicit"}  # the only cache marker there is
+_EXPLICIT = {"mode": "explicit"}  # the only cache marker of this API
 
 
 class PostedItems:
-    """The raw items, and those that each canonical message is."""
+    """Raw items, and the items of each canonical message."""
 
     def __init__(self, raws: Sequence[bytes], canonical: CanonicalMessages) -> None:
         self._raws = raws
         self._canonical = canonical
 
     def of(self, answer: Iterable[AnswerItem], texts: Mapping[int, str]) -> list[bytes]:
-        """The items that an answer sends. Messages that stay do so in the order of their items:
-        a late output is a canonical message before others that were posted before it. `texts`: by
-        item, what goes in front of its own."""
+        """Return the items that an answer sends. Kept messages are sent in the order of their
+        items, since a late output's canonical message precedes items posted before it. `texts`: by
+        item, the text to insert in front of its own."""
         sent: list[bytes] = []
         kept: dict[int, str] = {}
         for item in answer:
@@ -59,8 +59,8 @@ class PostedItems:
         return [*self._carried(before.parts), user_message([*text, own])]
 
     def _carried(self, parts: Sequence[tuple[int, int]]) -> Iterator[bytes]:
-        """The items of a preamble, each with its own fields and the content parts that are carried.
-        Their cache markers are left out: ours is behind them."""
+        """Yield the items of a preamble, each with its own fields and the carried content parts.
+        Their cache markers are left out, since the memory's marker follows."""
         for message, group in groupby(parts, key=itemgetter(0)):
             (place,) = self._canonical.items(message)
             raw, chosen = self._raws[place], [index for _, index in group]
@@ -86,7 +86,7 @@ class _Parts(msgspec.Struct):
 
 
 def user_message(content: Sequence[Any]) -> bytes:
-    """An item of ours, which has no id: the server never gave it one."""
+    """Return a user message made here, without an id, since only the server assigns ids."""
     return msgspec.json.encode({"type": "message", "role": "user", "content": content})
 
 
@@ -95,8 +95,8 @@ def memory_message(text: str) -> bytes:
 
 
 def with_text_before(raw: bytes, text: str) -> bytes:
-    """An item with more text in front of its own; all other bytes of it stay as they are. A message
-    without content gets it as a message of its own in front."""
+    """Insert text in front of an item's own; all its other bytes stay. For a message without
+    content the text is a separate message in front."""
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     name = "content" if "content" in fields else "output"
     content = bytes(fields.get(name, b""))
@@ -106,7 +106,8 @@ def with_text_before(raw: bytes, text: str) -> bytes:
 
 
 def before(content: bytes, text: str) -> bytes:
-    """The raw JSON of a content with a text before it: a string stays one, a list gains a part."""
+    """Return the raw JSON of a content with a text before it: a string stays one, a list gains a
+    part."""
     if content.startswith(b"["):
         first = msgspec.json.encode(_text(text))
         rest = content[1:]

@@ -9,7 +9,7 @@ from memtree.text.spans import Span
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
-    """One passage of a leaf. `kind`: text, code, call or result. `others`: spans of a user's text
+    """Passage of a leaf. `kind`: text, code, call or result. `others`: spans of a user's text
     that are not the user's own words, found on the whole message; None if not searched yet.
     `message`: the whole message, or "" if only the passage is known; the passage begins at `start`
     of it. `ends`: True if the message ends with the passage."""
@@ -25,7 +25,7 @@ class SourcePassage:
 
 @dataclass(slots=True)
 class Clause:
-    """One line of text. `outcome`: it reports how something ended (an error, a change, a decision);
+    """Line of text. `outcome`: it reports how something ended (an error, a change, a decision);
     `brief`: a shorter text for where room is scarce; `work`: it reports work of an agent
     (`work_clauses.py`); `quoted`: it quotes somebody else's request, so it is never cut and never
     in a headline."""

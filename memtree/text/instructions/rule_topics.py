@@ -26,9 +26,10 @@ STEM = 6  # characters compared of a word: most endings come later
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Topic of a rule. `words`: their beginnings, without words that any rule may hold. `measures`:
-    its numbers are amounts, not names. `slot`: a property with a single value, such as the language
-    of all answers. `condition`: the words of its condition ("when I ask about sizes")."""
+    """Topic of a rule. `words`: beginnings of its words, without words that any rule may hold.
+    `measures`: its numbers are amounts, not names. `slot`: a property with a single value, such as
+    the language of all answers. `condition`: the words of its condition ("when I ask about
+    sizes")."""
 
     words: frozenset[str]
     numbers: tuple[str, ...]

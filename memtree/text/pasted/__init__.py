@@ -1,1 +1,1 @@
-"""Find what stands in a user's message and is not the user speaking."""
+"""Find the parts of a user's message that are not the user's own words."""

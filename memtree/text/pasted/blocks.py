@@ -1,8 +1,7 @@
-"""Blocks with a beginning and an end of their own: elements of markup, fenced code, and what this
-program puts into messages itself.
+"""Find delimited blocks: markup elements, fenced code, and text that this program inserts itself.
 
-Blocks of ours and of clients that are not closed reach to the end of the text: what was recalled
-must never be taken for something that the user said.
+Unclosed blocks of this program and of clients reach to the end of the text: recalled text must
+never be taken for the user's words.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from memtree.text.spans import Span, blanked, merged
 
 _DATA = WordFile("all", "client_messages")
 
-# Around the user's own words, in what agents send: the tags go, the words stay.
+# Tags that agents put around the user's own words: the tags are removed, the words stay.
 WRAPPERS = _DATA.words("wrappers")
-# To the end of the text, where they are not closed.
+# These reach to the end of the text if they are not closed.
 OPEN_ENDED = _DATA.words("open_ended")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})((?:\s[^<>]{0,2000})?)>")
 _FENCE = re.compile(r"^[ \t]{0,8}(?:[-*>][ \t]){0,2}(`{3,}|~{3,})(.*)$", re.MULTILINE)
@@ -30,8 +29,8 @@ _NUMBERED = re.compile(r"\d{1,3}\. ")
 
 
 def blocks(text: str) -> list[Span]:
-    """Return the spans that blocks take of the text, merged. Each step sees what the ones before it
-    left: a tag in code is no tag, nor a quote in a block of a client."""
+    """Return the merged spans of blocks. Each step reads what the earlier steps left, so a tag in
+    code is no tag, and a quote in a client's block is no quote."""
     spans: list[Span] = []
     for step in (_known_elements, _own_lists, _fences, _triples, _elements):
         left = blanked(text, spans) if spans else text
@@ -40,7 +39,7 @@ def blocks(text: str) -> list[Span]:
 
 
 def injected(text: str) -> list[Span]:
-    """Return the spans that this program and clients put in, merged."""
+    """Return the merged spans that this program and clients inserted."""
     return merged([*_known_elements(text), *_own_lists(text)])
 
 
@@ -49,8 +48,8 @@ def _known_elements(text: str) -> Iterator[Span]:
 
 
 def _elements(text: str, *, known: bool = False) -> Iterator[Span]:
-    """Elements of markup with all that they hold; of tags alone, the tags. `known`: only those
-    that reach to the end of the text where they are not closed."""
+    """Yield markup elements with their content, and the tags that have no counterpart. `known`:
+    only elements that reach to the end of the text if they are not closed."""
     if "<" not in text:
         return
     opened: list[tuple[str, Span]] = []
@@ -66,7 +65,7 @@ def _elements(text: str, *, known: bool = False) -> Iterator[Span]:
             opened.append((name, tag))
             waiting[name] = waiting.get(name, 0) + 1
         elif waiting.get(name):
-            while True:  # what was opened inside and never closed goes with it
+            while True:  # drops elements opened inside and never closed
                 inner, begin = opened.pop()
                 waiting[inner] -= 1
                 if inner == name:
@@ -78,7 +77,7 @@ def _elements(text: str, *, known: bool = False) -> Iterator[Span]:
 
 
 def _fences(text: str) -> Iterator[Span]:
-    """Fenced code; without an end it reaches to that of the text."""
+    """Yield fenced code; without a closing fence it reaches to the end of the text."""
     fence, start = "", 0
     for match in _FENCE.finditer(text):
         mark, rest = match[1], match[2]
@@ -95,7 +94,7 @@ def _fences(text: str) -> Iterator[Span]:
 
 
 def _triples(text: str) -> Iterator[Span]:
-    """Between triple quotes, wherever they stand in their lines."""
+    """Yield text between triple quotes, anywhere in a line."""
     opening: re.Match[str] | None = None
     for match in _TRIPLE.finditer(text):
         if opening is None:
@@ -108,7 +107,7 @@ def _triples(text: str) -> Iterator[Span]:
 
 
 def _own_lists(text: str) -> Iterator[Span]:
-    """Lines of saved memories under their heading, with the note that follows them."""
+    """Yield lists of saved memories, with their heading and the note that follows."""
     for match in _OURS.finditer(text):
         end = match.end()
         while end < len(text):

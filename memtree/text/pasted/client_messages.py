@@ -1,8 +1,8 @@
-"""Recognise what programs write in the name of the user: the first message of an agent, notes about
-files, summaries of conversations that went before. Some of it says "I".
+"""Recognise text that programs write in the user's name: an agent's first message, notes about
+files, summaries of earlier conversations. Some of it says "I".
 
-Told by how it begins, as found in the clients of `docs/clients.md`, aider and the Qwen and Gemini
-command lines among them.
+Such text is recognised by its beginning, as found in the clients of `docs/clients.md`, including
+aider and the Qwen and Gemini command lines.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _DATA = WordFiles("client_messages")
 
 READ = 400  # characters of a message or a line
 
-# The whole message is a program's.
+# The program wrote the whole message.
 _MESSAGE = lazily(lambda: rf"\s{{0,20}}(?:{_DATA.part('messages')})")
-# A paragraph within a message is.
+# The program wrote a paragraph within the message.
 _PARAGRAPH = lazily(lambda: rf"\s{{0,20}}(?:{_DATA.part('paragraphs')})")
 
 

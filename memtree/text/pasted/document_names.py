@@ -1,9 +1,9 @@
-"""Names of texts that were pasted or read: the title or path of a document, the kind and size of a
+"""Name texts that were pasted or read: the title or path of a document, the kind and size of a
 dump.
 
-A reader of a quotation has to know what it is from. The name is told by the text's own beginning,
-by shape: licences by their clauses, mails by their headers, files by the path before them, data by
-its columns. What this file does not do: find where a pasted text begins in a message
+A reader of a quotation has to know its source. The name is read from the shape of the text's
+beginning: licences by their clauses, mails by their headers, files by the path before them, data by
+its columns. This file does not find where a pasted text begins in a message
 (`pasted_documents.py`).
 
     >>> document_name("Subject: Rent\\nFrom: Max Berger <max@example.org>\\n\\nThe rent").title
@@ -27,18 +27,18 @@ from memtree.text.pasted.source_names import source_name
 
 LONGEST = 60  # characters of a name
 HEAD = 4_000  # characters of a text's beginning that are read for its title
-_LINES = 40  # lines of it
+_LINES = 40  # lines of the beginning that are read
 _JSON = 1_000_000  # characters that are parsed
 _PROMPT = "#### "
-_SHARE = 0.6  # of the first lines that have the form of a log
+_SHARE = 0.6  # share of the first lines that have the form of a log
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentName:
-    """`title`: at most `LONGEST` characters. `certain`: the shape shows that it is a document; a
-    name made of the first words alone is not. `lined`: a dump or code, whose places are lines.
-    `loose`: prose below a heading or a short first line, which may be
-    anybody's own."""
+    """Name of a document. `title`: at most `LONGEST` characters. `certain`: the shape shows that it
+    is a document; False for a name made of the first words alone. `lined`: a dump or code, in which
+    places are line numbers. `loose`: prose below a heading or a short first line, which may be the
+    author's own."""
 
     title: str
     certain: bool = True
@@ -47,7 +47,7 @@ class DocumentName:
 
 
 def document_name(text: str) -> DocumentName | None:
-    """The name of a text; None where it has no word. Reads its beginning, and counts its lines."""
+    """Return the name of a text, from its beginning and number of lines; None without words."""
     text = _without_notice(_without_prompt(text.strip("\n\ufeff")))
     head = text[:HEAD]
     for recognise in _RECOGNISERS:
@@ -59,7 +59,7 @@ def document_name(text: str) -> DocumentName | None:
 
 
 def _without_prompt(text: str) -> str:
-    """The text without the sign that records of some clients put before each line of the user's."""
+    """Strip the mark that some clients' records put before each line of the user's."""
     if not text.startswith(_PROMPT):
         return text
     lines = text.split("\n")
@@ -68,14 +68,15 @@ def _without_prompt(text: str) -> str:
 
 
 def _without_notice(text: str) -> str:
-    """The text without the comment that says whose a file is and under which licence."""
+    """Strip a file's comment with its copyright and licence."""
     notice = _NOTICE.match(text[:HEAD])
     is_notice = notice is not None and _RIGHTS.search(notice.group()) is not None
     return text[notice.end() :].lstrip("\n") if notice and is_notice else text
 
 
 def shortened(name: str) -> str:
-    """One line of at most `LONGEST` characters, cut behind a word; a path keeps its end."""
+    """Shorten a name to one line of at most `LONGEST` characters, cut behind a word; a path keeps
+    its end."""
     line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     if len(line) <= LONGEST:
         return line
@@ -110,12 +111,12 @@ _TAGGED = lazily(
 )
 
 
-# The end of a line by which a tool hands a file over, as in "the result of `cat -n` on a/b.c:"
+# The end of a tool's line before a file, as in "the result of `cat -n` on a/b.c:"
 _HANDED = lazily(rf"\b(?:on|of|from|in|file) [\"'`]?(?P<path>/?[\w.@~+-]+/{_PATH})[\"'`]?:$")
 
 
 def _path(text: str, head: str) -> str:
-    """The path that stands on the first line, at its end, or in the tag around the text."""
+    """Return the path on the first line, at its end, or in the tag around the text."""
     first = head.lstrip().partition("\n")[0][:300].strip()
     if match := PATH_LINE.match(first):
         section = first[0] == "[" and not first.lower().startswith("[file")
@@ -322,14 +323,14 @@ def _page(text: str, head: str) -> str:
 
 
 def _markdown(text: str, head: str) -> str:
-    """The heading that Markdown begins with; a comment in code has no links and headings below."""
+    """Return the first heading of Markdown; a comment in code has no links and headings below."""
     begins = head.lstrip()
     marked = _MARKDOWN.search(text[:HEAD]) is not None
     return _titled(text, begins) if marked and begins[:1] in "#<![" else ""
 
 
 def _titled(_: str, head: str) -> str:
-    """A heading near the beginning, with nothing but badges, links or a remark before it."""
+    """Return a heading near the beginning, with only badges, links or a remark before it."""
     for pattern in (_HEADING, _UNDERLINED, _HTML_HEADING):
         for heading in islice(pattern.finditer(head[:1_500]), 3):
             bare = _LINK.sub(lambda match: match[1] or "", heading[1])
@@ -348,7 +349,7 @@ _END = lazily(r"[.!?,;:。！？]\W*$")
 
 
 def _article(_: str, head: str) -> str:
-    """The first line of prose, where it is short, ends no sentence and paragraphs follow."""
+    """Return the first line of prose if it is short, no full sentence, and paragraphs follow."""
     lines = [line.strip() for line in head.split("\n")[:_LINES] if line.strip()]
     if len(lines) < 3 or not 6 <= len(lines[0]) <= 110 or _END.search(lines[0]):
         return ""

@@ -1,10 +1,10 @@
-"""Texts of others, and drafts, that a message brings along: what is handed over to be read.
+"""Find texts of others, and drafts, that a message hands over to be read.
 
-"Translate this:", "here is the mail from my landlord:", a forwarded mail, a letter, a talk between
-two people. Where such a text begins is told by the line before it or by its first lines; where it
-ends cannot be told, so it reaches to the end of the message, but for a last paragraph that asks for
-something to be done with it. Losing a remark behind a letter costs less than taking the
-letter's "I" for the user.
+Examples are "Translate this:", "here is the mail from my landlord:", a forwarded mail, a letter, a
+talk between two people. The beginning of such a text is told by the line before it or by its first
+lines. Its end cannot be told, so it reaches to the end of the message, except for a last paragraph
+with a request about it. Losing a remark behind a letter costs less than taking the letter's "I" for
+the user.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from memtree.language.word_file import WordFiles
 _DATA = WordFiles("pasted_texts")
 _any = _DATA.part
 READ = 400  # characters of a line
-LEAST_ABOVE = 200  # characters before "summarise the above" that are a text
-HEADINGS = 4  # of a document that has them
-LONG = 1_500  # characters of it
+LEAST_ABOVE = 200  # characters before "summarise the above" that make a text
+HEADINGS = 4  # headings of a document
+LONG = 1_500  # characters of such a document
 
 # The line ends with a colon or the text follows behind it.
 _LABEL = lazily(
@@ -32,7 +32,7 @@ _LABEL = lazily(
         rf"|\b(?:{_any('said')})\b[^.!?\n:]{{0,40}}:\s*$"
     )
 )
-# With a colon, or at the end of its line: "please proofread this", "can you shorten my essay?"
+# Followed by a colon or the line's end: "please proofread this", "can you shorten my essay?"
 _TASK = lazily(
     lambda: (
         rf"\b(?:{_any('verbs')})\b(?:[^.!?\n:]{{0,80}}?(?::|\s[-–—]\s)"
@@ -40,10 +40,10 @@ _TASK = lazily(
         r"[^.!?\n:]{0,60}[.!?]?$)"
     )
 )
-# What a program asks: a text, then the question about it.
+# A program's prompt: a text, then the question about it.
 _GIVEN = lazily(lambda: rf"#{{0,4}} ?\**(?:{_any('given')})\**\s?:")
 _ASKED = lazily(lambda: rf"#{{0,4}} ?\**(?:{_any('asked')})\**\s?:")
-# Files, and what agents say about them.
+# Files, and agents' remarks about them.
 _FILE = _DATA.pattern("file")
 _ABOVE = lazily(
     lambda: (
@@ -62,9 +62,9 @@ _MAIL = lazily(
 )
 _HEADER = lazily(lambda: rf"\*{{0,2}}(?:{_any('mail_fields')})\*{{0,2}}\s?:\s?\S")
 _MAIL_HEADER = lazily(lambda: rf"\*{{0,2}}(?:{_any('mail_first_fields')})\b")
-# "I copied this from https://...": what follows, without any mark.
+# "I copied this from https://...": the text follows without any mark.
 _COPIED = lazily(lambda: rf"\b(?:{_any('copied')})\b[^\n]{{0,60}}\bhttps?://")
-# Nobody speaks so to the one assistant at hand.
+# Nobody addresses an assistant in this way.
 _TO_MACHINES = lazily(
     lambda: (
         rf"(?:\W{{0,4}}\w++){{0,3}}?\W{{0,4}}\b(?:{_any('to')})"
@@ -101,8 +101,8 @@ def _nouns() -> str:
 
 
 def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
-    """(line, column, end): where a text of others begins and the line before which it ends; the
-    number of lines where there is none. The column is that of what follows a label on its line."""
+    """Return (line, column, end): the start of a text of others and the line before which it ends;
+    `line` is the number of lines if there is none. `column`: the end of a label on that line."""
     reads = [_read(line) for line in lines]
     if given := _given(reads):
         return given
@@ -114,20 +114,20 @@ def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
         return 0, 0, last
     if begin == len(lines):
         return begin, 0, begin
-    # Behind a mail the user asks only where nothing was asked before it.
+    # A request behind a mail is the user's only if none stood before it.
     before = begin > 0 and _begins_text(reads, begin)
     done = last > begin + 1 and not before and bool(_DONE_WITH.match(question))
     return begin, column, last if done else len(lines)
 
 
 def _read(line: str) -> str:
-    """A line's beginning in lower case, in which it is as long: patterns that ignore case take
-    three to seven times as long."""
+    """Return a line's beginning in lower case, with its length unchanged: patterns that ignore case
+    take three to seven times as long."""
     return line.strip()[:READ].replace("İ", "i").lower()
 
 
 def _given(reads: Sequence[str]) -> tuple[int, int, int] | None:
-    """The text that a program hands over with a question."""
+    """Find the text that a program hands over with a question."""
     first = next((at for at, read in enumerate(reads) if _GIVEN.match(read)), None)
     if first is None:
         return None
@@ -139,7 +139,7 @@ def _beginning(lines: Sequence[str], reads: Sequence[str]) -> tuple[int, int]:
     headings = 0
     size = sum(map(len, lines))
     first_heading = len(lines)
-    plain = {""}  # lines that begin nothing, wherever they stand
+    plain = {""}  # lines that begin no text, wherever they stand
     for at, read in enumerate(reads):
         if read in plain:
             continue
@@ -165,14 +165,14 @@ def _beginning(lines: Sequence[str], reads: Sequence[str]) -> tuple[int, int]:
 
 
 def _begins_text(reads: Sequence[str], at: int) -> bool:
-    """Return True where a file, a mail, a letter or a note to machines shows by its own beginning
-    that it is one."""
+    """Return True if the line begins a recognisable file, mail, letter or note to machines."""
     patterns = (_FILE, _MAIL, _LETTER, _TO_MACHINES)
     return any(pattern.match(reads[at]) for pattern in patterns) or _is_mail(reads, at)
 
 
 def _label(read: str, *, follows: bool) -> int | None:
-    """Where the text of others begins in a line, 0 for behind the line; None: it does not."""
+    """Return the column where others' text begins in a line; 0 if behind the line, None if
+    nowhere."""
     for pattern in (_LABEL, _TASK):
         match = pattern.search(read)
         if match is None or _ABOUT_SELF.search(read[: match.end()]):
@@ -194,7 +194,7 @@ def _is_mail(reads: Sequence[str], at: int) -> bool:
 
 
 def _last_paragraph(reads: Sequence[str]) -> int:
-    """Its first line; 0 where there is only one."""
+    """Return the first line of the last paragraph; 0 if there is only one."""
     at = len(reads)
     while at and not reads[at - 1]:
         at -= 1
@@ -204,7 +204,7 @@ def _last_paragraph(reads: Sequence[str]) -> int:
 
 
 def transcript(lines: Sequence[str]) -> tuple[int, int] | None:
-    """(first, end) of the lines of a talk between people, or with a model."""
+    """Return (first, end) of the lines of a talk between people, or with a model."""
     said = [(at, match["name"].lower()) for at, line in enumerate(lines) if (match := _said(line))]
     names = Counter(name for _, name in said)
     roles = sum(count for name, count in names.items() if name in _ROLES)

@@ -1,8 +1,8 @@
-"""Find what stands inside a line of prose and is not said by whoever wrote it: code, quotations,
-actions of a part that is played, addresses of images.
+"""Find the parts of a line of prose that are not its author's words: code, quotations, actions of a
+role, image addresses.
 
-A name may stand in quotation marks or backticks ("I prefer `pnpm`", 'my dog is called "Rex"'): one
-word of code stays, and so do a few words that say nothing about anybody.
+A name may stand in quotation marks or backticks ("I prefer `pnpm`", 'my dog is called "Rex"'), so
+single words of code are kept, and quotations of a few words that make no statement.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memtree.text.spans import Span
 _DATA = WordFile("all", "own_voice")
 
 LONGEST_WORD = 40  # characters of code that may be a name
-QUOTED_WORDS = 5  # a quotation of more is somebody's sentence
+QUOTED_WORDS = 5  # a longer quotation is somebody's sentence
 _TICKS = re.compile(r"`+")
 _NAME = re.compile(r"[\w.@/+#:-]+")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,100}\]\([^)\n]{0,500}\)")
@@ -36,7 +36,7 @@ _SMALL = _DATA.words("small")
 
 
 def inline(text: str) -> list[Span]:
-    """Spans in one paragraph; they may overlap."""
+    """Return the spans in one paragraph; they may overlap."""
     spans = [Span(*match.span()) for match in _IMAGE.finditer(text)] if "![" in text else []
     if "`" in text:
         spans += _code(text)
@@ -46,7 +46,7 @@ def inline(text: str) -> list[Span]:
 
 
 def _code(text: str) -> Iterator[Span]:
-    """Code spans: from a run of backticks to the next run that is as long."""
+    """Yield code spans, from a run of backticks to the next run of the same length."""
     runs = [match.span() for match in _TICKS.finditer(text)]
     later: dict[int, int] = {}
     partner = [-1] * len(runs)
@@ -67,7 +67,7 @@ def _code(text: str) -> Iterator[Span]:
 
 
 def _actions(text: str) -> Iterator[Span]:
-    """*walks over to the bar*; one or two words are only stressed."""
+    """Yield actions such as *walks over to the bar*; one or two words are mere emphasis."""
     for match in _ACTION.finditer(text):
         words = match[1].count(" ") + 1
         if words > 3 or (words > 1 and not text[: match.start()].strip()):
@@ -75,7 +75,7 @@ def _actions(text: str) -> Iterator[Span]:
 
 
 def _quotations(text: str) -> Iterator[Span]:
-    """Quotations that say something. One that is not closed is one where it opens the paragraph."""
+    """Yield quotations that make a statement; an unclosed one only if it opens the paragraph."""
     closing, start = "", 0
     for match in _MARK.finditer(text):
         mark, at = match.group(), match.start()
@@ -105,7 +105,7 @@ def _ends(text: str, at: int) -> bool:
 
 
 def _says(quoted: str) -> bool:
-    """Return True if it is a statement of somebody, not the name or title of something."""
+    """Return True if a quotation is a statement, not the name or title of something."""
     if len(quoted) > 200:
         return True
     words = _WORD.findall(quoted)

@@ -1,7 +1,7 @@
-"""Finds what a user marks with `<keep>` and `</keep>` to stay in every memory message.
+"""Find passages that a user marks with `<keep>` and `</keep>` to stay in every memory message.
 
-Only marks in the user's own words count. A mark in code, a quotation, a pasted text or what a
-program put into the message marks nothing, and neither does one without its counterpart.
+Only marks in the user's own words count. A mark in code, in a quotation, in pasted text or in a
+program's insertion is ignored, and so is a mark without its counterpart.
 
     >>> text = "Go on. <keep>Port 8443 is taken.</keep> In code: `<keep>x = 1</keep>`"
     >>> [text[start:end] for start, end in kept_marks(text)]
@@ -18,13 +18,13 @@ from memtree.text.pasted.blocks import blocks
 from memtree.text.pasted.own_words import LONGEST, without_own
 from memtree.text.spans import Span
 
-MOST = 100  # passages of one message, the last ones
+MOST = 100  # passages of one message: the last ones
 OPENING, CLOSING = "<keep>", "</keep>"
 _TAG = re.compile(f"{OPENING}|{CLOSING}")
-# Stands for a passage where its surroundings are read. It must be a statement: a single word in
+# Replaces a passage while its surroundings are read. It must be a statement, since a single word in
 # backticks or quotation marks passes for a name in the user's own words.
 _STATEMENT = "all of this I keep"
-# What begins a comment in code; before a mark a heading is as rare as a comment is likely.
+# Begins a comment in code; before a mark a comment is likelier than a heading.
 _COMMENTS = ("#", "//", "/*")
 
 
@@ -45,9 +45,9 @@ def kept_marks(text: str) -> tuple[Span, ...]:
 
 
 def _pairs(text: str) -> Iterator[Span]:
-    """Yield each closing mark with the last opening one before it, where blocks hold neither."""
+    """Yield each closing mark with the last opening mark before it, if both are outside blocks."""
     tags = list(_TAG.finditer(text))
-    # Without their signs, or they would be elements of markup themselves.
+    # Without angle brackets, or the marks would be markup elements themselves.
     held = blocks(_TAG.sub(lambda tag: "k" * len(tag[0]), text))
     starts = [span.start for span in held]
     opened: int | None = None
@@ -63,9 +63,9 @@ def _pairs(text: str) -> Iterator[Span]:
 
 
 def _are_own(text: str, pairs: Sequence[Span]) -> list[bool]:
-    """Return for each passage whether its surroundings are the user's own words. What it holds does
+    """Return for each passage True if its surroundings are the user's own words. Its content does
     not matter: a user may mark a line of code. Behind a question any paragraph looks like a text
-    that is handed over, so what stands on lines of its own is left out in a second reading."""
+    that is handed over, so passages on lines of their own are left out in a second reading."""
     own = _surrounded(text, pairs, [_STATEMENT] * len(pairs))
     alone = [_stands_alone(text, start, end) for start, end in pairs]
     if all(own) or not any(alone):
@@ -76,7 +76,7 @@ def _are_own(text: str, pairs: Sequence[Span]) -> list[bool]:
 
 
 def _surrounded(text: str, pairs: Sequence[Span], standing: Sequence[str]) -> list[bool]:
-    """Return the same of one reading, in which the passages are replaced by these words."""
+    """Return the result of one reading, with the passages replaced by the words in `standing`."""
     pieces: list[str] = []
     places: list[Span] = []
     at = size = 0
@@ -93,7 +93,7 @@ def _surrounded(text: str, pairs: Sequence[Span], standing: Sequence[str]) -> li
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return True if nothing else stands on the lines of a passage, nor an indentation of code."""
+    """Return True if a passage has its lines to itself and is not indented like code."""
     before = text[text.rfind("\n", 0, start) + 1 : start]
     stop = text.find("\n", end)
     behind = text[end : stop if stop >= 0 else len(text)]
@@ -101,8 +101,8 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _is_own(read: str, place: Span, others: Sequence[Span], starts: Sequence[int]) -> bool:
-    """Return False if words of others reach over a place, or up to it where it is empty. `starts`:
-    of `others`."""
+    """Return False if words of others cover a place, or reach up to it if it is empty. `starts`:
+    those of `others`."""
     before = read[read.rfind("\n", 0, place.start) + 1 : place.start].strip()
     if before.startswith("#") or before.endswith(_COMMENTS):
         return False

@@ -1,4 +1,4 @@
-"""Licences by the sentences that they begin with, under the names of the SPDX list."""
+"""Recognise licences by their first sentences, and name them as in the SPDX list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memtree.language.word_file import WordFile
 _DATA = WordFile("all", "licences")
 
 _READ = 2_500  # characters of the beginning
-_SHORT = 1_200  # of them in which the title stands
+_SHORT = 1_200  # characters in which the title stands
 
 
 @cache
@@ -27,8 +27,8 @@ _FOURTH = "endorse or promote products"
 
 
 def licence(text: str, head: str) -> str:
-    """The name of a licence that a text is; empty where it is none. A text that only speaks of one
-    is much longer before its name stands."""
+    """Return the name of the licence that a text is, or "". A text that only mentions a licence is
+    much longer before the name."""
     beginning = re.sub(r"[ \t\n]+", " ", head[:_READ])[:_SHORT]
     first: tuple[int, str] | None = None
     for name, pattern in _titles():
@@ -46,7 +46,7 @@ def licence(text: str, head: str) -> str:
 
 
 def _is_text(text: str, name: str) -> bool:
-    """Return True if the words of a licence stand there, and not only its name."""
+    """Return True if a text holds the words of a licence, not only its name."""
     beginning = text[:8_000].lower()
     words = ("permission", "warranties", "warranty", "licensor", "copyright", "distribut", "liable")
     return sum(word in beginning for word in words) >= (2 if name else 3)

@@ -1,6 +1,6 @@
-"""Lines that a program wrote, or that were written for one: code, logs, traces, tables, data.
+"""Find lines written by or for a program: code, logs, traces, tables, data.
 
-Judged line by line, by form. A line between two of them, in one paragraph, is one of them.
+Lines are judged one by one, by form. A line between two such lines of a paragraph counts as one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from memtree.language.word_file import WordFile
 
 _DATA = WordFile("all", "own_voice")
 
-READ = 400  # characters of a line that its form is told by
+READ = 400  # characters of a line from which its form is read
 _MADE = WordFile("all", "made_lines").pattern("lines")
 _ENDING = re.compile(r"(?:[{};]|\)[,;:]|[\[({,]|=>|\\|->)$")
 _CODE_SIGN = re.compile(r"[=(){}\[\]<>|]|\w\.\w+\(|::|->|&&")
@@ -28,7 +28,7 @@ _FILE_NAME = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(r"(?=\D*\d)[\w#.:/-]{8,}+[),;]?")
-_DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the paragraph is of it
+_DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # the rest of the paragraph belongs to the diff
 _QUOTED = re.compile(r"[>＞]|&gt;")
 BULLET = re.compile(r"[ \t]{0,12}(?:(?:[-*•+–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+(?:\[[ xX]?\][ \t]+)?)")
 _SPEECH = _DATA.pattern("speech", shaped=r"(?:{})\b".format)
@@ -72,14 +72,14 @@ def _is_made(read: str, line: str, bulleted: bool) -> bool:
 
 
 def _is_dense(read: str) -> bool:
-    """Letters without spaces, as base64 has them; scripts that use none are left alone."""
+    """Return True for long text without spaces, such as base64; not for unspaced scripts."""
     return len(read) > 80 and read.isascii() and 30 * read.count(" ") < len(read)
 
 
 def _is_signs(read: str) -> bool:
-    """Return True if a line is mostly signs. The long numbers and names of things that a sentence
-    of the user may hold, such as that of an order, do not count."""
-    if not _has_more_signs(read):  # nearly always: no word has to be looked at
+    """Return True if a line is mostly signs. Long numbers and identifiers that a user's sentence
+    may hold, such as an order number, do not count."""
+    if not _has_more_signs(read):  # nearly always, without reading the words
         return False
     if read[-1] in ".!?" or _SPEECH.match(read):
         read = " ".join(word for word in read.split() if not _REFERENCE.fullmatch(word))
@@ -92,7 +92,7 @@ def _has_more_signs(read: str) -> bool:
 
 
 def kinds(lines: Sequence[str]) -> list[LineKind]:
-    """Tell the kinds of consecutive lines: tables without rules too, and what stands between lines
+    """Tell the kinds of consecutive lines, including tables without rules, and lines between lines
     of programs."""
     known = {line: kind(line) for line in set(lines)}
     line_kinds = [known[line] for line in lines]
@@ -122,7 +122,7 @@ def _paragraph(lines: Sequence[str], line_kinds: list[LineKind], start: int, end
 
 
 def _is_listing(names: Sequence[str]) -> bool:
-    """Return True if all are names of files, one of them without a space."""
+    """Return True if all are file names, at least one of them without a space."""
     return (
         len(names) > 1
         and all(_FILE_NAME.match(name[-READ:]) for name in names)
@@ -131,7 +131,7 @@ def _is_listing(names: Sequence[str]) -> bool:
 
 
 def _cells(line: str) -> tuple[str, int] | None:
-    """The sign between cells, and how many there are of it."""
+    """Return the cell separator of a line, and its count."""
     read = line.strip()
     for sign, least in (("\t", 2), (";", 2), (", ", 3), (",", 2)):
         count = read.count(sign)

@@ -1,11 +1,11 @@
-"""The user's own prose in a message: what may be taken for something that the user says.
+"""Find the user's own prose in a message: the words that may be taken for the user's statements.
 
-A message also brings along code, logs, mail of others, drafts, tables, and what programs put in:
-reminders of clients, memories that this server added itself. To extract from those is how other
-memory systems came to store nine lines of junk out of ten.
+A message also holds code, logs, mail of others, drafts, tables, and text inserted by programs:
+clients' reminders, memories that this server added itself. By extracting from those, other memory
+systems came to store nine lines of junk out of ten.
 
-What this file does not do: take out the blocks that clients rewrite on every request and for
-which a server has its own list (`conversation.volatile_blocks`); callers pass the text without.
+This file does not remove the blocks that clients rewrite on every request and for which a server
+has its own list (`conversation.volatile_blocks`); callers pass the text without them.
 
     >>> text = "I live in Graz.\\n\\n```\\nI = 1\\n```\\n> I live in Rome\\n"
     >>> [text[start:end] for start, end in own_words(text)]
@@ -32,21 +32,21 @@ __all__ = ["Span", "others_words", "own_words", "without_own"]
 
 NOTHING = (0, 0)
 LONGEST = 1_000_000  # characters of a message that is read at all
-READ = 100_000  # characters of a message outside blocks; of a longer one its two ends are read
-DOCUMENT = 8_000  # characters of prose that are a document, not speech
+READ = 100_000  # characters of a message outside blocks; only the ends of a longer one are read
+DOCUMENT = 8_000  # characters of prose that make a document, not speech
 REMARK = 1_000  # characters of a paragraph before or behind a document
 _ADDRESSES = _DATA.pattern("addresses", re.IGNORECASE, shaped=r"\?|\b(?:{})\b".format)
 BEGINNING, END = 2_500, 1_500  # characters of a document's ends, where its author may speak
-_BRIEF = 400  # characters of a line that needs one of these signs to hold words of others
+_BRIEF = 400  # characters; a shorter message holds words of others only with one of these signs
 _SIGNS = re.compile(r"[\"“„«»‹「『<>`*:|\n]|(?<!\w)['‘‚]")
-# At the beginning, or of two marks: one alone, elsewhere, may begin a comment in code.
+# At the beginning, or with two marks: a single mark elsewhere may begin a comment in code.
 _HEADING = re.compile(r"\A#{1,6}(?=[ \t])|^#{2,6}(?=[ \t])", re.MULTILINE)
 
 
 def others_words(text: str) -> tuple[Span, ...]:
-    """Spans of a message that are not its author's own words, white space and marks among them: all
-    that `own_words` leaves out, but a persona card, which is meant as it stands, and the ends of a
-    long text, which is told as the user's where nothing shows that it is not."""
+    """Return the spans of a message that are not its author's own words, including white space and
+    marks: all that `own_words` leaves out, except a persona card, which is meant literally, and the
+    ends of a long text, which count as the user's unless something shows otherwise."""
     if len(text) < _BRIEF and not _SIGNS.search(text):
         return ()
     others = without_own(text)
@@ -57,7 +57,7 @@ def without_own(text: str) -> tuple[Span, ...]:
     """Find the same spans as `others_words`, but also in persona cards, and in texts that lack the
     signs of quoting which let `others_words` skip short messages."""
     headings = _HEADING.findall(text)
-    # A heading or two are what somebody asks, as any point of a list; many are a document's.
+    # One or two headings belong to a request, like list items; many belong to a document.
     own = _read(_HEADING.sub(_point, text) if len(headings) < HEADINGS else text)
     if sum(end - start for start, end in own) > DOCUMENT:
         own = outside(own, [Span(BEGINNING, len(text) - END)])
@@ -66,19 +66,19 @@ def without_own(text: str) -> tuple[Span, ...]:
 
 
 def own_words(text: str) -> list[Span]:
-    """Spans of the user's own prose, in order, each within one paragraph or one point of a list.
-    A span that ends in the middle of a sentence was cut there: code or a quotation follows."""
-    # Who plays a part is somebody else.
+    """Return the spans of the user's own prose, in order, each within one paragraph or list item. A
+    span that ends within a sentence is followed by code or a quotation."""
+    # A role that is played is somebody else.
     return [] if is_card(text[:LONGEST]) else _spoken(text, _read(text))
 
 
 def _point(marks: re.Match[str]) -> str:
-    """The mark of a point of a list, as long as those of a heading."""
+    """Replace a heading's mark by a list item's mark of the same length."""
     return "-".ljust(len(marks[0]))
 
 
 def _read(text: str) -> list[Span]:
-    """Prose of the message as a whole, however much it is."""
+    """Return all prose of the message, however long."""
     if len(text) > LONGEST or is_by_client(text):
         return []
     cuts = blocks(text)
@@ -96,7 +96,7 @@ def _read(text: str) -> list[Span]:
 
 
 def _whole(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Those that hold a letter, without white space around them."""
+    """Return the spans that hold a letter, without white space around them."""
     trimmed = (_trimmed(text, span) for span in spans)
     return [span for span in trimmed if any(map(str.isalpha, text[span.start : span.end]))]
 
@@ -111,7 +111,7 @@ def _prose(text: str) -> list[Span]:
 
 
 def _paragraphs(text: str) -> Iterator[Span]:
-    """Runs of lines of prose; a point of a list begins a new one."""
+    """Yield runs of lines of prose; a list item begins a new run."""
     lines = text.split("\n")
     columns = _columns(lines)
     at, start, end = 0, -1, -1
@@ -128,7 +128,7 @@ def _paragraphs(text: str) -> Iterator[Span]:
 
 
 def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """For each line where its prose begins and ends; (0, 0) where it has none."""
+    """Return for each line the start and end of its prose; (0, 0) if it has none."""
     columns = [
         (bullet.end() if (bullet := BULLET.match(line)) else 0, len(line))
         if kind is LineKind.PROSE
@@ -159,8 +159,8 @@ def _trimmed(text: str, span: Span) -> Span:
 
 
 def _spoken(text: str, spans: list[Span]) -> list[Span]:
-    """All, unless it is too much for somebody to have typed; then the first and the last, where
-    they speak to the assistant."""
+    """Return all spans, unless they are too long to have been typed; then the first and the last,
+    if they address the assistant."""
     if sum(end - start for start, end in spans) <= DOCUMENT:
         return spans
     ends = dict.fromkeys((spans[0], spans[-1]))

@@ -1,4 +1,4 @@
-"""Where texts of others stand in a message, and what a place in one is called.
+"""Find texts of others in a message, and name places in them.
 
     >>> text = "What does it say of patents?\\n\\n" + "Apache License Version 2.0\\n" * 9 + (
     ...     "Permission to distribute, without warranties.\\n\\n3. Grant of Patent License. Each")
@@ -6,7 +6,7 @@
     >>> document.title, document.place(text, len(text) - 1)
     ('Apache-2.0 licence', 'Apache-2.0 licence, section 3')
 
-A message of which nothing shows that it holds one has none: what its author says is left alone.
+A message without signs of such a text has none: its author's words are left alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from itertools import islice
 from memtree.text.pasted.document_names import PATH_LINE, DocumentName, document_name
 
 LEAST = 300  # characters of a document
-LONG = 1_500  # characters behind a first line that may be the title of an article
-MOST = 200  # documents of a message
+LONG = 1_500  # characters behind a first line that make it the title of an article
+MOST = 200  # documents in a message
 _BEGINNINGS, _FRONT = 12, 6_000  # paragraphs, and their characters, where a document may begin
-_REACH = 20_000  # characters above a place in which its heading is looked for
-_HEADING_CHARS = 30  # of a heading in a name
+_REACH = 20_000  # characters above a place that are searched for its heading
+_HEADING_CHARS = 30  # characters of a heading in a name
 
 _FENCE = re.compile(r"^[ \t]{0,4}(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]{0,200})$", re.MULTILINE)
 _OPENED = re.compile(
@@ -41,7 +41,7 @@ _SECTION = re.compile(
     r"|(?P<under>[^\s=~-][^\n]{1,100})\n[=~-]{3,}[ \t]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-_HANDS_OVER = ":：?？"  # what a remark ends with before a text of others
+_HANDS_OVER = ":：?？"  # ends of a remark before a text of others
 _DIGITS = re.compile(r"\d+")
 _FILE_OF_DIFF = re.compile(
     r"^(?:\+\+\+ (?:b/)?|\*\*\* (?:Update|Add) File: )(\S{1,200})", re.MULTILINE
@@ -50,7 +50,7 @@ _FILE_OF_DIFF = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PastedDocument:
-    """`text[start:end]` of the text that it was found in. `lined`: its places are lines."""
+    """Document at `text[start:end]` of a message. `lined`: its places are line numbers."""
 
     start: int
     end: int
@@ -58,8 +58,8 @@ class PastedDocument:
     lined: bool = False
 
     def place(self, text: str, offset: int) -> str:
-        """The title with the section or line in which an offset stands, as far as that is known.
-        `text`: the one that it was found in."""
+        """Return the title with the section or line of an offset, if these are known. `text`: the
+        message that holds the document."""
         if self.lined:
             line = text.count("\n", self.start, max(self.start, offset)) + 1
             return f"{self.title}, line {line}" if line > 1 else self.title
@@ -87,13 +87,13 @@ class PastedDocument:
 
 
 def documents(text: str) -> tuple[PastedDocument, ...]:
-    """The texts of others in a message, in order; none overlaps another."""
+    """Return the texts of others in a message, in order and without overlaps."""
     if len(text) < LEAST or text.count("\n") < 2:
         return ()
     whole = next(_whole(text), None)
     parts = list(islice(_fenced(text), MOST)) or list(islice(_headed(text), MOST))
     if whole and (not parts or (not whole.lined and whole.start < parts[0].start)):
-        return (whole,)  # what it holds, such as code, is a part of it
+        return (whole,)  # its content, such as code, is part of it
     return tuple(parts)
 
 
@@ -105,7 +105,7 @@ def _made(text: str, start: int, end: int, path: str = "") -> PastedDocument | N
 
 
 def _fenced(text: str) -> Iterator[PastedDocument]:
-    """Blocks between fences, by the path beside the fence or by what they hold."""
+    """Yield blocks between fences, named by the path beside the fence or by their content."""
     opening: re.Match[str] | None = None
     for match in _FENCE.finditer(text):
         if opening is None:
@@ -121,7 +121,7 @@ def _fenced(text: str) -> Iterator[PastedDocument]:
 
 
 def _headed(text: str) -> Iterator[PastedDocument]:
-    """Files that follow each other, each behind a line or a tag with its path."""
+    """Yield consecutive files, each behind a line or a tag with its path."""
     starts = list(islice(_OPENED.finditer(text), MOST))
     for at, match in enumerate(starts):
         end = starts[at + 1].start() if at + 1 < len(starts) else len(text)
@@ -130,25 +130,25 @@ def _headed(text: str) -> Iterator[PastedDocument]:
 
 
 def _whole(text: str) -> Iterator[PastedDocument]:
-    """A text that reaches from the beginning of a paragraph to the end of the message."""
+    """Yield a text that reaches from the beginning of a paragraph to the end of the message."""
     starts = [match.end() for match in islice(_PARAGRAPH.finditer(text, 0, _FRONT), _BEGINNINGS)]
     for number, start in enumerate(starts):
         name = document_name(text[start:])
         if name is None or not name.certain or len(text) - start < LEAST:
             continue
         above = text[:start].rstrip()
-        # Anybody's own text may begin so: it has to be long, or handed over.
+        # A user's own text may begin so: a document has to be long, or handed over.
         handed = number and above[-1:] in _HANDS_OVER
         if name.loose and not handed and (number or len(text) - start < LONG):
             continue
         rest = starts[1] if not number and len(starts) > 1 else 0
         if rest and _is_remark(text[:rest].rstrip(), name, text[rest:]):
-            continue  # what stands first is said of it
+            continue  # the first paragraph is a remark on it
         yield PastedDocument(start, len(text), name.title, name.lined)
 
 
 def _is_remark(first: str, name: DocumentName, rest: str) -> bool:
-    """Return True if a first paragraph hands the rest over, or adds nothing to its name."""
+    """Return True if a first paragraph hands over the rest, or adds nothing to its name."""
     other = document_name(rest)
     if other is None or not other.certain:
         return False

@@ -1,4 +1,4 @@
-"""Source code and settings without a path, named by language and by what they define."""
+"""Name source code and settings without a path by language and definitions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from memtree.language.word_file import WordFile
 _DATA = WordFile("all", "source_code")
 
 _MOST = 3  # definitions in a name
-_READ = 60  # lines that are looked at for signs
-_DEFINING = 40_000  # characters in which definitions are looked for
+_READ = 60  # lines searched for signs of a language
+_DEFINING = 40_000  # characters searched for definitions
 
 
 def _key(name: str) -> str:
@@ -45,8 +45,8 @@ _NESTED = lazily(r"^\s{1,8}(?:- )?[\w.\"'/-]{1,60}:(?:\s|$)|^\s*- \S", re.MULTIL
 
 
 def source_name(text: str, head: str) -> str:
-    """The language and the first definitions of code; sections or keys of settings. Empty where it
-    is neither."""
+    """Return the language and first definitions of code, or the sections or keys of settings; ""
+    for other text."""
     lines = [line for line in head.split("\n")[:_READ] if line.strip()]
     beginning = "\n".join(lines)
     if settings := _settings(beginning, len(lines)):

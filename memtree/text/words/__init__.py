@@ -1,1 +1,1 @@
-"""Words of a text: its terms, which of them say something, and its anchors."""
+"""Words of a text: its terms, its informative words, and its anchors."""

@@ -1,8 +1,8 @@
-"""Anchors: the words of a text that a summary must not lose or invent, found by rule.
+"""Find anchors by rule: the words of a text that a summary must not lose or invent.
 
-Error names, paths, dates, identifiers, options, amounts, versions, quoted titles, proper nouns.
-Every anchor is a substring of the text.
-What this file does not do: mask secrets (callers pass masked text) or know about roles.
+Anchors are error names, paths, dates, identifiers, options, amounts, versions, quoted titles and
+proper nouns. Every anchor is a substring of the text. This file does not mask secrets (callers pass
+masked text) or know about roles.
 
     >>> anchors("In src/app.py parse_row raises KeyError since 2024-03-01, 12 % of rows.")
     ('KeyError', 'src/app.py', '2024-03-01', '12 %', 'parse_row')
@@ -24,7 +24,7 @@ _DATA = WordFiles("anchors")
 _any = _DATA.part
 
 LEAF_ANCHORS = 12
-REACH = 6_000  # characters looked at; a leaf is rarely longer
+REACH = 6_000  # characters that are read; a leaf is rarely longer
 
 _TOKEN = re.compile(r"[A-Za-z0-9_./\\@~$€£%:+#-]{2,}")
 _ERROR = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Fault|Panic)|E[A-Z]{4,}|SIG[A-Z]{3,}")
@@ -39,7 +39,8 @@ _PATH = lazily(
 _URL = re.compile(r"[a-z]{2,6}://[\w.-]+\.[\w.:/~%+#@-]+")
 _HUMPS = re.compile(r"[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-# What begins with a digit or a sign, or mixes digits and letters. The first group to match wins.
+# Tokens that begin with a digit or a sign, or mix digits and letters. The first group to match
+# wins.
 _MIXED = re.compile(
     r"(?P<date>\d{4}[-/]\d\d?[-/]\d\d?(?:T[\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./]\d{4})"
     r"|(?P<amount>[$€£]\d[\d,.]*[kKMB]?|\d[\d,.]*%)"
@@ -65,7 +66,7 @@ _DATE = lazily(
 _DATE_CJK = re.compile(
     r"[0-9]{2,4}[年년](?: ?\d{1,2}[月월](?: ?\d{1,2}[日일])?)?|[0-9]{1,2}[月월] ?\d{1,2}[日일]"
 )
-_SIGNS, _QUOTES = "$€£¥", '"“«'  # without which the next pattern, and that of titles, need no look
+_SIGNS, _QUOTES = "$€£¥", '"“«'  # without these the next pattern, and that of titles, cannot match
 _MONEY = re.compile(r"[$€£¥][0-9][\d,.]*\d")
 # A number without a unit matches, too, as a whole: else each of its digits would be tried again.
 _UNIT = lazily(
@@ -74,7 +75,7 @@ _UNIT = lazily(
         rf"|{_any('units_unspaced')})?"
     )
 )
-_HEADING = re.compile(r"#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*")  # of one line
+_HEADING = re.compile(r"#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*")  # a heading of one line
 _LETTERS = re.compile(r"[JFMASOND][a-z]{2,8}")
 _NOT_BEFORE = frozenset("_/.-*#([<`")
 _CAPITAL = "A-ZÀ-ÖØ-ÞĀЁА-ЯΑ-Ω"
@@ -91,17 +92,18 @@ _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
 
 @cache
 def _starters() -> frozenset[str]:
-    """Words that begin a sentence, and no name, with a capital."""
+    """Return words that are capitalised at the beginning of a sentence, not as names."""
     return STOP_WORDS | chat_words() | _DATA.word_set("sentence_starts")
 
 
 def anchors(text: str, limit: int = LEAF_ANCHORS) -> tuple[str, ...]:
-    """Up to `limit` anchors, the most important first."""
+    """Return up to `limit` anchors, the most important first."""
     return top(weigh(text), limit)
 
 
 def top(weights: Mapping[str, float], limit: int) -> tuple[str, ...]:
-    """The heaviest words; equal weights keep their order. A word inside a kept one adds nothing."""
+    """Return the heaviest words; equal weights keep their order. A part of a kept word is left
+    out."""
     kept: list[str] = []
     for word in sorted(weights, key=weights.__getitem__, reverse=True):
         if len(kept) == limit:
@@ -112,12 +114,12 @@ def top(weights: Mapping[str, float], limit: int) -> tuple[str, ...]:
 
 
 def weigh(text: str, prose: bool = True) -> dict[str, float]:
-    """Anchors and their importance. `prose`: names, titles, worded dates and amounts as well."""
+    """Weigh anchors by importance. `prose`: include names, titles, worded dates and amounts."""
     text = text[:REACH]
     counts = Counter(_TOKEN.findall(text))
     weights: dict[str, float] = {}
     for word, kind in [*_tokens(counts), *(_phrases(text) if prose else ())]:
-        # How often a word stands there says little beyond three times.
+        # More than three occurrences say little more.
         weight = _RANK[kind] + 0.3 * min(counts[word], 4)
         if weight > weights.get(word, 0.0):
             weights[word] = weight
@@ -139,7 +141,7 @@ def _tokens(counts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1 << 16)  # code repeats its words
 def token_kind(word: str) -> str | None:
-    """The class of a token that is no plain word. Cheap tests choose which pattern is tried."""
+    """Return the class of a token that is no plain word. Cheap tests choose the pattern to try."""
     if (word[0].isupper() and _ERROR.fullmatch(word)) or word.endswith(("Error", "Exception")):
         return "error"
     if "/" in word or "\\" in word:
@@ -185,7 +187,8 @@ def _phrases(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Capitalised runs. At the start of a sentence one counts only if it is met elsewhere too."""
+    """Yield capitalised runs; a run that begins a sentence counts only if it also occurs
+    elsewhere."""
     if "**" in text or "# " in text:
         text = "\n".join(map(_untitled, text.split("\n")))
     sure: dict[str, None] = {}
@@ -219,7 +222,7 @@ def _without_apostrophe(word: str) -> str:
 
 
 def _untitled(line: str) -> str:
-    """Without the title that it begins with: words of one are capitalised anyway."""
+    """Strip the title at a line's beginning, since its words are capitalised anyway."""
     if (line[:1] == "#" or "**" in line) and (title := _HEADING.match(line)):
         return f".{line[title.end() :]}"
     return line

@@ -1,10 +1,9 @@
-"""Words that name nothing and tell no text from another.
+"""Common words, which name nothing and do not distinguish texts.
 
-`chat_words`: contractions written without their apostrophe, interjections and shorthand of chats;
-they are no names, however they are written. `common_words`: these, function words, and what people
-say about anything at all. All in lower case, in the languages that the other word lists have.
-What this file does not do: the words that statistics leave out (`stop_words.py`), since stored
-counts depend on those.
+`chat_words`: contractions written without their apostrophe, interjections and chat shorthand; they
+are no names, however they are written. `common_words`: these, function words, and words used about
+any subject. All are in lower case, in the languages of the other word lists. The words that
+statistics leave out are apart (`stop_words.py`), since stored counts depend on them.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ def common_words() -> frozenset[str]:
 _ENDINGS = ("ingly", "ings", "ing", "ed", "ly", "er", "est", "s")
 
 
-@lru_cache(maxsize=1 << 14)  # most words of a talk come again
+@lru_cache(maxsize=1 << 14)  # most words of a talk recur
 def is_common(word: str) -> bool:
-    """Return True for a common word, with an apostrophe or an English ending as well.
+    """Return True for a common word, also with an apostrophe or an English ending.
 
     >>> [is_common(word) for word in ("I'd", "guessing", "weirdest", "greyhound", "king")]
     [True, True, True, False, False]

@@ -4,7 +4,7 @@ Term counts are stored, so a change here needs every stored history to be read a
 """
 
 # Function words carry no topic and are half of all prose; dropping them halves the statistics.
-# The last line is what an apostrophe leaves behind: he'd, we'll, I'm, we're, it's, don't, I've.
+# The last line holds the rests behind apostrophes: he'd, we'll, I'm, we're, it's, don't, I've.
 STOP_WORDS = frozenset(
     """
     a an the this that these there some no not

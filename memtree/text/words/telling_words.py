@@ -1,8 +1,8 @@
-"""Words that say what a text is about, in forms in which their inflections meet.
+"""Find words that tell what a text is about, in forms that join inflections.
 
-A word of a message tells something where hardly any sentence of its language's background holds it,
-and few memories do: two texts that share one are about one thing far more often than their vectors
-can say, and where an embedder cannot read a language it is all there is.
+A word of a message is informative if hardly any sentence of its language's background holds it, and
+few memories do. Texts that share such a word are about the same subject far more often than their
+vectors show, and for a language that an embedder cannot read there is no other evidence.
 
     >>> sharing("Quel morceau de violoncelle travailler ?", ["L'utilisateur joue du violoncelle."])
     [True]
@@ -26,12 +26,12 @@ from memtree.language.everyday.sentences import (
 )
 from memtree.text.words.terms import stem
 
-REACH = 2_000  # characters of a text that are looked at
-IN_BACKGROUND = 1  # sentences of the background that may hold a telling word
-FEW, SHARE = 3, 0.01  # memories that may hold one: so many, or this share of all
+REACH = 2_000  # characters of a text that are read
+IN_BACKGROUND = 1  # most sentences of the background that hold an informative word
+FEW, SHARE = 3, 0.01  # most memories that hold it: a number, or a share of all
 OF_GENERAL = 2  # words that a memory shares with a question about the world
-ENDING = 3  # letters by which the shorter of two words may go on after their common beginning
-LONGEST = 40  # letters of a word that are looked at
+ENDING = 3  # letters of the shorter of two words after their common beginning
+LONGEST = 40  # letters of a word that are read
 LETTERS, SYLLABLES, CONSONANTS = 5, 2, 4  # of a word's beginning: of Korean, of Arabic words
 _WORD = re.compile(r"[^\W_]+")
 _RUN = re.compile(
@@ -49,8 +49,9 @@ _VOICED = "\u3099\u309a"
 def sharing(
     message: str, texts: Sequence[str], memories: int = 0, *, general: bool = False
 ) -> list[bool]:
-    """Tell of each text, in a scope of so many memories, if it shares a word with `message`; two
-    with one that asks about the world (`general`), which shares one by chance."""
+    """Return for each text True if it shares an informative word with `message`, or two if the
+    message asks about the world (`general`), since it shares one by chance. `memories`: the number
+    in the scope."""
     message_words = telling(message)
     language, words = language_of(message), _words(message)
     shared = [_shared(message_words, language, words, text) for text in texts]
@@ -61,7 +62,7 @@ def sharing(
 
 
 def _count(forms: set[str]) -> int:
-    """Return how many words the forms are of: two of one word overlap where words have no spaces.
+    """Count the words of the forms: in unspaced scripts, forms of the same word overlap.
 
     >>> _count({"加拿", "拿大", "首都"}), _count({"データ", "データベー"})
     (2, 1)
@@ -73,8 +74,7 @@ def _count(forms: set[str]) -> int:
 def _shared(message_words: set[str], language: str, words: set[str], text: str) -> set[str]:
     """Return the forms that a text shares with the message whose words and language are given.
 
-    Between two languages whole words alone tell something, such as names: "print" is no form of
-    "printemps".
+    Between two languages only whole words count, such as names: "print" is no form of "printemps".
     """
     shared = message_words & _own_forms(text)
     if not shared:
@@ -87,8 +87,8 @@ def _shared(message_words: set[str], language: str, words: set[str], text: str) 
 
 
 def _beginnings(words: set[str], forms: set[str]) -> dict[str, tuple[set[str], set[str]]]:
-    """Return for each form what the words that begin with it begin with: all but their ending, and
-    at any length."""
+    """Return for each form the beginnings of its words: without their endings, and of any
+    length."""
     beginnings: dict[str, tuple[set[str], set[str]]] = {form: (set(), set()) for form in forms}
     for word in words:
         if (form := word[:LETTERS]) in beginnings:
@@ -99,8 +99,8 @@ def _beginnings(words: set[str], forms: set[str]) -> dict[str, tuple[set[str], s
 
 
 def _one_word(ours: tuple[set[str], set[str]], others: tuple[set[str], set[str]]) -> bool:
-    """Return True if words of both sides that begin alike may be one word: not where both go on
-    for long, each in its own way: Sonnensystem, Sonnenblume."""
+    """Return True if words with the same beginning may be forms of one word; not if both have long,
+    different rests (Sonnensystem, Sonnenblume)."""
     return not ours[0] or not others[0] or bool(ours[0] & others[1] or others[0] & ours[1])
 
 
@@ -118,14 +118,14 @@ def _two_latin(one: str, other: str) -> bool:
 
 
 def telling(text: str) -> set[str]:
-    """The forms of a text's words that its language does not use everywhere."""
+    """Return the forms of a text's words that are not common in its language."""
     often = _often(language_of(text))
     return {form for form in _own_forms(text) if len(form) > 1 and form not in often}
 
 
 def _own_forms(text: str) -> set[str]:
-    """`word_forms` without those that join a Chinese word with a particle, or that begin within a
-    word of katakana."""
+    """Return `word_forms` without forms that join a Chinese word with a particle, or that begin
+    within a katakana word."""
     return {
         form
         for word in _words(text)
@@ -139,8 +139,8 @@ def _kept_forms(word: str) -> tuple[str, ...]:
 
 
 def word_forms(text: str) -> set[str]:
-    """Beginnings of words without accents; of Chinese characters the pairs, since they are written
-    without spaces, and of syllable signs, which say less, two adjacent pairs."""
+    """Return the beginnings of words without accents; for Chinese characters, which have no spaces,
+    their pairs; for syllable signs, which say less, two adjacent pairs."""
     return {form for word in _words(text) for form in _forms(word)}
 
 

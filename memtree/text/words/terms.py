@@ -1,4 +1,4 @@
-"""Terms of a text for BM25 and for cohesion: hashed, stemmed lightly, any language.
+"""Compute the terms of a text for BM25 and cohesion: hashed and lightly stemmed, in any language.
 
 A word becomes the 32-bit hash of its lower-case stem; an identifier gives itself and its parts
 (`getUserName`, `get_user_name` -> get, user, name); a run of script without spaces (Chinese,
@@ -25,7 +25,7 @@ import xxhash
 from memtree.text.words.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"\w+")
-# Of ASCII characters those that make words; of all others of a byte it is never asked.
+# Word characters of ASCII; the table is never used for other byte values.
 _WORD_BYTES = bytes(
     code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(128)
 ) + bytes(128)
@@ -39,7 +39,7 @@ PROFILE_TERMS = 24
 
 
 class _Memo(dict[str, tuple[int, ...]]):
-    """The terms of short words, which come again."""
+    """Cache of the terms of short words, which recur."""
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         hashes = tuple(hashed(form) for form in _forms(word))
@@ -54,24 +54,24 @@ _memo = _Memo()
 
 
 def hashed(word: str) -> int:
-    """The term number of a word that is already in stored form."""
+    """Return the term hash of a word that is already in stored form."""
     return xxhash.xxh32_intdigest(word.encode("utf-8", "surrogatepass"))
 
 
 def terms(text: str) -> dict[int, int]:
-    """Term hash -> count."""
+    """Count the terms of a text, by term hash."""
     return dict(Counter(chain.from_iterable(map(_memo.__getitem__, words(text)))))
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters, digits and underscores. ASCII takes half the time of the pattern."""
+    """Return runs of letters, digits and underscores; ASCII text takes half the pattern's time."""
     if text.isascii():
         return text.encode().translate(_WORD_BYTES).decode().split()
     return _WORD.findall(text)
 
 
 def stem(word: str) -> str:
-    """A light stem of a lower-case ASCII word; inflections of one word should meet."""
+    """Return a light stem of a lower-case ASCII word, so that inflections become equal."""
     if word.endswith(("ies", "ied")) and len(word) > 4:
         return word[:-2]  # as the -y form: queries, query -> queri
     if word[-1] in "ydsge":
@@ -103,7 +103,7 @@ def _forms(word: str) -> list[str]:
 
 
 def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
-    """Statistics of consecutive passages in stored form."""
+    """Pack the statistics of consecutive passages into stored form."""
     hashes: list[int] = []
     ends: list[int] = []
     counts, total = bytearray(), 0
@@ -116,7 +116,7 @@ def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
 
 
 def unpack(packed: Terms) -> Iterator[dict[int, int]]:
-    """The statistics of each passage, in the order in which they were packed."""
+    """Yield the statistics of each passage, in the order in which they were packed."""
     hashes = array("I", packed.hashes)
     if byteorder == "big":
         hashes.byteswap()
@@ -132,10 +132,10 @@ def is_capped(packed: Terms) -> bool:
 
 
 def profile(counts: Mapping[int, int]) -> tuple[bytes, bytes]:
-    """The most frequent terms, packed; ties go to the smaller hash, so it is deterministic."""
+    """Pack the most frequent terms; ties go to the smaller hash, for a deterministic result."""
     # One number for count and term, because numbers are sorted much faster than pairs.
     often = [(-count << 32) + term for term, count in counts.items() if count > 1]
-    if len(often) < PROFILE_TERMS:  # then those that stand there once count as well
+    if len(often) < PROFILE_TERMS:  # then terms that occur once count as well
         often = [(-count << 32) + term for term, count in counts.items()]
     order = sorted(often)[:PROFILE_TERMS]
     return _ints([term & 0xFFFF_FFFF for term in order]), _bytes([-(term >> 32) for term in order])
@@ -157,7 +157,8 @@ def merge(many: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def similarity(one: Mapping[int, int], other: Mapping[int, int]) -> float:
-    """Cosine of square-rooted counts, 0 to 1; repeated words count less than shared ones."""
+    """Return the cosine of square-rooted counts, 0 to 1; repeated words count less than shared
+    ones."""
     if len(one) > len(other):
         one, other = other, one
     shared = sum(sqrt(count * other[term]) for term, count in one.items() if term in other)
@@ -169,12 +170,12 @@ def similarity(one: Mapping[int, int], other: Mapping[int, int]) -> float:
 def _bytes(counts: Collection[int]) -> bytes:
     try:
         return bytes(counts)
-    except ValueError:  # one is above 255
+    except ValueError:  # a count is above 255
         return bytes([min(count, _MAX_COUNT) for count in counts])
 
 
 def _ints(values: Iterable[int]) -> bytes:
-    """uint32 little-endian, whatever the machine."""
+    """Pack numbers as little-endian uint32 on any machine."""
     packed = array("I", values)
     if byteorder == "big":
         packed.byteswap()

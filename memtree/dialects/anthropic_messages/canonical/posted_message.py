@@ -1,4 +1,4 @@
-"""One posted message as canonical ones: OpenAI's chat messages, which the core reads.
+"""Translate a posted message into canonical ones: OpenAI's chat messages, which the core reads.
 
     user       [tool_result..., text...]   a `tool` message for each result, then the user's
     assistant  text, tool_use              one message with its calls
@@ -6,10 +6,10 @@
                thinking                    `reasoning_content`: counted, never hashed or indexed
     system     text                        the user's, as the harness says what the user does
 
-So what a web page or another server says is indexed as the result of a tool, quotable where it was
-posted, and is never taken for words of the assistant. Blocks of unknown types stay whole: they
-count, are hashed, and stand in the text as a placeholder. `fallback` blocks are left out.
-What this file does not do: look at other messages.
+So the words of a web page or another server are indexed as a tool's result, can be quoted from
+their posted place, and are never taken for the assistant's words. Blocks of unknown types stay
+whole: they are counted and hashed, and a placeholder stands for them in the text. `fallback` blocks
+are left out. This file does not read other messages.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Block = dict[str, Any]
 
 
 class CanonicalMessage(NamedTuple):
-    """`raw`: empty where it is the posted one. `blocks`: for each content part, the index of the
-    posted block that it is; empty where these are the same. `joined`, `loads`: as the core has
-    them."""
+    """Canonical message. `raw`: b"" if it equals the posted message. `blocks`: for each content
+    part, the index of its posted block; empty if the indexes are equal. `joined`, `loads`: as in
+    the core's `Message`."""
 
     raw: bytes = b""
     blocks: tuple[int, ...] = ()
@@ -47,10 +47,10 @@ class CanonicalMessage(NamedTuple):
 
 
 class PostedMessage(NamedTuple):
-    """`calls`: ids of the calls that the client answers. `results`: (id, index of the block).
-    `thinking`: indexes of such blocks. `waits`: it holds a call of a tool of the provider without
-    its result. `carries`: a system message that holds more than text. `compacted`: it stands for
-    all that was said before it."""
+    """Posted message as read. `calls`: ids of the calls that the client answers. `results`: (id,
+    index of the block). `thinking`: indexes of thinking blocks. `waits`: it holds a call of a
+    provider's tool without the result. `carries`: a system message that holds more than text.
+    `compacted`: it replaces everything before it."""
 
     role: str
     messages: tuple[CanonicalMessage, ...]
@@ -67,21 +67,21 @@ class PostedMessage(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of text that it holds."""
+        """Number of bytes of its canonical messages."""
         return sum(len(message.raw) for message in self.messages)
 
 
 def carried(message: PostedMessage, spoken: int) -> bool:
-    """Return True if a system message is the system's in the canonical form, too: it stands behind
-    no more than one message (`spoken`) that is none, or changes something."""
+    """Return True if a system message stays one in the canonical form: at most one message of
+    another role (`spoken`) precedes it, or it holds more than text."""
     return message.role == "system" and (spoken <= 1 or message.carries)
 
 
 def read(raw: bytes, place: str) -> PostedMessage:
-    """Raises `BadRequest` that names the place, as in `messages[3].content[1]`."""
+    """Read a posted message. Raises `BadRequest` with the place, as in `messages[3].content[1]`."""
     try:
         return _read(raw, _object(raw, place), place)
-    except (OverflowError, RecursionError) as error:  # a number or a nesting without end
+    except (OverflowError, RecursionError) as error:  # a huge number or an endless nesting
         raise BadRequest(f"{place} cannot be read", param=place) from error
 
 
@@ -110,7 +110,7 @@ def _object(raw: bytes, place: str) -> dict[str, Any]:
 
 
 def _blocks(content: Any, where: str) -> list[Block]:
-    """The blocks of a content; a string is one of text, nothing is none."""
+    """Return the blocks of a content: a text block for a string, none for no content."""
     if content is None or isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     if not isinstance(content, list):
@@ -144,8 +144,8 @@ class _Content(msgspec.Struct):
 
 
 def _inputs(raw: bytes) -> tuple[bytes, ...]:
-    """The raw input of each block: its value alone would hide a key that stands twice."""
-    content = msgspec.json.decode(raw, type=_Content).content  # the last one, as it was read
+    """Return the raw input of each block: a parsed value would hide a duplicate key."""
+    content = msgspec.json.decode(raw, type=_Content).content  # the last `content`, as parsed
     return tuple(bytes(block.input) for block in msgspec.json.decode(content, type=list[_Input]))
 
 
@@ -153,7 +153,7 @@ def _inputs(raw: bytes) -> tuple[bytes, ...]:
 
 
 def _user(fields: dict[str, Any], blocks: list[Block], where: str) -> PostedMessage:
-    """Results first: they answer the message before, wherever they stand."""
+    """Read a user message, results first: they answer the message before, wherever they stand."""
     results: list[tuple[str, int]] = []
     made: list[CanonicalMessage] = []
     rest: list[int] = []
@@ -188,7 +188,7 @@ def _tool_message(block: Block, content: Any, **more: Any) -> CanonicalMessage:
 
 
 def _result_content(block: Block, place: str) -> Any:
-    """The content of a result; of search results, what they say."""
+    """Return the content of a result; for search results, their texts."""
     content = block.get("content")
     parts = _blocks(content, f"{place}.content")
     if not isinstance(content, list):
@@ -205,12 +205,12 @@ def _result_parts(part: Block) -> list[Block]:
 
 
 def _lines(texts: Sequence[str]) -> list[Block]:
-    """A part for each posted string, one below the other."""
+    """Return a text part for each posted string, each on lines of its own."""
     return [part for text in texts for part in ({"type": "text", "text": text}, _SEAM)][:-1]
 
 
 def _system(fields: dict[str, Any], blocks: list[Block]) -> PostedMessage:
-    """Its text as the user's; the posted message itself is the canonical system message."""
+    """Read a system message: its text as the user's, or itself as canonical system message."""
     text = [block for block in blocks if block["type"] == "text"]
     carries = len(text) < len(blocks) or fields.get("output_config") is not None
     content = fields["content"] if isinstance(fields.get("content"), str) else text
@@ -223,8 +223,8 @@ def _system(fields: dict[str, Any], blocks: list[Block]) -> PostedMessage:
 
 @dataclass(slots=True)
 class _Assistant:
-    """An assistant's message as it is read, block by block. `loose`: it holds the result of a call
-    that stands in a message before it."""
+    """Assistant message that is read block by block. `loose`: it holds the result of a call in an
+    earlier message."""
 
     blocks: list[Block]
     inputs: Sequence[bytes]
@@ -288,8 +288,8 @@ class _Assistant:
             self.provider.add(id_)
 
     def _result(self, block: Block) -> None:
-        """Its call may stand in a message before, which a tool of the client interrupted: the
-        result then gets a call of its own."""
+        """Read a result. Its call may be in an earlier message, which a client's tool interrupted:
+        the result then gets a call of its own."""
         id_ = block["tool_use_id"]
         if id_ not in self.provider:
             self.loose = True
@@ -303,6 +303,7 @@ class _Assistant:
 
 
 def _thought(block: Block) -> str:
-    """Its text; what is only a signature, or encrypted, counts by its length."""
+    """Return the text of thinking; a signature alone, or encrypted thinking, counts by its
+    length."""
     values = (block.get(name) for name in ("thinking", "data", "signature"))
     return next((text for text in values if isinstance(text, str) and text), "")

@@ -1,6 +1,6 @@
-"""Request posted to the Messages API, its canonical messages, and the way back from these.
+"""Map a request posted to the Messages API to canonical messages, and these back to their places.
 
-posted list, and the longest beginning of it that is known -> PostedRequest -> messages
+posted list, and its longest known beginning -> PostedRequest -> messages
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ Cache = TranslationCache[PostedMessage]
 
 
 class PostedPart(NamedTuple):
-    """Where a canonical message was posted: the message (-1: the field `system`), and the blocks
-    that its content parts are (empty: the same)."""
+    """Place where a canonical message was posted: the message (-1: the field `system`), and the
+    block of each content part (empty: equal indexes)."""
 
     place: int
     blocks: tuple[int, ...] = ()
 
 
 class PostedMessages:
-    """The posted messages, each read when it is looked at."""
+    """Posted messages, each of which is read at first access."""
 
     __slots__ = ("_cache", "_found", "_since", "_tenant", "raws")
 
@@ -49,7 +49,7 @@ class PostedMessages:
         self._found: dict[int, PostedMessage] = {}
 
     def __getitem__(self, place: int) -> PostedMessage:
-        """Raises `BadRequest` that names the place in the body."""
+        """Return the posted message at an index. Raises `BadRequest` with the place in the body."""
         message = self._found.get(place)
         if message is None:
             raw = self.raws[place]
@@ -61,15 +61,15 @@ class PostedMessages:
         return message
 
     def key(self, raw: bytes) -> bytes:
-        """By which a text of this tenant is known again."""
+        """Return the cache key of a text of this tenant."""
         return self._cache.keys.of(self._tenant, raw)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRequest:
-    """`listed`: the number of its canonical messages; `system`: by what those before the posted
-    ones are known again; `tied_from`: the posted message behind which they have to begin with
-    thinking."""
+    """Translation of an earlier request. `listed`: the number that identifies its canonical list;
+    `system`: keys of the canonical messages before the posted ones; `tied_from`: the posted message
+    behind which messages must begin with thinking."""
 
     translated: TranslatedList = NOTHING
     listed: int = 0
@@ -87,7 +87,7 @@ class KnownRequest:
 
 
 class KnownBeginning(NamedTuple):
-    """The first `length` posted messages are those of the known list of this number."""
+    """Beginning shared with a known list: its first `length` posted messages."""
 
     known: KnownRequest = KnownRequest()
     length: int = 0
@@ -110,9 +110,10 @@ class KnownRequests(KnownTranslations[KnownRequest]):
 
 @dataclass(frozen=True, slots=True)
 class PostedRequest:
-    """`posted`: the messages; `translated`: where their canonical ones stand, behind `system`.
-    `enabled`: thinking of the form that every turn must begin with. `before`: fields that stand
-    before the messages, `top`: the cache marker beside them."""
+    """Posted request. `posted`: the messages; `translated`: the places of their canonical messages,
+    behind `system`. `enabled`: the form of thinking that every turn must begin with is on.
+    `before`: fields before the messages in the prompt; `top`: the cache marker beside the
+    messages."""
 
     posted: PostedMessages
     translated: TranslatedList
@@ -135,7 +136,7 @@ class PostedRequest:
         return len(self.system) + len(self.translated.joined)
 
     def messages(self, beginning: KnownBeginning) -> TranslatedMessages:
-        """One that is the earlier one goes by its number."""
+        """Return the canonical messages; a list equal to the earlier one keeps its number."""
         earlier = self._earlier(beginning)
         same = earlier is not None and earlier.length == len(self) == beginning.known.length
         return TranslatedMessages(
@@ -152,12 +153,12 @@ class PostedRequest:
         return KnownRequest(self.translated, messages.number, self._keys(), self.tied_from)
 
     def place(self, canonical: int) -> int:
-        """The posted message that a canonical one is of; -1: the field `system`."""
+        """Return the posted message of a canonical one; -1 for the field `system`."""
         index = canonical - len(self.system)
         return self.translated.place(index) if index >= 0 else -1
 
     def part(self, canonical: int) -> PostedPart:
-        """Where the content parts of a canonical message were posted."""
+        """Return where the content parts of a canonical message were posted."""
         place = self.place(canonical)
         if place < 0 or self.translated.marks[place] & SYSTEM:
             return PostedPart(place)
@@ -165,7 +166,7 @@ class PostedRequest:
         return PostedPart(place, made.blocks)
 
     def first_of(self, place: int) -> int:
-        """The first canonical message of a posted one."""
+        """Return the first canonical message of a posted one."""
         return len(self.system) + self.translated.firsts[place]
 
     def _message(self, index: int) -> Message:
@@ -186,8 +187,8 @@ class PostedRequest:
         return tuple(self.posted.key(message.raw) for message in self.system)
 
     def _earlier(self, beginning: KnownBeginning) -> EarlierList | None:
-        """Return the earlier canonical messages that these begin with: up to where other ones are
-        tied to those before them."""
+        """Return the earlier canonical messages with which these begin, up to the place from which
+        messages are tied to those before them."""
         known, length, _ = beginning
         if not length or known.system != self._keys():
             return None

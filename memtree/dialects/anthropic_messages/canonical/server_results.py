@@ -1,8 +1,8 @@
-"""Read the results of the provider's tools: the strings of a result that say something, as posted.
+"""Read the results of the provider's tools: the readable strings of a result, as posted.
 
 Results of web search, web fetch, code execution, MCP servers and the like stand in the assistant's
-message, each in a form of its own. Encrypted fields, ids and dates are nothing that could be found
-or quoted.
+message, each in its own form. Encrypted fields, ids and dates cannot be searched or quoted, so they
+are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REFERENCE = "tool_reference"
 
 
 def texts(result: dict[str, Any]) -> list[str]:
-    """Titles, addresses and texts of a result block, in order."""
+    """Return the titles, addresses and texts of a result block, in order."""
     lines: list[str] = []
     waiting: list[Any] = [result.get("content")]
     while waiting:
@@ -36,7 +36,7 @@ def texts(result: dict[str, Any]) -> list[str]:
 
 
 def encrypted(result: dict[str, Any]) -> list[str]:
-    """Return the strings that only the provider can read: they cost tokens all the same."""
+    """Return the strings that only the provider can read, since they cost tokens too."""
     return [
         value
         for part in _objects(result)
@@ -46,13 +46,13 @@ def encrypted(result: dict[str, Any]) -> list[str]:
 
 
 def loads(result: dict[str, Any]) -> frozenset[str]:
-    """Names of the tools that a result makes known to the model."""
+    """Return the names of the tools that a result loads for the model."""
     names = (part.get("tool_name") for part in _objects(result) if part.get("type") == _REFERENCE)
     return frozenset(name for name in names if isinstance(name, str))
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """All objects of a JSON value, the value itself included."""
+    """Yield all objects of a JSON value, including the value itself."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -1,8 +1,9 @@
-"""Where the canonical messages of a posted list stand, so that a longer list that begins with it is
-translated from there on.
+"""Record where the canonical messages of a posted list stand, so that a longer list with the same
+beginning is translated from there on.
 
-Kept are positions and marks, no text: whoever looks at a message has it translated again. What one
-posted message becomes depends on those before it alone, so a list is known up to any place.
+The record holds positions and marks, no text: a message is translated again when it is read. The
+translation of a posted message depends only on those before it, so a list can be reused up to any
+place.
 """
 
 from __future__ import annotations
@@ -20,29 +21,29 @@ from memtree.dialects.anthropic_messages.canonical.posted_message import (
 from memtree.dialects.raw_items import RawItems
 from memtree.errors import BadRequest
 
-# Of a posted message. CARRIED: a system message that is one in the canonical form, too. BEGINS:
-# with thinking. WORDS: of the user, besides results. CLOSED: only results may stand there, since a
-# tool of the provider is at work.
+# Marks of a posted message. CARRIED: a system message in the canonical form, too. BEGINS: begins
+# with thinking. WORDS: has the user's words besides results. CLOSED: may hold only results, since a
+# provider's tool is running.
 USER, SYSTEM, CARRIED, THINKS, BEGINS, RESULTS, WORDS, CLOSED = (1 << bit for bit in range(8))
-# Of a canonical message.
+# Marks of a canonical message.
 JOINED, ASIDE = 1, 2
-BYTES = 18  # of a posted message, and what it is in the canonical form
+BYTES = 18  # estimate for a posted message with its translation
 
 
 class ReadMessages(Protocol):
-    """Posted messages by their place."""
+    """Access to posted messages by index."""
 
     def __getitem__(self, place: int) -> PostedMessage: ...
 
 
 class Pattern:
-    """Posted messages by their marks: those that `fits` says yes to."""
+    """Search for posted messages whose marks satisfy `fits`."""
 
     def __init__(self, fits: Callable[[int], bool]) -> None:
         self._table = bytes(map(fits, range(256)))
 
     def first(self, marks: bytes, end: int) -> int:
-        """The first one before `end`; -1 where there is none."""
+        """Return the first match before `end`; -1 if there is none."""
         return marks.translate(self._table).find(1, 0, end)
 
     def last(self, marks: bytes, end: int) -> int:
@@ -56,7 +57,7 @@ TALK = Pattern(lambda mark: not mark & SYSTEM)
 THINKING = Pattern(lambda mark: bool(mark & THINKS))
 NEWEST_WORDS = Pattern(lambda mark: bool(mark & WORDS))
 QUESTION = Pattern(lambda mark: mark & (USER | RESULTS) == USER)
-# Behind these other calls may be answered than before.
+# Behind these messages, other calls may be answered than before.
 _TURN = Pattern(
     lambda mark: (
         bool(mark & WORDS) if mark & USER else mark & (SYSTEM | CARRIED) != SYSTEM | CARRIED
@@ -70,9 +71,10 @@ def _numbers(*values: int) -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedList:
-    """`marks`: of each posted message. `firsts`: its first canonical message; `sizes`: bytes of the
-    canonical messages before it; both have one entry more. `joined`: JOINED and ASIDE of each
-    canonical message; `loading`: those that load tools."""
+    """Translation of a posted list. For each posted message, `marks`: its marks; `firsts`: its
+    first canonical message; `sizes`: bytes of the canonical messages before it; the last two have
+    an entry more. `joined`: JOINED and ASIDE of each canonical message; `loading`: the canonical
+    messages that load tools."""
 
     marks: bytes = b""
     firsts: array[int] = field(default_factory=lambda: _numbers(0))
@@ -81,24 +83,23 @@ class TranslatedList:
     loading: array[int] = field(default_factory=_numbers)
 
     def place(self, canonical: int) -> int:
-        """The posted message that a canonical one is of."""
+        """Return the posted message of a canonical one."""
         return bisect_right(self.firsts, canonical) - 1
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Size in bytes."""
         return BYTES * len(self.marks) + 5 * len(self.joined) + 500
 
     def newest_words(self) -> int | None:
-        """The newest message in which the user says something; None where nothing may be added to
-        it: a tool of the provider is at work."""
+        """Return the newest message with the user's words; None if nothing may be added to it,
+        since a provider's tool is running."""
         place = NEWEST_WORDS.last(self.marks, len(self.marks))
         return None if place < 0 or self.marks[place] & CLOSED else place
 
     def open_turn(self) -> int:
-        """The message of the user for which the assistant still works; past the end where it waits
-        for the user. With thinking `enabled`, its first message behind that must begin with
-        thinking."""
+        """Return the user message on which the assistant still works; past the end if it waits for
+        the user. With thinking `enabled`, the assistant's next message must begin with thinking."""
         end = len(self.marks)
         newest = TALK.last(self.marks, end)
         if newest < 0 or not self.marks[newest] & RESULTS:
@@ -112,8 +113,8 @@ NOTHING = TranslatedList()
 def extended(
     known: TranslatedList, start: int, raws: RawItems, read: ReadMessages, *, paired: bool
 ) -> TranslatedList:
-    """The translation of `raws`, whose first `start` messages are those of `known`. `read`: what
-    each posted message is. `paired`: results need their calls. Raises `BadRequest`."""
+    """Translate `raws`, whose first `start` messages are those of `known`. `read`: the posted
+    messages. `paired`: results need their calls. Raises `BadRequest`."""
     made = _Translation(known, start, raws, read)
     for place in range(start, len(raws)):
         made.add(place, read[place], paired=paired)
@@ -121,8 +122,8 @@ def extended(
 
 
 class _Translation:
-    """A list as it is translated, message by message. `waiting`: the calls that may be answered;
-    `waits`: a tool of the provider is at work; `spoken`: messages that are not the system's."""
+    """State of translating a list, message by message. `waiting`: the calls that may be answered;
+    `waits`: a provider's tool is running; `spoken`: messages that are not the system's."""
 
     def __init__(
         self, known: TranslatedList, start: int, raws: RawItems, read: ReadMessages
@@ -157,7 +158,7 @@ class _Translation:
             if paired and one.results:
                 _check(place, one, self._waiting)
             words = len(one.messages) > len(one.results)
-            if words:  # they part what comes behind them from the calls before
+            if words:  # the user's words end the round of the calls before
                 self._waiting = frozenset()
             self._put(place, one, USER | closed | WORDS * words | RESULTS * bool(one.results))
 

@@ -1,6 +1,6 @@
-"""Calls of tools that the client runs: their names and arguments, as a chat would say them.
+"""Translate calls of tools that the client runs: names and arguments, as in a chat.
 
-A new kind of call needs no line here: what an item holds beside its ids is its arguments.
+A new kind of call needs no change here: all fields of an item except its ids are arguments.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 from memtree.conversation.content.call_arguments import canonical
 from memtree.errors import BadRequest
 
-# What is no argument: names, the server's bookkeeping, and tokens that mean nothing to a reader.
+# Fields that are no arguments: names, the server's bookkeeping, and tokens meaningless to a reader.
 _BESIDE = frozenset(
     {
         "type", "id", "call_id", "status", "caller", "name", "namespace", "server_label",
@@ -21,7 +21,7 @@ _BESIDE = frozenset(
     }
 )  # fmt: skip
 _NAMED = frozenset({"function_call", "custom_tool_call", "mcp_approval_request"})
-_OTHERS = frozenset({"program", "mcp_approval_request"})  # calls by another name
+_OTHERS = frozenset({"program", "mcp_approval_request"})  # calls whose kind has another name
 
 
 def is_call(kind: str) -> bool:
@@ -41,7 +41,7 @@ def ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
 def canonical_call(
     kind: str, fields: dict[str, Any], named: tuple[str, ...], place: str
 ) -> dict[str, Any]:
-    """A canonical tool call. `named`: its ids. Raises `BadRequest`."""
+    """Return a canonical tool call. `named`: its ids. Raises `BadRequest`."""
     id_ = {"id": named[0]} if named else {}
     name = _name(kind, fields, place)
     if kind == "custom_tool_call":
@@ -63,7 +63,7 @@ def _name(kind: str, fields: dict[str, Any], place: str) -> str:
 
 
 def _others(fields: dict[str, Any]) -> object:
-    """All that is an argument; what stands alone (`action`, `operation`, `code`) by itself."""
+    """Return the fields that are arguments; a sole `action`, `operation` or `code` by itself."""
     given = {key: value for key, value in fields.items() if key not in _BESIDE}
     alone = next(iter(given.values())) if len(given) == 1 else None
     return alone if isinstance(alone, dict | str) else given

@@ -1,4 +1,4 @@
-"""One canonical message of the items that it is: a run of the model, an output, what is sealed."""
+"""Make a canonical message from its items: a run of the model, an output, or a sealed item."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NO_NAMES: frozenset[str] = frozenset()
 
 
 class ReadItems(Protocol):
-    """The items of a list by their place."""
+    """Access to the items of a list by index."""
 
     def __getitem__(self, index: int, /) -> InputItem: ...
 
 
 class Run(NamedTuple):
-    """Run of the model's items up to an input. `reasons`: with reasoning, and `paired` with one
-    that has an id; `alone`: it is one call with an id."""
+    """Run of the model's items up to an input. `reasons`: it has reasoning; `paired`: it has
+    reasoning with an id; `alone`: it is a single call with an id."""
 
     raw: bytes
     loads: frozenset[str]
@@ -65,15 +65,15 @@ def run(raws: Sequence[bytes], items: ReadItems, first: int, end: int) -> Run:
 
 
 def result(raw: bytes, item: InputItem, other_id: str | None) -> Message:
-    """Make the message of an output. `other_id`: by which its call goes, where it names it
-    otherwise."""
+    """Make the message of an output. `other_id`: the id of its call, if the output names it
+    differently."""
     opening = item.opening if other_id is None else tool_opening(other_id)
     content = item.canonical if item.output is None else raw[slice(*item.output)]
     return Message(b"".join((opening, content, b"}")), False, item.loads)
 
 
 def opaque(raw: bytes, item: InputItem) -> Message:
-    """An item that stays where it is, whatever it says: its tokens count, nothing else."""
+    """Make the message of an item that keeps its place; only its tokens count."""
     if item.kind is ItemKind.SYSTEM:
         return Message(item.canonical or raw)
     part = raw
@@ -85,7 +85,7 @@ def opaque(raw: bytes, item: InputItem) -> Message:
 def message(
     translated: TranslatedItems, raws: Sequence[bytes], items: ReadItems, index: int
 ) -> Message:
-    """A canonical message, made again."""
+    """Make a canonical message of a translated list again."""
     start, end = translated.firsts[index], translated.firsts[index + 1]
     first = translated.order[start]
     item = items[first]
@@ -101,7 +101,7 @@ def message(
 
 
 def _content(text: bytes, parts: Sequence[bytes]) -> tuple[bytes, ...]:
-    """`text`: the inside of a JSON string."""
+    """Return the content parts of a message. `text`: the inside of a JSON string."""
     if parts:
         first = (b'{"type":"text","text":"' + text + b'"}',) if text else ()
         return b"[", b",".join((*first, *parts)), b"]"

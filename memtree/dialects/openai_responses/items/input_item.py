@@ -1,12 +1,12 @@
-"""One item of a posted `input`: what it is, and what it adds to the canonical history.
+"""Read an item of a posted `input`: its kind, and its part in the canonical history.
 
 Real clients send items that the API's own types do not allow (reasoning without an id, messages
 without a type), and new kinds of items come every few months. So whatever can be understood is, an
 unknown item is kept whole, and only what has no place in a conversation is refused.
 
-An item is parsed once and its translation kept (`translation_cache`). What a client posts anyway is
-not copied into that: a message of the user is its own canonical form, and of an output only the
-place of its text is kept.
+An item is parsed once and its translation cached (`translation_cache`). The cache does not copy
+text that the client posts anyway: a user message is its own canonical form, and for an output only
+the place of its text is stored.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from memtree.wire import json_fields
 from memtree.wire.json_fields import DuplicateKey
 
 BREAKPOINT, MARKER = "prompt_cache_breakpoint", "cache_control"
-# Codex had other names for it.
+# Codex used other names for compaction.
 _COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 _HELD_BY_SERVER = frozenset({"item_reference", "compaction_trigger"})
 _SETTINGS = frozenset({"additional_tools", "configuration_update"})
-_BOOKKEEPING = ("id", "status")  # the server's, different for the same content
+_BOOKKEEPING = ("id", "status")  # set by the server, different for the same content
 
 
 class ItemKind(enum.Enum):
-    """Kind of a posted item. `SERVER_STATE`: the item stands for what only the server has, or asks
-    it to make that."""
+    """Kind of a posted item. `SERVER_STATE`: the item refers to state that only the server has, or
+    asks the server to make it."""
 
     USER = enum.auto()
     SYSTEM = enum.auto()
@@ -49,14 +49,14 @@ class ItemKind(enum.Enum):
 class InputItem:
     """An item as read; spans are of its raw JSON.
 
-    `canonical`: of a message of the user or the system that is not canonical as posted. Of what the
-    model said: `text` (the inside of a JSON string), `parts` that are no text, `reasoning` (JSON
-    strings), `sealed` (the span of encrypted reasoning), `call` as a canonical tool call. `ids`: of
-    a call, the first one its canonical id; of an output, of the call that it answers. `output`: the
-    span of an output's canonical content, where it is not `canonical`, and `opening` what stands
-    before that in a canonical message. `identified`: it has an id,
-    by which the server pairs it with its reasoning. `loads`: names of tools that it loads.
-    `tools_tokens`: of tools that it defines.
+    `canonical`: the canonical form of a user or system message that differs from the posted one.
+    Items of the model have `text` (the inside of a JSON string), `parts` that are no text,
+    `reasoning` (JSON strings), `sealed` (the span of encrypted reasoning), and `call`, a canonical
+    tool call. `ids`: those of a call, the canonical id first; for an output, those of the call it
+    answers. `output`: the span of an output's canonical content, if it is not in `canonical`;
+    `opening`: the beginning of its canonical message. `identified`: it has an id, by which the
+    server pairs it with its reasoning. `loads`: names of tools that it loads. `tools_tokens`:
+    tokens of tools that it defines.
     """
 
     kind: ItemKind
@@ -76,20 +76,20 @@ class InputItem:
 
     @property
     def size(self) -> int:
-        """Bytes of text that it holds."""
+        """Number of bytes of text in the item."""
         said = sum(map(len, (*self.parts, *self.reasoning)))
         return len(self.canonical) + len(self.text) + len(self.call) + len(self.opening) + said
 
 
 def read_item(raw: bytes, place: str) -> InputItem:
-    """Raises `BadRequest` that names what cannot be read, as in `input[3].call_id`."""
+    """Read an item. Raises `BadRequest` with the unreadable place, as in `input[3].call_id`."""
     fields = _object(raw, place)
     kind = fields.get("type")
     if kind is not None and not isinstance(kind, str):
         raise BadRequest(f"{place}.type must be a string", param=f"{place}.type")
     if kind in (None, "message"):
         if kind is None and "role" not in fields and "id" in fields:
-            return InputItem(ItemKind.SERVER_STATE)  # a reference; its type may be left out
+            return InputItem(ItemKind.SERVER_STATE)  # a reference, whose type is optional
         return _message(fields, place)
     if kind in _HELD_BY_SERVER:
         return InputItem(ItemKind.SERVER_STATE)
@@ -150,7 +150,7 @@ def _said(fields: dict[str, Any], place: str) -> InputItem:
 
 
 def _setting(fields: dict[str, Any]) -> InputItem:
-    """Tools and options that count from here on: they are the system's, wherever they stand."""
+    """Read tools and options that apply from here on; they are the system's at any place."""
     tools = fields.get("tools")
     return InputItem(
         ItemKind.SYSTEM,
@@ -190,13 +190,13 @@ def _output(raw: bytes, kind: str, fields: dict[str, Any], place: str) -> InputI
 
 
 def tool_opening(call_id: str) -> bytes:
-    """The beginning of a canonical message with the result of a call, up to its content."""
+    """Return the beginning of a canonical message with a call's result, up to its content."""
     named = b'"tool_call_id":' + msgspec.json.encode(call_id) + b"," if call_id else b""
     return b'{"role":"tool",' + named + b'"content":'
 
 
 def _unknown(kind: str, fields: dict[str, Any]) -> InputItem:
-    """An item of a kind that nobody here knows is kept whole beside its neighbours."""
+    """Keep an item of an unknown kind whole, beside its neighbours."""
     role = fields.get("role")
     if isinstance(role, str) and role in SYSTEM_ROLES:
         message = {"role": "system", "content": [{**fields, "type": kind}]}
@@ -222,7 +222,7 @@ def _model(
 
 
 def _span(raw: bytes, name: str, place: str) -> tuple[int, int]:
-    """Where the value of a field stands."""
+    """Return the span of a field's value."""
     try:
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         span = json_fields.spans(raw, fields)[name]
@@ -236,7 +236,7 @@ def _marked(content: object) -> bool:
 
 
 def _with_markers(content: Any) -> list[dict[str, Any]]:
-    """Return the parts with the cache markers by the name that the core knows."""
+    """Return the parts, with cache markers under the core's name for them."""
     return [
         {(MARKER if key == BREAKPOINT else key): value for key, value in part.items()}
         for part in content

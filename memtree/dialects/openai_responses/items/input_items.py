@@ -1,4 +1,4 @@
-"""The posted items, and what is known of earlier lists of them."""
+"""Posted items, and the known translations of earlier lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ItemCache = TranslationCache[InputItem]
 
 
 class InputItems:
-    """The items of a list, each read when it is looked at."""
+    """Items of a list, each read at first access."""
 
     __slots__ = ("_cache", "_found", "_since", "raws", "tenant")
 
@@ -26,7 +26,7 @@ class InputItems:
         self._found: dict[int, InputItem] = {}
 
     def __getitem__(self, index: int) -> InputItem:
-        """Raises `BadRequest` that names what cannot be read."""
+        """Return the item at an index. Raises `BadRequest` with the unreadable place."""
         item = self._found.get(index)
         if item is None:
             raw = self.raws[index]
@@ -44,8 +44,8 @@ class InputItems:
 
 @dataclass(frozen=True, slots=True)
 class KnownInput:
-    """`listed`: the number of its canonical messages; `leading`: by what those of no item are known
-    again."""
+    """Translation of an earlier input. `listed`: the number that identifies its canonical list;
+    `leading`: keys of the messages of no item."""
 
     translated: TranslatedItems
     listed: int

@@ -1,4 +1,4 @@
-"""Results that a client sends back: which call each answers, and what it says."""
+"""Read results that a client sends back: the call each answers, and its content."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _KNOWN = frozenset(
 
 
 def is_output(kind: str, fields: dict[str, Any]) -> bool:
-    """A kind that nobody knows counts where it names a call."""
+    """Return True for an output; an unknown kind counts if it names a call."""
     return kind in _KNOWN or (kind.endswith("_output") and isinstance(fields.get("call_id"), str))
 
 
 def ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
-    """The ids by which the output names its call; none where it answers the next one."""
+    """Return the ids by which an output names its call; none if it answers the next call."""
     name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
     if name not in fields and kind == "local_shell_call_output":
         name = "id"
@@ -46,7 +46,8 @@ def is_parts(output: object) -> bool:
 
 
 def content(kind: str, fields: dict[str, Any]) -> object:
-    """The canonical content of an output that is neither text nor a list of content parts."""
+    """Return the canonical content of an output that is neither text nor a list of content
+    parts."""
     output = fields.get("output")
     if kind == "mcp_approval_response":
         said = "approved" if fields.get("approve") is True else "denied"
@@ -65,7 +66,7 @@ def content(kind: str, fields: dict[str, Any]) -> object:
 
 
 def _chunk(chunk: dict[str, Any]) -> str:
-    """Return the output of a command, and how it ended where that is no success."""
+    """Return the output of a command, and its outcome unless it succeeded."""
     texts = [text for name in ("stdout", "stderr") if isinstance(text := chunk.get(name), str)]
     outcome = chunk.get("outcome")
     if isinstance(outcome, dict):

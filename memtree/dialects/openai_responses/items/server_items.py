@@ -1,6 +1,6 @@
-"""Calls that the server ran itself: what was asked and what came of it, as text of the answer.
+"""Read calls that the server ran itself: requests and results, as text of the answer.
 
-They stand among the model's own items and nobody answers them, so they are part of what it said.
+They stand among the model's own items and get no answer, so they are part of the model's message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 @dataclass(frozen=True, slots=True)
 class ServerCall:
-    """`parts`: media that it made. `loads`: names of the tools that it loads."""
+    """Call run by the server. `parts`: media that it made. `loads`: names of tools it loads."""
 
     text: str
     parts: list[dict[str, Any]] = field(default_factory=list)
@@ -47,12 +47,13 @@ def said(kind: str, fields: dict[str, Any]) -> ServerCall | None:
 
 
 def loaded(fields: dict[str, Any]) -> frozenset[str]:
-    """Names of the tools that an item defines, those of a namespace behind its name."""
+    """Return the names of the tools that an item defines, prefixed by their namespace, if any."""
     return frozenset(_names(fields.get("tools")))
 
 
 def tool_list(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """Content that names the tools; the definitions take their place in the prompt as well."""
+    """Return content that names the tools, with the definitions, which take tokens of the
+    prompt."""
     names = ", ".join(_names(fields.get("tools")))
     named = {"type": "text", "text": f"Tools: {names}" if names else "No tools"}
     return [named, {"type": "tool_definitions", "tools": fields.get("tools")}]
