@@ -40,7 +40,7 @@ from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
 from memtree.conversation.message_list import size_from
-from memtree.errors import ContextOverflow, NotFound, Unavailable
+from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -111,13 +111,30 @@ class ContextMemory:
         return answer
 
     async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
-        """Compress as `compress` does, and return details that can be queried afterwards."""
+        """Compress as `compress` does, and return details that can be queried afterwards.
+
+        An unexpected error may come from cached data, so the request is tried once more without
+        any: the alternative is to send a conversation of a million tokens whole."""
         generation = self._indexing.generation(ask.tenant)
         try:
-            result = await self._compress(ask, generation)
+            try:
+                result = await self._compress(ask, generation)
+            except MemTreeError:
+                raise
+            except Exception:
+                log.exception("memory.tried_again")
+                self._drop_cached(ask.tenant)
+                result = await self._compress(ask, generation)
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)
         return result.answer, self._details(result, generation)
+
+    def _drop_cached(self, tenant: str) -> None:
+        """Drop what is cached of a tenant's histories and trees; all of it can be read again."""
+        self._indexing.drop(tenant)
+        self._read.forget(tenant)
+        if self._facts is not None:
+            self._facts.forget()
 
     async def _compress(self, ask: CompressRequest, generation: int) -> CompressResult:
         posted = await self.read(ask)

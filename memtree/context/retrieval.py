@@ -23,6 +23,7 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import EmbedderUnavailable
 from memtree.ports.models import Embedder
 from memtree.process import tracing
+from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
@@ -112,7 +113,7 @@ class Retriever:
             async with self._indexing.corpus(posted, index) as corpus:
                 if vector is not None:
                     vector = await self._less_named(posted, corpus, query, vector)
-                return await asyncio.to_thread(ranked, corpus, vector), by_words
+                return await in_thread(ranked, corpus, vector), by_words
 
     async def _less_named(
         self, posted: History, corpus: Corpus, query: str, vector: NDArray[np.float32]
@@ -120,7 +121,7 @@ class Retriever:
         """Return the mean of a query's vector and of the same without the speakers that it names
         (docs/decisions/0083). A turn adds few messages, whose speakers are read without a hop."""
         if corpus.messages - len(corpus.speakers) > FEW:
-            bare = await asyncio.to_thread(nameless, posted, corpus, query)
+            bare = await in_thread(nameless, posted, corpus, query)
         else:
             bare = nameless(posted, corpus, query)
         other = None if bare == query else (await self._vector(bare))[0]

@@ -18,6 +18,7 @@ from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.conversation.history import History
 from memtree.process.bounded import SizedRows, TenantRows
 from memtree.process.cache_limits import CacheLimits
+from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node import Frontier, Node
 from memtree.tree.node_size import node_bytes
@@ -172,7 +173,11 @@ class CorpusCache:
             async with use.lock:
                 if use.begins(corpus, tree):  # False if it grew with another branch while we waited
                     use.tree = tree
-                    await _extend(corpus, tree)
+                    try:
+                        await _extend(corpus, tree)
+                    except Exception:  # some of the leaves may have been added
+                        self._drop(corpus)
+                        raise
                     self._keep(corpus, use)
                     try:
                         yield corpus
@@ -195,8 +200,7 @@ class CorpusCache:
         ends."""
         for corpus, use in list(self._uses.items()):
             if tenant in (None, use.tenant):
-                del self._uses[corpus]
-        self._kept = [corpus for corpus in self._kept if corpus in self._uses]
+                self._drop(corpus)
 
     def _pick(self, tenant: str, tree: KnownTree, dimensions: int) -> Corpus | None:
         """Pick the corpus to extend. One that was created before the dimensions were known has no
@@ -216,6 +220,10 @@ class CorpusCache:
                 best = corpus
         return best
 
+    def _drop(self, corpus: Corpus) -> None:
+        self._uses.pop(corpus, None)
+        self._kept = [kept for kept in self._kept if kept is not corpus]
+
     def _keep(self, corpus: Corpus, use: _CorpusUse) -> None:
         self._uses[corpus] = use
         self._kept = [kept for kept in self._kept if kept is not corpus] + [corpus]
@@ -233,7 +241,7 @@ async def _extend(corpus: Corpus, tree: KnownTree) -> None:
     """Add the tree's further leaves to the corpus, which has the first ones already."""
     nodes, places = tree.leaves_from(corpus.final_leaves)
     if len(nodes) > INLINE_LEAVES:
-        await asyncio.to_thread(corpus.extend, nodes, places)
+        await in_thread(corpus.extend, nodes, places)
     else:
         corpus.extend(nodes, places)
 
