@@ -336,9 +336,8 @@ class MemoryBook:
         replaces: bool,
         by_person: bool,
     ) -> Memory:
-        """End the conflict of two memories: one `replaces` the other, or both are kept. What a
-        model wrote waits for a person where a model lets it replace another. Raises `NotFound`
-        naming `id` or `with` where they are in none."""
+        """End the conflict of two memories: one `replaces` the other, or both are kept. A model's
+        text that a model lets replace one is tainted. Raises `NotFound` naming `id` or `with`."""
         memory = await self.get(scope, ref)
         try:
             older = await self.get(scope, other)
@@ -349,9 +348,8 @@ class MemoryBook:
         if not pairs & {(memory.id, older.id)}:
             raise NotFound("with names no memory that this one conflicts with.", param="with")
         if replaces:
-            change = MemoryChange(self.clock.now())
-            if not by_person and not is_own_word(memory):
-                change = replace(change, tainted=True, standing="")
+            now, trusted = self.clock.now(), by_person or is_own_word(memory)
+            change = MemoryChange(now) if trusted else MemoryChange(now, tainted=True, standing="")
             memory = await self._store.merge(scope, memory.id, older.id, "settled", change=change)
         else:
             await self._store.keep_both(scope, memory.id, older.id)
