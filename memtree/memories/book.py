@@ -25,6 +25,7 @@ from memtree.memories.draft import (
 )
 from memtree.memories.draft import new_memory as made_of
 from memtree.memories.fields.standing import standing_topic
+from memtree.memories.fields.taint import is_own_word
 from memtree.memories.injection.ageing import is_outdated
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
@@ -327,10 +328,16 @@ class MemoryBook:
         return memory
 
     async def settle(
-        self, scope: Scope, ref: MemoryRef, other: MemoryRef, *, replaces: bool
+        self,
+        scope: Scope,
+        ref: MemoryRef,
+        other: MemoryRef,
+        *,
+        replaces: bool,
+        by_person: bool,
     ) -> Memory:
-        """End the conflict of two memories: one `replaces` the other, or both are kept. Raises
-        `NotFound` naming `id` or `with` where they are in none."""
+        """End the conflict of two memories: one `replaces` the other, or both are kept. A model's
+        text that a model lets replace one is tainted. Raises `NotFound` naming `id` or `with`."""
         memory = await self.get(scope, ref)
         try:
             older = await self.get(scope, other)
@@ -341,7 +348,9 @@ class MemoryBook:
         if not pairs & {(memory.id, older.id)}:
             raise NotFound("with names no memory that this one conflicts with.", param="with")
         if replaces:
-            memory = await self._store.merge(scope, memory.id, older.id, "settled")
+            now, trusted = self.clock.now(), by_person or is_own_word(memory)
+            change = MemoryChange(now) if trusted else MemoryChange(now, tainted=True, standing="")
+            memory = await self._store.merge(scope, memory.id, older.id, "settled", change=change)
         else:
             await self._store.keep_both(scope, memory.id, older.id)
             memory = await self.get(scope, memory.id)

@@ -15,6 +15,7 @@ from memtree.memories.fields.standing import pinned_topic, standing_of, standing
 from memtree.memories.fields.taint import tainted
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
+    SNAPSHOT,
     UNSET,
     Memory,
     MemoryChange,
@@ -129,6 +130,8 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
         "tainted": by_rule,
     }
     topic = inferred if draft.standing is None else pinned(text, draft.standing)
+    if draft.kind == SNAPSHOT:  # nobody's words: a summary of a conversation
+        topic = ""
     hashed, terms = text_hash(text), packed_terms(text)
     return NewMemory(id_, text, hashed, terms, now, standing=topic, **said)
 
@@ -139,7 +142,10 @@ def pinned(text: str, standing: bool) -> str:
 
 
 def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
-    """A correction keeps what it does not say itself, and a taint unless a person corrects."""
+    """A correction keeps what it does not say itself. One by a person takes a taint away and stands
+    where the old memory did; one by a model is tainted and does not stand, whatever it replaces."""
+    person = draft.source_type == "user"
+    standing = True if old.standing and not old.tainted else None
     return replace(
         draft,
         category=draft.category or old.category,
@@ -149,8 +155,8 @@ def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
         capture_mode=draft.capture_mode or old.capture_mode,
         session_id=draft.session_id or old.session_id,
         thread_id=draft.thread_id or old.thread_id,
-        tainted=draft.tainted or old.tainted,  # of what a person saves it is taken away
-        standing=True if old.standing and not old.tainted else None,
+        tainted=not person,
+        standing=standing if person else False,
         kind=draft.kind or old.kind,
     )
 

@@ -21,6 +21,8 @@ _HYPOTHETICAL = _DATA.pattern("hypothetical")
 _TRANSIENT = _DATA.pattern("transient")
 _MOOD = _DATA.pattern("mood")
 _JOINT = lazily(r",? (?:and|but|so) |, |; ")
+# "..., but not right now": it denies the statement before it.
+_DENIES = lazily(r"[,;]? (?:(?:and|but|so|just|well,?) )*(?:not|never|no longer)\b")
 _TROUBLE = _DATA.pattern("trouble")
 _CODE = _DATA.pattern("code")
 _VAGUE = _DATA.pattern("vague")
@@ -91,12 +93,16 @@ def lasting(lower: str) -> str:
 
     >>> lasting("i teach maths in leeds and my class is loud right now")
     'i teach maths in leeds'
+    >>> lasting("i live in leeds, but not right now")
+    ''
     """
     match = _TRANSIENT.search(lower)
     if match is None:
         return lower
     joints = [joint.start() for joint in _JOINT.finditer(lower, 0, match.start())]
-    return lower[: joints[-1]] if joints and lower.count(" ", 0, joints[-1]) + 1 >= SHORTEST else ""
+    if not joints or lower.count(" ", 0, joints[-1]) + 1 < SHORTEST:
+        return ""
+    return "" if _DENIES.match(lower, joints[-1]) else lower[: joints[-1]]
 
 
 def passing(lower: str) -> SkipReason | None:

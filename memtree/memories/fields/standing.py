@@ -15,13 +15,13 @@ from __future__ import annotations
 import re
 
 from memtree.language.word_file import WordFile
+from memtree.memories.fields.taint import PEOPLE
 from memtree.text.instructions.rule_score import grouped
 
 _DATA = WordFile("all", "memory_standing")
 
 READ = 400  # characters: what stands in every prompt is a sentence
 WISH, FACT, SILENCE = "wish", "fact", "wish.silence"
-_PEOPLE = ("user", "extraction")  # their own words
 _CLOSED = (
     "wish", "wish:language", "wish.address", "wish.tone", "wish:length", "wish.units", "fact:diet",
 )  # fmt: skip
@@ -84,7 +84,7 @@ def standing_of(
     page spoke in the turn. `turn_known`: somebody has looked; else only what the user asked for,
     `explicit`, and of closed kinds."""
     topic = standing_topic(text)
-    if not topic or source_type in _PEOPLE:
+    if not topic or source_type in PEOPLE:
         return topic
     if after_tool or points_elsewhere(text):
         return ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.agents.agent_memory import LocatedMemory
+from memtree.memories.fields.taint import is_own_word
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
@@ -82,7 +83,7 @@ async def _joining(
 ) -> tuple[MemoryChange, int]:
     """Merge a memory with another live one, if it is going to say the same. Returns the change with
     the fields of both, and how many fewer memories count. `but`: number of a memory that is removed
-    anyway."""
+    anyway. Only people edit texts."""
     if isinstance(change.text, Unset) or change.text_hash == row.text_hash or not row.live(now):
         return change, 0
     changed = changed_memory(row.memory(), change)
@@ -90,7 +91,7 @@ async def _joining(
     if twin is None or twin.number in (row.number, but):
         return change, 0
     await count_as(sql, scope, twin, row.id, row.number, now)
-    both = joined(changed, twin)
+    both = joined(changed, twin, by_person=True)
     return replace(
         change,
         tags=both.tags,
@@ -191,7 +192,8 @@ async def supersede(
     number = await next_number(sql, at)
     # first, since two memories would share one key otherwise
     await put_away(sql, at, [(row, by.id, by.created), *others])
-    new = replace(joined(by, twin) if twin else by, supersedes=row.id)
+    both = joined(by, twin, by_person=is_own_word(by)) if twin else by
+    new = replace(both, supersedes=row.id)
     (memory,) = await insert(sql, at, [new], number, [key])
     if twin:
         await count_as(sql, at, twin, memory.id, number, now)

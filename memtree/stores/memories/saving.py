@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.errors import BadRequest, Conflict
+from memtree.memories.fields.taint import is_own_word
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope
@@ -73,7 +74,8 @@ async def add(
         return Added(there.memory(), existing=True)
     twin = None if once else await twin_of(sql, at, memory.text_hash, memory.kind, now)
     number = await next_number(sql, at, most=most, now=now)
-    (stored,) = await insert(sql, at, [joined(memory, twin) if twin else memory], number)
+    both = joined(memory, twin, by_person=is_own_word(memory)) if twin else memory
+    (stored,) = await insert(sql, at, [both], number)
     if twin:
         await count_as(sql, at, twin, stored.id, number, now)
     if idempotency_key:

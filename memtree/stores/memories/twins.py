@@ -36,17 +36,21 @@ async def twin_of(
     return None if twin is None or twin.memory().kind else twin
 
 
-def joined(new: Said, twin: RowState) -> Said:
-    """Merge a memory with its twin: all tags, the later expiry, and no taint if one of them has
-    none."""
+def joined(new: Said, twin: RowState, *, by_person: bool) -> Said:
+    """Merge a memory with its twin: all tags and the later expiry. Where a person says it again
+    (`by_person`), it has no taint if one of them has none, and stands if one of them does; a model
+    that says it again changes neither."""
     old: Memory = twin.memory()
     ends = (new.expires, old.expires)
+    tainted, standing = old.tainted, old.standing
+    if by_person:
+        tainted, standing = new.tainted and tainted, new.standing or standing
     return replace(
         new,
         tags=tuple(dict.fromkeys((*new.tags, *old.tags)))[:MAX_TAGS],
         expires=None if None in ends else max(end for end in ends if end is not None),
-        tainted=new.tainted and old.tainted,
-        standing=new.standing or old.standing,
+        tainted=tainted,
+        standing=standing,
     )
 
 

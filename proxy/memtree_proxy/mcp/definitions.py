@@ -139,7 +139,8 @@ CORRECT = ToolDefinition(
     title="Correct a fact",
     description=(
         "Replace a memory by a new text, because it was wrong or has changed. The old text is "
-        "kept as corrected, so that it is noticed when somebody saves it again."
+        "kept as corrected, so that it is noticed when somebody saves it again. The new text is "
+        "`tainted` and no standing wish until a person confirms it."
     ),
     arguments=Correct,
     output_schema=_answer(

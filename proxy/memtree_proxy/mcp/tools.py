@@ -146,7 +146,9 @@ class MemoryTools:
 
     async def _settle(self, call: Settle, caller: Caller) -> Json:
         replaces = call.action == arguments.REPLACE
-        memory = await self._book.settle(caller.scope, call.id, call.other, replaces=replaces)
+        memory = await self._book.settle(
+            caller.scope, call.id, call.other, replaces=replaces, by_person=False
+        )
         return rendering.settled(memory)
 
     async def _list(self, call: ListMemories, caller: Caller) -> Json:

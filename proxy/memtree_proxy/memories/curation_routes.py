@@ -232,7 +232,9 @@ class CurationRoutes:
         scope, id_ = await self._one(request)
         posted = await self._requests.posted(request, curation.MemorySettlement)
         with naming(MEMORY):
-            memory = await self._book.settle(scope, id_, posted.other, replaces=posted.replaces)
+            memory = await self._book.settle(
+                scope, id_, posted.other, replaces=posted.replaces, by_person=True
+            )
         return await self._shown(scope, memory)
 
     # -- scopes --------------------------------------------------------------------------------

@@ -117,5 +117,5 @@ async def test_a_newer_value_stands_alone_with_the_former_one():
         assert [line.text for line in await shown(of, asked)] == [
             "The staging port is 8091. (was: 8090) (fact, 1970-01-12)"
         ]
-        await of.book.settle(SCOPE, newer.id, newer.updates[0].id, replaces=False)
+        await of.book.settle(SCOPE, newer.id, newer.updates[0].id, replaces=False, by_person=True)
         assert len(await shown(of, asked)) == 2

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import languages_with
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFile, WordFiles
 from memtree.memories.extraction.candidates import SkipReason
 
 UNSPACED = ("ja", "zh")
@@ -25,15 +26,23 @@ REASONS = (
 )  # fmt: skip
 _UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _EVERYWHERE = WordFiles("memory_statements", without=("en",))
-_LEAD = _EVERYWHERE.pattern("lead", shaped=lambda words: rf"(?:(?:{words})\b[\s,:;.!–—-]*+)++")
 # What passes, what is at hand, and what is somebody else's, in any of them.
 _PASSING = _EVERYWHERE.pattern("passes", shaped=lambda words: rf"\b(?:{words})\b")
 
 
 def lead(lower: str) -> int:
-    """Where the sentence begins behind a greeting or a joint."""
-    match = _LEAD.match(lower)
-    return match.end() if match else 0
+    """Return where the sentence begins behind a greeting or a joint of its own language, 0 where it
+    has none. What opens a sentence in one language may be a part of it in another: French "non" is
+    the Italian "not". So the grammar of the opener's language has to know what follows it.
+
+    >>> lead("non, je mange de la viande"), lead("non mangio carne")
+    (5, 0)
+    """
+    for opener, grammar in _openers():
+        match = opener.match(lower)
+        if match and grammar.match(lower, match.end()):
+            return match.end()
+    return 0
 
 
 def refused(lower: str) -> SkipReason | None:
@@ -55,6 +64,25 @@ def is_unspaced(text: str) -> bool:
 def _first(lower: str, names: Sequence[str]) -> str:
     patterns = _patterns(is_unspaced(lower))
     return next((str(name) for name in names if patterns[name].match(lower)), "")
+
+
+@cache
+def _openers() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """For each language with openers, the pattern of these and that of its whole grammar."""
+    files = [WordFile(each, "memory_statements") for each in languages_with("memory_statements")]
+    return tuple(
+        (file.pattern("lead", shaped=_repeated), lazily(partial(_grammar, file)))
+        for file in files
+        if "lead" in file.names()
+    )
+
+
+def _repeated(words: str) -> str:
+    return rf"(?:(?:{words})\b[\s,:;.!–—-]*+)++"
+
+
+def _grammar(file: WordFile) -> str:
+    return "|".join(file.part(name) for name in (*CATEGORIES, *REASONS))
 
 
 @cache

@@ -13,6 +13,7 @@ import msgspec
 
 from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
 from memtree.memories.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
+from memtree.memories.fields.taint import in_place_of
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by
@@ -149,10 +150,11 @@ async def _add(sql: Sql, batch: _Batch, run: Sequence[_Write]) -> None:
     same: dict[int, Memory] = {}  # by the index of the write
     for each in run:
         given, old = each.write.memory, there.get(each.key) if each.key else None
-        if old is not None and says_the_same(old.memory(), given):
-            same[each.place] = old.memory()
-            continue
         if old is not None:
+            given = in_place_of(given, old.memory())
+            if says_the_same(old.memory(), given):
+                same[each.place] = old.memory()
+                continue
             replaced[given.id] = old
         new.append(replace(given, supersedes=old.id) if old else given)
         new_keys.append(each.key)
@@ -202,6 +204,10 @@ async def _replace(sql: Sql, batch: _Batch, item: _Write) -> None:
     row, old = rows[0], rows[0].memory()
     if plain(new.kind) != plain(old.kind):
         raise BadRequest(f"{where}: the memory to be replaced is of another kind.", param=where)
+    new = in_place_of(new, old)
+    rival = (await holders(sql, at, [key], batch.now)).get(key)
+    if rival is not None:
+        new = in_place_of(new, rival.memory())
     if key == row.unique_key and says_the_same(old, new):
         batch.results.append(StructuredResult(old, WriteOutcome.UNCHANGED))
         return
@@ -232,6 +238,7 @@ def _version(old: Memory, new: NewMemory) -> MemoryChange:
         data=new.data,
         expires=new.expires,
         tainted=new.tainted,
+        standing=new.standing,
         confidence=new.confidence,
         happened=new.happened,
         mentions=new.mentions,

@@ -78,6 +78,7 @@ async def put_snapshot(
         memory.text_hash,
         memory.terms,
         expires=UNSET if memory.expires is None else memory.expires,
+        standing="",
     )
     return await changing.change_row(sql, at, rows[0], text, now)
 

@@ -116,6 +116,10 @@ class ChatCurationRoutes:
         posted = await self._requests.posted(request, curation.MemorySettlement)
         with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
-                scope, path_id(request, CHAT_MEMORY), posted.other, replaces=posted.replaces
+                scope,
+                path_id(request, CHAT_MEMORY),
+                posted.other,
+                replaces=posted.replaces,
+                by_person=True,
             )
         return await shown_one(self._curation.book, scope, memory)
