@@ -26,16 +26,14 @@ conversation is cached on neither side. Pure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memtree.budget.prices import Prices
 
-
 # Shorter prefixes prove nothing: no provider has to cache them. As OpenAI documents it.
 LEAST_EXPECTED = 1_024
 FADING = 0.9  # weight of what earlier requests have shown, at each further one
-NEVER_CACHED = Prices(write=1.0, read=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +101,8 @@ def saved(
     """Return the savings in uncached input tokens. `several`: `usage` is the sum of several prompts
     to the provider, so it does not give the ratio between its tokens and ours. `share`: of the
     known tokens, those that count as cached."""
-    if not share and not (usage and usage.written):
-        prices = NEVER_CACHED
+    if not (usage and usage.written):  # what is hardly cached is hardly written to the cache
+        prices = replace(prices, write=1 + share * (prices.write - 1))
     without = by_rule(_cached(posted, share), prices)
     if usage is None or usage.cached is None:
         return round(without - by_rule(_cached(sent, share), prices))

@@ -100,8 +100,14 @@ def test_the_more_counts_as_cached_the_less_is_saved(
     posted: Prompt, sent: Prompt, cached: int, shares: tuple[float, float]
 ) -> None:
     usage = ProviderUsage(sent.tokens, min(cached, sent.tokens))
-    less, more = (saved(posted, sent, CLAUDE, usage, share=share) for share in sorted(shares))
+    less, more = (saved(posted, sent, OPENAI, usage, share=share) for share in sorted(shares))
     assert less >= more
+
+
+def test_hardly_any_cache_is_reckoned_like_none() -> None:
+    posted, sent, usage = Prompt(100_000, 90_000), Prompt(20_000), ProviderUsage(20_000, 0)
+    nearly = saved(posted, sent, CLAUDE, usage, share=0.001)
+    assert nearly == pytest.approx(saved(posted, sent, CLAUDE, usage, share=0.0), rel=0.01)
 
 
 def test_the_evidence_of_an_answer() -> None:
