@@ -7,6 +7,10 @@ metrics.
 below applied to what was sent. *Without* is the rule applied to what was posted. A history that was
 sent whole saved nothing, by definition.
 
+Some providers cache nothing, or hardly anything. What they report is compared with the rule
+(`CacheEvidence`), and both sides are reckoned with the share of the rule's cached tokens that the
+provider really reads from its cache.
+
 The rule: the provider reads from its cache the common prefix with the previous prompt of the same
 conversation and model, if the cache has not expired; it writes the rest. So the first request of a
 conversation is cached on neither side. Pure.
@@ -22,10 +26,14 @@ conversation is cached on neither side. Pure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memtree.budget.prices import Prices
+
+# Shorter prefixes prove nothing: no provider has to cache them. As OpenAI documents it.
+LEAST_EXPECTED = 1_024
+FADING = 0.9  # weight of what earlier requests have shown, at each further one
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,39 @@ class ProviderUsage(NamedTuple):
     output: int | None = None
 
 
+class CacheEvidence(NamedTuple):
+    """How well a provider caches a model's prompts. `expected`: tokens of which the rule says that
+    they are cached; `cached`: those that the provider has read from its cache."""
+
+    expected: float = 0.0
+    cached: float = 0.0
+
+    def followed_by(self, newer: CacheEvidence) -> CacheEvidence:
+        """Return the evidence of earlier requests and of `newer`; no change if that has none."""
+        if not newer.expected:
+            return self
+        return CacheEvidence(
+            FADING * self.expected + newer.expected, FADING * self.cached + newer.cached
+        )
+
+    def share(self, own: CacheEvidence) -> float:
+        """Return the share of the rule's cached tokens that counts as cached for a request with the
+        evidence `own`: the larger one, so that a single miss of a provider that caches is a loss;
+        1.0 without any evidence."""
+        shares = [each.cached / each.expected for each in (self, own) if each.expected]
+        return max(shares, default=1.0)
+
+
+def evidence_of(
+    sent: Prompt, usage: ProviderUsage | None, *, several: bool = False
+) -> CacheEvidence:
+    """Return what one answer shows about the provider's cache; arguments as in `saved`."""
+    if usage is None or usage.cached is None or sent.known < LEAST_EXPECTED:
+        return CacheEvidence()
+    expected = sent.known * _scale(sent, usage, several=several)
+    return CacheEvidence(expected, min(usage.cached, expected))
+
+
 def saved(
     posted: Prompt,
     sent: Prompt,
@@ -55,15 +96,27 @@ def saved(
     usage: ProviderUsage | None = None,
     *,
     several: bool = False,
+    share: float = 1.0,
 ) -> int:
     """Return the savings in uncached input tokens. `several`: `usage` is the sum of several prompts
-    to the provider, so it does not give the ratio between its tokens and ours."""
-    without = by_rule(posted, prices)
+    to the provider, so it does not give the ratio between its tokens and ours. `share`: of the
+    known tokens, those that count as cached."""
+    if not (usage and usage.written):  # what is hardly cached is hardly written to the cache
+        prices = replace(prices, write=1 + share * (prices.write - 1))
+    without = by_rule(_cached(posted, share), prices)
     if usage is None or usage.cached is None:
-        return round(without - by_rule(sent, prices))
+        return round(without - by_rule(_cached(sent, share), prices))
     # The posted tokens are converted into the provider's, by its count of the sent ones.
-    scale = 1.0 if several or not sent.tokens else usage.input / sent.tokens
+    scale = _scale(sent, usage, several=several)
     return round(scale * without - as_billed(usage, prices))
+
+
+def _scale(sent: Prompt, usage: ProviderUsage, *, several: bool) -> float:
+    return 1.0 if several or not sent.tokens else usage.input / sent.tokens
+
+
+def _cached(prompt: Prompt, share: float) -> Prompt:
+    return Prompt(prompt.tokens, round(share * min(prompt.known, prompt.tokens)))
 
 
 def by_rule(prompt: Prompt, prices: Prices) -> float:

@@ -3,6 +3,7 @@
 Kept in this process: for each address at which a request ended, its time by model, and the
 conversation's total savings by then, over all models; no text. Requests of earlier or other
 processes are looked up in the log, once. `memtree.budget.savings` computes what a request saved.
+Also kept, by tenant and model: how well the provider caches.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtree.budget.savings import Prompt, ProviderUsage, saved
-from memtree.context.answer import Answer
+from memtree.budget.savings import CacheEvidence, Prompt, ProviderUsage, evidence_of, saved
+from memtree.context.answer import Answer, PostedSizes
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog
 from memtree.process.bounded import remember
@@ -36,11 +37,22 @@ class Saving(NamedTuple):
 
 
 class SentRequest(NamedTuple):
-    """The newest request with a model that ended at an address."""
+    """The newest request with a model that ended at an address. `whole`: nothing was folded."""
 
     time: float
     epoch: str
     turn: int
+    whole: bool = False
+
+
+class _Turn(NamedTuple):
+    """A request beside the one before it. `number`: as `Saving.turn`. `sure`: the beginning of what
+    is sent is known to be what the provider was sent before."""
+
+    posted: Prompt
+    sent: Prompt
+    number: int
+    sure: bool
 
 
 NOTHING = Saving()
@@ -54,6 +66,7 @@ class SentRequests:
         self._log, self._most = log, most
         self._ended: OrderedDict[_Key, SentRequest] = OrderedDict()
         self._totals: OrderedDict[tuple[str, bytes], int] = OrderedDict()
+        self._caching: OrderedDict[tuple[str, str], CacheEvidence] = OrderedDict()
 
     async def recall(self, tenant: str, model: str, answer: Answer) -> None:
         """Look the previous request up in the log, if this process has not seen it."""
@@ -64,7 +77,8 @@ class SentRequests:
             if self._before(tenant, model, answer) is None:
                 row = await self._log.previous_request(tenant, model, addresses)
                 if row is not None:
-                    sent = SentRequest(row.time, row.epoch.hex(), row.turn)
+                    whole = not row.epoch and row.sent_tokens == row.posted_tokens
+                    sent = SentRequest(row.time, row.epoch.hex(), row.turn, whole)
                     remember(self._ended, (tenant, model, row.address), sent, self._most)
             if self._total(tenant, answer) is None:
                 row = await self._log.previous_request(tenant, None, addresses)
@@ -88,32 +102,56 @@ class SentRequests:
         `several`: as in `savings.saved`."""
         if answer.sizes is None:
             return NOTHING
-        previous = self._before(tenant, model, answer)
-        before, length = previous or (None, 0)
+        turn = self._turn(tenant, model, answer, answer.sizes, now)
         total = self._total(tenant, answer) or 0
-        goes_on = before is not None and bool(answer.epoch) and before.epoch == answer.epoch
-        turn = (before.turn + 1 if before and before.turn else 0) if goes_on else 1
-        if answer.continued and not goes_on:
-            turn = 0
-        turn = turn if answer.epoch else 0
         if not answer.changed:
-            return Saving(0, total, turn)
-        sizes = answer.sizes
+            return Saving(0, total, turn.number)
+        own = _evidence(turn, usage, several=several)
+        share = self._caching.get((tenant, model), CacheEvidence()).share(own)
+        prices = answer.sizes.prices
+        savings = saved(turn.posted, turn.sent, prices, usage, several=several, share=share)
+        return Saving(savings, total, turn.number)
+
+    def note(
+        self,
+        tenant: str,
+        model: str,
+        answer: Answer,
+        now: float,
+        saving: Saving,
+        usage: ProviderUsage | None = None,
+        *,
+        several: bool = False,
+    ) -> None:
+        """Record that the provider has answered this request; arguments as in `saving`."""
+        if answer.sizes is not None and usage is not None:
+            turn = self._turn(tenant, model, answer, answer.sizes, now)
+            earlier = self._caching.get((tenant, model), CacheEvidence())
+            shown = earlier.followed_by(_evidence(turn, usage, several=several))
+            remember(self._caching, (tenant, model), shown, self._most)
+        sent = SentRequest(now, answer.epoch or "", saving.turn, not answer.changed)
+        remember(self._ended, (tenant, model, answer.address), sent, self._most)
+        remember(self._totals, (tenant, answer.address), saving.total, self._most)
+
+    def _turn(
+        self, tenant: str, model: str, answer: Answer, sizes: PostedSizes, now: float
+    ) -> _Turn:
+        before, length = self._before(tenant, model, answer) or (None, 0)
+        goes_on = before is not None and bool(answer.epoch) and before.epoch == answer.epoch
+        number = (before.turn + 1 if before and before.turn else 0) if goes_on else 1
+        if not answer.epoch or (answer.continued and not goes_on):
+            number = 0
         warm = before is not None and now - before.time <= sizes.prices.lifetime
         posted = Prompt(
             sizes.fixed + sizes.totals[-1], sizes.fixed + sizes.totals[length] if warm else 0
         )
+        if not answer.changed:
+            return _Turn(posted, posted, number, before is not None and before.whole)
         sent = Prompt(
             answer.sent_tokens - answer.system_tokens + sizes.fixed,
             (answer.stays if goes_on else sizes.fixed) if warm else 0,
         )
-        return Saving(saved(posted, sent, sizes.prices, usage, several=several), total, turn)
-
-    def note(self, tenant: str, model: str, answer: Answer, now: float, saving: Saving) -> None:
-        """Record that the provider has answered this request."""
-        sent = SentRequest(now, answer.epoch or "", saving.turn)
-        remember(self._ended, (tenant, model, answer.address), sent, self._most)
-        remember(self._totals, (tenant, answer.address), saving.total, self._most)
+        return _Turn(posted, sent, number, goes_on)
 
     def forget(self, tenant: str | None) -> None:
         """Forget a tenant's requests, because something of it was deleted (None: of an unknown
@@ -122,6 +160,8 @@ class SentRequests:
             del self._ended[key]
         for key_ in [key_ for key_ in self._totals if tenant in (None, key_[0])]:
             del self._totals[key_]
+        for model in [model for model in self._caching if tenant in (None, model[0])]:
+            del self._caching[model]
 
     def _before(self, tenant: str, model: str, answer: Answer) -> tuple[SentRequest, int] | None:
         """Return the newest request whose history is a prefix of this one, and its length."""
@@ -136,6 +176,10 @@ class SentRequests:
         request whose history is a prefix of this one's."""
         known = ((tenant, address) for address in _newest(answer))
         return next((self._totals[each] for each in known if each in self._totals), None)
+
+
+def _evidence(turn: _Turn, usage: ProviderUsage | None, *, several: bool) -> CacheEvidence:
+    return evidence_of(turn.sent, usage, several=several) if turn.sure else CacheEvidence()
 
 
 def _newest(answer: Answer) -> Sequence[bytes]:

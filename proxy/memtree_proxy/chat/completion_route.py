@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 
 from starlette.requests import Request
@@ -204,9 +204,18 @@ class CompletionRoute:
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.memory_failed", error)
             trace.decide(State.INTERNAL)
+            if exchange.chat.ask is not None:
+                await self._count(exchange.chat.ask, trace)
         finally:
             trace.memory.ms = (time.perf_counter() - started) * 1000
         return self._unpacked(exchange)
+
+    async def _count(self, ask: CompressRequest, trace: request_trace.Trace) -> None:
+        """Count a history that is sent whole because memory failed, if it can be read."""
+        with suppress(Exception):  # the failure is logged already
+            posted = await self._memory.read(ask)
+            size = posted.tokens + posted.system_tokens
+            trace.memory.raw_tokens = trace.memory.sent_tokens = size
 
     async def _remember(self, exchange: ChatExchange) -> PreparedChat:
         ask = exchange.chat.ask

@@ -51,6 +51,7 @@ class ChatExchange:
     async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
         """Send `body` and return the upstream's reply. `readable`: request it without
         content-encoding, because its bytes are read here, or follow others."""
+        self.trace.entry.sent_bytes = len(body)
         changed = body is not self.chat.content
         dropped = ((b"content-encoding", changed), (b"accept-encoding", readable))
         upstream, api_key, key_header = self.destination

@@ -23,7 +23,7 @@ import msgspec
 from memtree.budget.savings import ProviderUsage
 from memtree.context.context_memory import Answer
 from memtree.context.sent_requests import Saving
-from memtree.context.state import State
+from memtree.context.state import State, is_degraded
 from memtree.ports.request_log import CLIENT_GONE
 from memtree.process.tracing import Tracer
 from memtree_proxy.http.headers import Headers
@@ -50,6 +50,7 @@ _ENCODING = b"content-encoding"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
 RELAYED = "/*"  # the route of all requests that are relayed unchanged
 NO_ROUTE = "none"
+BYTES_A_TOKEN = 4  # of a JSON body with English text
 FILES = frozenset({"/ui", "/ui/*"})  # the web pages, which contain no data
 
 
@@ -81,7 +82,8 @@ class LogEntry(msgspec.Struct):
     seconds, also part of the id. `dialect`: empty if the request is not logged. `posted_headers`:
     to find the client's name; `answered`: bytes of the answer, to find the provider's usage;
     `first`: when its first ones came. `saving`: what memory saved. `wrap_run`: the run of `memtree
-    wrap` that the request belongs to."""
+    wrap` that the request belongs to. `sent_bytes`: size of the last body that went to the
+    provider."""
 
     id: str = ""
     came: float = 0.0
@@ -94,6 +96,7 @@ class LogEntry(msgspec.Struct):
     index_only: bool = False
     explained: bool = False
     wrap_run: str = ""
+    sent_bytes: int = 0
 
 
 class RequestTimes(msgspec.Struct):
@@ -211,6 +214,16 @@ class Trace(msgspec.Struct):
         self.memory.raw_tokens = answer.raw_tokens
         self.memory.sent_tokens = answer.sent_tokens
         self.memory.saved = answer.memories
+
+    def count_unread(self) -> None:
+        """Count the tokens of a request that was sent whole because memory could not read it: as
+        the provider counted them, or else estimated."""
+        memory = self.memory
+        size = self.entry.sent_bytes
+        if memory.sent_tokens is None and size and is_degraded(memory.state or ""):
+            usage = None if self.rounds.recalls else self.usage
+            tokens = usage.input if usage else -(-size // BYTES_A_TOKEN)
+            memory.raw_tokens = memory.sent_tokens = tokens
 
     def headers(self) -> Headers:
         """Return the `x-memtree-*` response headers; none if memory was not used."""

@@ -106,6 +106,7 @@ class Edge:
             self._save(seen, seen.memory.answer)
             # it holds text, and the trace is kept until the log is written
             seen.memory.answer = None
+        seen.count_unread()
         recorders = self._recorders
         if recorders.requests is not None and seen.entry.dialect:
             recorders.requests.add(seen, seconds)
@@ -122,7 +123,7 @@ class Edge:
         known = (tenant, seen.entry.model, answer)
         saving = self._recorders.sent.saving(*known, came, seen.usage, several=several)
         if seen.billed:
-            self._recorders.sent.note(*known, came, saving)
+            self._recorders.sent.note(*known, came, saving, seen.usage, several=several)
         seen.entry.saving = saving if seen.billed else saving._replace(saved=0)
 
     async def _answer(

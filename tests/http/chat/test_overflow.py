@@ -111,6 +111,59 @@ async def test_it_is_tried_once_more_and_no_more(mode: str, base: str, upstream:
     assert answer.status_code == (400 if mode == "narrow" else 200)
 
 
+@pytest.mark.parametrize("mode", ["narrow", "narrow_sse"])
+@pytest.mark.parametrize("said", ["Too many tokens, please wait before trying again.",
+                                  "Invalid schema for function 'resize_context_window'.",
+                                  "failed to create context: context size 4096"])  # fmt: skip
+async def test_an_error_about_something_else_is_relayed_and_changes_no_later_request(
+    said: str, mode: str, base: str, upstream: FakeUpstream
+):
+    narrow(upstream, {"error": {"message": said}}, mode)
+    upstream.fits, upstream.status = 0, 500
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        for _ in range(4):
+            answer = await client.post(CHAT, json=body(stream=True), headers=ON)
+            assert upstream.refusal in answer.content
+        assert len({seen.body for seen in upstream.seen}) == 1
+        assert len(upstream.seen) == 4
+
+
+@pytest.mark.parametrize("mode", ["narrow", "narrow_sse"])
+async def test_no_window_is_learned_from_a_shorter_prompt_that_is_refused_too(
+    mode: str, base: str, upstream: FakeUpstream
+):
+    narrow(upstream, {"error": {"message": "prompt is too long"}}, mode)
+    upstream.fits = 0
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        for _ in range(3):
+            await client.post(CHAT, json=body(stream=True), headers=ON)
+    sizes = [len(seen.body) for seen in upstream.seen]
+    assert sizes[0] > sizes[1]
+    assert sizes == sizes[:2] * 3
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_a_named_window_is_kept_and_gets_no_smaller_while_all_is_refused(
+    streams: bool, base: str, upstream: FakeUpstream
+):
+    narrow(upstream)
+    upstream.fits = 0
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        for limit in (6_000, 3_000, 1_000, 500):
+            said = {"error": {"message": f"This model's maximum context length is {limit} tokens."}}
+            upstream.refusal = json.dumps(said).encode()
+            await client.post(CHAT, json=body(stream=streams), headers=ON)
+        first = [len(seen.body) for seen in upstream.seen[::2]]
+        assert first[0] > first[1] == first[2] == first[3]
+        upstream.fits = 10**9
+        await client.post(CHAT, json=body(stream=streams), headers=ON)
+        assert len(upstream.last.body) == first[1]
+        upstream.fits = 0  # after an answer the next limit counts again
+        for _ in range(2):
+            await client.post(CHAT, json=body(stream=streams), headers=ON)
+        assert len(upstream.seen[-2].body) < first[1]
+
+
 async def test_without_memory_the_refusal_is_the_clients(base: str, upstream: FakeUpstream):
     narrow(upstream)
     async with edge(base, real_memory()) as client:

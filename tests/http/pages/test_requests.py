@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from memtree.context.context_memory import ContextMemory
 from memtree.stores import RamStore
 from memtree_proxy.server.app import create_app
+from tests.http.pages.test_usage import metrics
 from tests.http.served.fakes import FakeKeys, FakeMemory, real_memory, services, turn
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.upstream import JSON, FakeUpstream
@@ -134,6 +135,72 @@ async def test_a_folded_request_tells_its_plan(base: str) -> None:
         assert sums[name] == sum(row[name] for row in rows)
     assert sums["saved_tokens"] == usage["saved_tokens"] == usage["daily"][-1]["saved_tokens"] > 0
     assert (sums["requests"], sums["folded"]) == (3, 3)
+
+
+async def test_what_went_whole_because_memory_failed_has_its_tokens(
+    base: str, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> Any:
+        raise KeyError
+
+    answering(upstream, None)
+    body = {"model": "m", "messages": LONG[:9], "memory": True}
+    async with logging(base, real_memory()) as log:
+        await log.chat(body)
+        with monkeypatch.context() as broken:
+            broken.setattr(ContextMemory, "compress_with_details", fail)
+            answer = await log.chat(body)
+        failed, whole = await log.rows(2)
+        usage = (await log.client.get("/v1/usage")).json()
+        found = await metrics(log.client)
+    assert failed["state"] == answer.headers["x-memtree-state"] == "degraded:internal"
+    assert answer.headers["x-memtree-sent-tokens"] == str(failed["sent_tokens"])
+    assert failed["posted_tokens"] == failed["sent_tokens"] == whole["sent_tokens"] > 0
+    assert failed["saved_tokens"] == 0
+    assert usage["requests"]["by_state"]["degraded:internal"] == 1
+    assert usage["sent_tokens"] == 2 * whole["sent_tokens"] == found["memtree_sent_tokens_total"]
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize(("usage", "tokens"), [(USAGE, 30), (None, 8)])
+async def test_what_could_not_be_read_is_counted_by_the_provider_or_estimated(
+    usage: Any, tokens: int, status: int, base: str, upstream: FakeUpstream
+) -> None:
+    answering(upstream, usage, status)
+    raw = b'{"model": "m", "messages": 7}'
+    async with logging(base) as log:
+        await log.client.post(CHAT, content=raw, headers=ON)
+        (row,) = await log.rows(1)
+    assert row["state"] == "degraded:invalid-history"
+    assert row["posted_tokens"] == row["sent_tokens"] == tokens
+    assert row["saved_tokens"] == 0
+
+
+@pytest.mark.parametrize(
+    ("cached", "reckoned"),
+    [
+        ((0, 0, 0), (False, False, False)),
+        ((9, 9, 9), (False, False, False)),
+        ((4_900, 4_900, 0), (False, True, True)),  # it caches, so a single miss costs
+        ((0, 0, 4_900), (False, False, True)),
+    ],
+)
+async def test_what_a_provider_never_caches_is_not_reckoned_as_cached(
+    cached: tuple[int, ...], reckoned: tuple[bool, ...], base: str, upstream: FakeUpstream
+) -> None:
+    talk = chat(101, words=300)
+    async with logging(base, real_memory(), prices=("m=1/0.25",)) as log:
+        for end, tokens in zip((95, 97, 99), cached, strict=True):
+            details = {"prompt_tokens_details": {"cached_tokens": tokens}}
+            answering(upstream, {"prompt_tokens": 5_000, **details})
+            body = {"model": "m", "messages": talk[:end], "target_tokens": 4_000}
+            await log.chat({**body, "mode": "stable"}, **ON)
+        rows = (await log.rows(3))[::-1]
+    assert [row["turn"] for row in rows] == [1, 2, 3]
+    for row, tokens, caches in zip(rows, cached, reckoned, strict=True):
+        billed = 5_000 - 0.75 * tokens
+        without = (row["saved_tokens"] + billed) * row["sent_tokens"] / 5_000
+        assert without == pytest.approx(row["posted_tokens"] * (0.25 if caches else 1), rel=0.1)
 
 
 async def test_pages_and_filters(base: str, upstream: FakeUpstream) -> None:

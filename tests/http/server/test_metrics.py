@@ -15,7 +15,7 @@ from memtree_proxy.observability.memory_outcome import memory_outcome
 from memtree_proxy.observability.metrics.metrics import Metrics
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
-from tests.http.served.upstream import FakeUpstream
+from tests.http.served.upstream import PLAIN, FakeUpstream
 
 ON = {"x-polychat-memory": "on"}
 
@@ -85,22 +85,25 @@ async def test_gains_and_losses_are_two_counters():
     assert found["folding_lost_tokens_total"] == 21
 
 
-async def test_what_went_wrong_is_counted_and_no_tokens_but_those_of_what_was_refused(base: str):
+async def test_what_went_wrong_is_counted_with_its_tokens(base: str):
     memory = FakeMemory()
     async with edge(base, memory) as client:
         await client.post("/chat/completions", content=b"no json", headers=ON)
+        whole: int = PLAIN["usage"]["prompt_tokens"]  # type: ignore[index]  # as the provider says
         for error in (KeyError("x"), ContextOverflow(1, 2)):
 
             def fail(error: Exception = error) -> None:
                 raise error
 
             memory.before = fail
-            await client.post("/chat/completions", json=turn(9), headers=ON)
+            answer = await client.post("/chat/completions", json=turn(9), headers=ON)
+            whole += int(answer.headers.get("x-memtree-sent-tokens", 0))
         found = await counted(client)
     assert found["answers_total degraded:invalid-history"] == 1
     assert found["answers_total auto degraded:internal"] == 1
     assert found["answers_total auto refused"] == 1
-    assert (found["raw_tokens_total"], found["sent_tokens_total"]) == (2, 0)
+    assert (found["raw_tokens_total"], found["sent_tokens_total"]) == (2 + whole, whole)
+    assert whole > 50
 
 
 async def test_indexing_alone_is_no_answer():

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtree.budget.prices import Prices
-from memtree.budget.savings import Prompt, ProviderUsage, as_billed, by_rule, saved
+from memtree.budget.savings import (
+    LEAST_EXPECTED,
+    CacheEvidence,
+    Prompt,
+    ProviderUsage,
+    as_billed,
+    by_rule,
+    evidence_of,
+    saved,
+)
 
 OPENAI = Prices(write=1.0, read=0.1)
 CLAUDE = Prices(write=1.25, read=0.1)
@@ -64,3 +75,58 @@ def test_a_prompt_that_is_too_short_is_not_cached() -> None:
 def test_an_empty_prompt_costs_nothing() -> None:
     assert by_rule(Prompt(0), CLAUDE) == 0
     assert saved(Prompt(0), Prompt(0), CLAUDE, ProviderUsage(0, 0)) == 0
+
+
+PROMPTS = st.builds(Prompt, st.integers(1, 10**6), st.integers(0, 10**6))
+
+
+@given(PROMPTS, PROMPTS, st.sampled_from([OPENAI, CLAUDE]), st.sampled_from([None, 0]))
+def test_a_provider_that_never_caches_saves_what_was_not_sent(
+    posted: Prompt, sent: Prompt, prices: Prices, written: int | None
+) -> None:
+    usage = ProviderUsage(sent.tokens, 0, written)
+    assert saved(posted, sent, prices, usage, share=0.0) == posted.tokens - sent.tokens
+    assert saved(posted, sent, prices, share=0.0) == posted.tokens - sent.tokens
+
+
+def test_what_is_written_and_never_read_is_written_on_both_sides() -> None:
+    usage = ProviderUsage(20_000, 0, written=20_000)
+    posted = Prompt(100_000, 90_000)
+    assert saved(posted, Prompt(20_000, 19_000), CLAUDE, usage, share=0.0) == 125_000 - 25_000
+
+
+@given(PROMPTS, PROMPTS, st.integers(0, 10**6), st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)))
+def test_the_more_counts_as_cached_the_less_is_saved(
+    posted: Prompt, sent: Prompt, cached: int, shares: tuple[float, float]
+) -> None:
+    usage = ProviderUsage(sent.tokens, min(cached, sent.tokens))
+    less, more = (saved(posted, sent, OPENAI, usage, share=share) for share in sorted(shares))
+    assert less >= more
+
+
+def test_hardly_any_cache_is_reckoned_like_none() -> None:
+    posted, sent, usage = Prompt(100_000, 90_000), Prompt(20_000), ProviderUsage(20_000, 0)
+    nearly = saved(posted, sent, CLAUDE, usage, share=0.001)
+    assert nearly == pytest.approx(saved(posted, sent, CLAUDE, usage, share=0.0), rel=0.01)
+
+
+def test_the_evidence_of_an_answer() -> None:
+    sent = Prompt(20_000, 10_000)
+    assert evidence_of(sent, ProviderUsage(22_000, 5_500)) == (11_000, 5_500)
+    assert evidence_of(sent, ProviderUsage(20_000, 19_000)) == (10_000, 10_000)
+    assert evidence_of(sent, ProviderUsage(60_000, 0), several=True) == (10_000, 0)
+    for silent in (None, ProviderUsage(20_000)):
+        assert evidence_of(sent, silent) == CacheEvidence()
+    assert evidence_of(Prompt(20_000, LEAST_EXPECTED - 1), ProviderUsage(20_000, 0)) == (0, 0)
+
+
+def test_the_share_is_the_larger_one_and_the_newest_weighs_most() -> None:
+    nothing, misses, hits = CacheEvidence(), CacheEvidence(10_000, 0), CacheEvidence(10_000, 9_000)
+    assert nothing.share(nothing) == 1.0
+    assert nothing.share(misses) == misses.share(nothing) == misses.share(misses) == 0.0
+    assert hits.share(misses) == misses.share(hits) == 0.9
+    assert hits.followed_by(nothing) == hits
+    later = hits
+    for _ in range(50):
+        later = later.followed_by(misses)
+    assert later.share(misses) < 0.01

@@ -29,7 +29,9 @@ LEAST_LIMIT = 256
 RESERVE_PART = 4  # of a small window, at most one part in this many is kept for the answer
 
 _WORDS = re.compile(
-    r"context_length_exceeded|context[_ ]?(length|window|size|limit)|maximum prompt length"
+    r"context_?(length|window|size|limit)_?exceeded|maximum prompt length"
+    # not as a name, or a part of one: of a tool, a parameter, a module
+    r"|(?<![\w'`./-])(?<!\\\")context[_ ]?(length|window|size|limit)s?(?![\w-])"
     r"|prompt is too long|input is too long|request_too_large_for_context"
     r"|too many (input )?tokens|input token count|maximum number of (input )?tokens"
     r"|reduce the length of (the|your) (messages|prompt|input)|max_model_len|max_seq_len"
@@ -41,15 +43,25 @@ _WORDS = re.compile(
 _ANSWER = re.compile(
     r"max(imum)?[_ ](completion_|output_|new_)?tokens.{0,40}too (large|high)", re.I
 )
+# A provider that limits how many tokens it takes in a while, and a server that cannot load a model,
+# use them as well: there the same prompt is accepted later, or no prompt is.
+_LATER = re.compile(
+    r"throttl|rate[ _-]?limit|(please|then) wait|\bper (second|minute|hour|day)"
+    r"|\bloading\b|failed to (load|create|allocate)|out of memory",
+    re.IGNORECASE,
+)
 _NUMBER = r"([0-9][0-9,_.]{0,14})"
+# An excess ("by 512 tokens") and the code of an error ("(2013)") are no limits.
 _LIMITS = (
+    rf"n_ctx[^a-z0-9]{{0,4}}{_NUMBER}",
     rf"maximum (?:context|prompt|input|model) (?:length|size|window)(?: of this model)?"
     rf"(?: is|:| of)? {_NUMBER}",
     rf"> ?{_NUMBER} (?:tokens? )?maximum",
-    rf"(?:context|window|size|limit)[^.0-9]{{0,40}}\({_NUMBER}(?: tokens)?\)",
+    rf"(?:context|window|size|limit)[^.0-9]{{0,40}}\({_NUMBER} tokens\)",
     rf"maximum number of (?:input )?tokens allowed[^0-9]{{0,12}}{_NUMBER}",
     rf"with {_NUMBER} maximum context length",
-    rf"(?:context (?:length|window|size)|max_model_len|n_ctx)[^0-9]{{0,30}}{_NUMBER}",
+    rf"(?:context (?:length|window|size)|max_model_len)(?: (?:is|of|only|limit)| ?[:=]){{0,3}}"
+    rf" ?{_NUMBER}",
     rf"must be <= ?{_NUMBER}",
     rf"limit(?:ed)? (?:of|is|to) {_NUMBER} tokens",
 )
@@ -80,20 +92,26 @@ def overflow_of(status: int, body: bytes) -> Overflow | None:
     if status not in STATUSES:
         return None
     text = body[:LONGEST].decode("utf-8", "replace")
-    if not _WORDS.search(text) or _ANSWER.search(text):
+    if not _WORDS.search(text) or _ANSWER.search(text) or _LATER.search(text):
         return None
     return Overflow(_first(_LIMIT, text), _first(_COUNT, text))
 
 
-def window(overflow: Overflow, sent: int, reserve: int) -> int:
-    """Return the window to assume from now on, in our tokens. `sent`: tokens that were sent, system
-    messages and tools included; `reserve`: kept free for the answer."""
-    if overflow.limit:
-        # The upstream's tokenizer may count more tokens for the same text.
-        ratio = min(MOST_RATIO, max(1.0, (overflow.counted or sent) / max(1, sent)))
-        room = int(overflow.limit / ratio)
-        if room * (1 - MARGIN) - min(reserve, room // RESERVE_PART) < MOST_RETRIED * sent:
-            return room
+def named_window(overflow: Overflow, sent: int, reserve: int) -> int | None:
+    """Return the window that the error names, in our tokens; None if it names none, or one into
+    which the refused prompt would fit. `sent`: tokens that were sent, system messages and tools
+    included; `reserve`: kept free for the answer."""
+    if not overflow.limit:
+        return None
+    # The upstream's tokenizer may count more tokens for the same text.
+    ratio = min(MOST_RATIO, max(1.0, (overflow.counted or sent) / max(1, sent)))
+    room = int(overflow.limit / ratio)
+    fits = room * (1 - MARGIN) - min(reserve, room // RESERVE_PART) >= MOST_RETRIED * sent
+    return None if fits else room
+
+
+def smaller_window(sent: int, reserve: int) -> int:
+    """Return the window to try if the error names none; arguments as in `named_window`."""
     return int((KEPT_SHARE * sent + reserve) / (1 - MARGIN)) + 1
 
 

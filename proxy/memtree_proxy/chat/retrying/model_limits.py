@@ -3,7 +3,9 @@ tools.
 
 Kept by tenant: one tenant's key may reach other models than another's, and no tenant may change
 what the server assumes for others. Kept for an hour: after that there may be another model behind
-the name, and a refusal may have had another reason.
+the name, and a refusal may have had another reason. A window is learned from a shorter prompt that
+the model accepted, or from the error that names it: then it is untested until the next prompt is
+accepted, and no further error makes it smaller before.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ _LONGEST_NAME = 200  # characters of a model's name that are kept
 class _LearnedLimit(NamedTuple):
     number: int
     at: float
+    tested: bool = True
 
 
 _Rows = OrderedDict[tuple[str, str], _LearnedLimit]
@@ -40,7 +43,25 @@ class ModelLimits:
         return self._known(self._windows, tenant, model)
 
     def learn(self, tenant: str, model: str, window: int) -> None:
+        """Record a window for which a prompt was made smaller and accepted."""
         self._learn(self._windows, tenant, model, window)
+
+    def learn_named(self, tenant: str, model: str, window: int) -> None:
+        """Record a window that an error names, unless the one before is smaller and untested."""
+        known = self.window(tenant, model) if self.is_untested(tenant, model) else None
+        if known is None or window > known:
+            self._learn(self._windows, tenant, model, window, tested=False)
+
+    def is_untested(self, tenant: str, model: str) -> bool:
+        """Return True if no prompt was accepted since an error named the window."""
+        row = self._windows.get(_key(tenant, model))
+        return row is not None and not row.tested
+
+    def confirm(self, tenant: str, model: str) -> None:
+        """Record that the model has accepted a prompt that was made for its window."""
+        if self.is_untested(tenant, model):
+            key = _key(tenant, model)
+            self._windows[key] = self._windows[key]._replace(tested=True)
 
     def forget_window(self, tenant: str, model: str) -> None:
         self._windows.pop(_key(tenant, model), None)
@@ -52,8 +73,11 @@ class ModelLimits:
     def learn_toolless(self, tenant: str, model: str) -> None:
         self._learn(self._toolless, tenant, model, 0)
 
-    def _learn(self, rows: _Rows, tenant: str, model: str, number: int) -> None:
-        remember(rows, _key(tenant, model), _LearnedLimit(number, self._clock()), MAX_KEPT)
+    def _learn(
+        self, rows: _Rows, tenant: str, model: str, number: int, *, tested: bool = True
+    ) -> None:
+        row = _LearnedLimit(number, self._clock(), tested)
+        remember(rows, _key(tenant, model), row, MAX_KEPT)
 
     def _known(self, rows: _Rows, tenant: str, model: str) -> int | None:
         row = rows.get(_key(tenant, model))

@@ -2,6 +2,7 @@
 
     peeked = await peek(reply)          the beginning of an error, and the same answer whole again
     FirstEventReply(reply, failed, instead)     a stream whose first event may be an error
+    WatchedReply(reply, failed, accepted)       relayed at once; says if it was no error
 
 Bytes are relayed unchanged; the inspection uses a decoded copy.
 """
@@ -12,9 +13,10 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from memtree.errors import MemTreeError, UpstreamFailed
-from memtree_proxy.chat.reply import header
+from memtree_proxy.chat.reply import header, is_encoded, is_event_stream
 from memtree_proxy.chat.retrying import context_overflow
 from memtree_proxy.http.content_encoding import Decoder
+from memtree_proxy.server_tools.calls import decoded
 from memtree_proxy.server_tools.sse import SseEvents
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 
@@ -101,6 +103,54 @@ class FirstEventReply(ReplyAround):
         super().close()
         if self._other is not None:
             self._other.close()
+
+
+class WatchedReply(ReplyAround):
+    """A reply with status 200 that is relayed as it comes; an error may still be in its body.
+    `failed`: as in `FirstEventReply`, for a stream. `accepted` is called as soon as the beginning
+    shows an answer; not at all for an answer that cannot be read."""
+
+    def __init__(
+        self,
+        reply: RelayedReply,
+        failed: Callable[[bytes], bool | None],
+        accepted: Callable[[], None],
+    ) -> None:
+        super().__init__(reply)
+        self._accepted = accepted
+        self._beginning: _Beginning | _JsonBeginning = (
+            _Beginning(failed) if is_event_stream(reply) else _JsonBeginning()
+        )
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        failed = True if is_encoded(self._reply) else None
+        async for chunk in self._reply.chunks():
+            if failed is None:
+                failed = self._beginning.tells_error(chunk)
+                if failed is None and len(self._beginning) >= MOST_KEPT:
+                    failed = False
+                if failed is False:
+                    self._accepted()
+            yield chunk
+
+
+class _JsonBeginning:
+    """Beginning of a body in JSON."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def tells_error(self, chunk: bytes) -> bool | None:
+        """Add `chunk`; returns as `_Beginning.tells_error`. A body that is longer than any error is
+        an answer."""
+        self._kept += chunk
+        if len(self._kept) > context_overflow.LONGEST:
+            return False
+        said = decoded(bytes(self._kept), dict) if chunk.rstrip().endswith(b"}") else None
+        return None if said is None else bool(said.get("error"))
 
 
 class _Beginning:

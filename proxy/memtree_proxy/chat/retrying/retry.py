@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
+from functools import partial
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
@@ -21,7 +22,7 @@ from memtree_proxy.chat.exchange import PreparedChat
 from memtree_proxy.chat.reply import is_encoded, is_event_stream
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
-from memtree_proxy.chat.retrying.peek import FirstEventReply, peek
+from memtree_proxy.chat.retrying.peek import FirstEventReply, WatchedReply, peek
 from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
 from memtree_proxy.observability import log
 from memtree_proxy.server_tools import refusal
@@ -66,13 +67,20 @@ class RetryingUpstream:
                 unused.pop_all()
                 return peeked
         if is_event_stream(reply) and not is_encoded(reply):
-            first_error = self._exchange.chat.dialect.errors.first_error
-            return FirstEventReply(reply, first_error, self._instead(body))
+            reply = FirstEventReply(reply, self._first_error, self._instead(body))
+        tenant, model = self._exchange.tenant.id, self._exchange.chat.model
+        if reply.status == 200 and self._learned.is_untested(tenant, model):
+            confirm = partial(self._learned.confirm, tenant, model)
+            return WatchedReply(reply, self._first_error, confirm)
         return reply
 
     async def again(self) -> RelayedReply:
         """Return the reply to the request with the results of its tool calls."""
         return await self.reply(self._exchange.body(self._answer, self._session))
+
+    @property
+    def _first_error(self) -> Callable[[bytes], bool | None]:
+        return self._exchange.chat.dialect.errors.first_error
 
     @property
     def _may_change(self) -> bool:
@@ -162,7 +170,8 @@ class RetryingUpstream:
             return None
         added = session.size if session else 0
         sent = self._sent + ask.tools_tokens + added
-        window = context_overflow.window(overflow, sent, ask.reserve)
+        named = context_overflow.named_window(overflow, sent, ask.reserve)
+        window = named or context_overflow.smaller_window(sent, ask.reserve)
         if window >= ask.window:
             return None
         smaller = dataclasses.replace(
@@ -184,12 +193,18 @@ class RetryingUpstream:
         again = self._exchange.body(answer, session)
         if len(again) >= len(body):
             return None
-        self._learned.learn(ask.tenant, self._exchange.chat.model, window)
+        model = self._exchange.chat.model
+        if named:
+            self._learned.learn_named(ask.tenant, model, named)
         trace = self._exchange.trace
         trace.rounds.overflows += 1
         log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
         self._answer, self._sent = answer, self._exchange.learn(answer)
-        return await self._forward(again)
+        reply = await self._exchange.forward(again, readable=True)
+        if reply.status != 200:  # the error may not have been about the length
+            return reply
+        learn = partial(self._learned.learn, ask.tenant, model, window)
+        return WatchedReply(reply, self._first_error, learn)
 
     async def _forward(self, body: bytes) -> RelayedReply:
         return await self._exchange.forward(body, readable=self._readable)

@@ -7,7 +7,12 @@ import json
 import pytest
 
 from memtree.budget.packing import MARGIN
-from memtree_proxy.chat.retrying.context_overflow import Overflow, overflow_of, window
+from memtree_proxy.chat.retrying.context_overflow import (
+    Overflow,
+    named_window,
+    overflow_of,
+    smaller_window,
+)
 
 SAID = {
     "OpenAI": (400, "This model's maximum context length is 8192 tokens. However, your messages "
@@ -50,6 +55,19 @@ SAID = {
     "by code": (400, "Too long.", None, None),
     "a gateway": (500, "litellm.ContextWindowExceededError: This model's maximum context length "
                   "is 8,192 tokens.", 8192, None),
+    "a gateway's code": (500, "litellm.ContextWindowExceededError: too long", None, None),
+    "LM Studio": (400, "The number of tokens to keep from the initial prompt is greater than the "
+                  "context length (n_keep: 10247 >= n_ctx: 4096). Try to load the model with a "
+                  "larger context length, or provide a shorter input", 4096, None),
+    "LM Studio later": (400, "Trying to keep the first 10247 tokens when context the overflows. "
+                        "However, the model is loaded with context length of only 4096 tokens, "
+                        "which is not enough. Try to load the model with a larger context length, "
+                        "or provide a shorter input", 4096, None),
+    "MiniMax's code of an error": (400, "invalid params, context window exceeds limit (2013)",
+                                   None, None),
+    "an excess": (400, "The prompt exceeds the context window by 1,512 tokens.", None, None),
+    "a name and a setting": (400, "The prompt does not fit: context size: 8192, model qwen-30",
+                             8192, None),
 }  # fmt: skip
 
 
@@ -70,6 +88,18 @@ def test_the_words_of_providers(name: str) -> None:
         (401, "Incorrect API key provided. The maximum context length is no matter."),
         (500, "The server had an error while processing your request."),
         (413, "Request Entity Too Large"),
+        (500, "ThrottlingException: Too many tokens."),
+        (500, "Too many tokens, please wait before trying again."),
+        (400, "Too many input tokens: the rate limit of your plan is reached."),
+        (500, "Too many tokens per day."),
+        (500, "Loading model with context size 8192"),
+        (500, "failed to create context with model: context size 131072 is too large"),
+        (500, "out of memory for a context length of 131072"),
+        (400, "Invalid schema for function 'resize_context_window': array schema missing items."),
+        (400, "Invalid schema for function 'context_window': array schema missing items."),
+        (400, "tools.0.custom.context_window: extra inputs are not permitted"),
+        (400, "Unknown parameter: `context_length`."),
+        (400, 'Tool "context_size" is defined twice.'),
         (400, ""),
     ],
 )
@@ -86,15 +116,19 @@ def prompt(size: int, reserve: int) -> float:
 
 
 def test_the_window_is_the_limit_where_tokens_agree() -> None:
-    assert window(Overflow(8_192, 9_000), 9_000, 1_000) == 8_192
+    assert named_window(Overflow(8_192, 9_000), 9_000, 1_000) == 8_192
 
 
 def test_the_window_is_smaller_where_the_upstream_counts_more() -> None:
-    assert window(Overflow(8_000, 20_000), 10_000, 500) == 4_000
+    assert named_window(Overflow(8_000, 20_000), 10_000, 500) == 4_000
 
 
 @pytest.mark.parametrize("said", [Overflow(None, None), Overflow(100_000, 9_000),
                                   Overflow(9_900, None)])  # fmt: skip
-def test_a_second_try_is_always_smaller(said: Overflow) -> None:
+def test_a_limit_into_which_the_prompt_would_fit_is_none(said: Overflow) -> None:
+    assert named_window(said, 9_000, 700) is None
+
+
+def test_a_second_try_is_always_smaller() -> None:
     reserve = 700
-    assert prompt(window(said, 9_000, reserve), reserve) < 0.9 * 9_000 + 1
+    assert prompt(smaller_window(9_000, reserve), reserve) < 0.9 * 9_000 + 1

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memtree.config import Settings
-from memtree_proxy.chat.retrying.peek import MOST_KEPT, FirstEventReply
+from memtree_proxy.chat.retrying.peek import MOST_KEPT, FirstEventReply, WatchedReply
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
@@ -51,7 +51,7 @@ class Instead:
         return self.other
 
 
-async def got(reply: FirstEventReply) -> list[bytes]:
+async def got(reply: FirstEventReply | WatchedReply) -> list[bytes]:
     return [chunk async for chunk in reply.chunks()]
 
 
@@ -120,3 +120,35 @@ async def test_an_error_behind_a_repeated_request_is_found(step: int):
 async def test_a_stream_that_ends_in_its_beginning_is_whole():
     reply = FirstEventReply(Chunks(CREATED), ResponsesErrors().first_error, Instead(b"other"))
     assert await got(reply) == [CREATED]
+
+
+SSE: Headers = [(b"content-type", b"text/event-stream")]
+JSON: Headers = [(b"content-type", b"application/json")]
+
+
+@pytest.mark.parametrize(
+    ("headers", "raw", "accepts"),
+    [
+        (SSE, PING + CREATED + DELTA, True),
+        (SSE, PING + CREATED + FAILED, False),
+        (SSE, PING + CREATED, False),
+        (SSE, CREATED[:-2] + b" " * MOST_KEPT, True),
+        (JSON, b'{"output": [{"id": {}}], "error": null}\n', True),
+        (JSON, b'{"error": {"message": "prompt is too long"}}', False),
+        (JSON, b'{"output": "' + b"x" * 20_000, True),
+        (JSON, b'{"output": "', False),
+        (JSON, b"gateway}", False),
+        ([*JSON, (b"content-encoding", b"zstd")], b'{"output": []}', False),
+    ],
+)
+@pytest.mark.parametrize("step", [1, 7, 1_000_000])
+async def test_a_reply_is_relayed_and_accepted_if_it_is_no_error(
+    headers: Headers, raw: bytes, accepts: bool, step: int
+):
+    step = max(step, len(raw) // 1_000)
+    first = Chunks(*(raw[at : at + step] for at in range(0, len(raw), step)))
+    first.headers = headers
+    accepted: list[bool] = []
+    reply = WatchedReply(first, ResponsesErrors().first_error, lambda: accepted.append(True))
+    assert await got(reply) == list(first.parts)
+    assert accepted == [True] * accepts
