@@ -111,8 +111,7 @@ def ended(text: str, *, tests: bool = True, piped: bool = False) -> Outcome:
     `piped`: the exit code is that of a pager behind it."""
     pieces = _looked_at(text)
     code = _exit_code(pieces)
-    counts = _counts(pieces)
-    failed, passed = counts if tests else (0, 0)
+    failed, passed = _counts(pieces) if tests else (0, 0)
     error = _not_run(pieces[0]) or _error(pieces)
     if code is None or (code == OK and piped):
         if failed or error:
@@ -120,7 +119,8 @@ def ended(text: str, *, tests: bool = True, piped: bool = False) -> Outcome:
         elif _STOPPED.search(pieces[-1].text[-2_000:]):
             code = STOPPED
         else:
-            code = OK if _succeeded(pieces[-1], *counts) else UNKNOWN
+            good = _succeeded(pieces[-1], *((failed, passed) if tests else _counts(pieces)))
+            code = OK if good else UNKNOWN
     elif code == OK and failed:
         code = FAILED
     line = None if code == OK else _last_line(pieces[-1]) if code == UNKNOWN else error
