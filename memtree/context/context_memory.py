@@ -111,30 +111,21 @@ class ContextMemory:
         return answer
 
     async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
-        """Compress as `compress` does, and return details that can be queried afterwards.
-
-        An unexpected error may come from cached data, so the request is tried once more without
-        any: the alternative is to send a conversation of a million tokens whole."""
+        """Compress as `compress` does, and return details that can be queried afterwards. After an
+        unexpected error, tries once more without cached data, from which it may come."""
         generation = self._indexing.generation(ask.tenant)
         try:
-            try:
-                result = await self._compress(ask, generation)
-            except MemTreeError:
-                raise
-            except Exception:
-                log.exception("memory.tried_again")
-                self._drop_cached(ask.tenant)
-                result = await self._compress(ask, generation)
+            result = await self._compress(ask, generation)
+        except MemTreeError:
+            raise
+        except Exception:
+            log.exception("memory.tried_again")
+            self._indexing.drop(ask.tenant)
+            self._forget_texts(ask.tenant)
+            result = await self._compress(ask, generation)
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)
-        return result.answer, self._details(result, generation)
-
-    def _drop_cached(self, tenant: str) -> None:
-        """Drop what is cached of a tenant's histories and trees; all of it can be read again."""
-        self._indexing.drop(tenant)
-        self._read.forget(tenant)
-        if self._facts is not None:
-            self._facts.forget()
+        return result.answer, _details(result, self._indexing, self._retriever, generation)
 
     async def _compress(self, ask: CompressRequest, generation: int) -> CompressResult:
         posted = await self.read(ask)
@@ -201,17 +192,6 @@ class ContextMemory:
             if failed:
                 index = replace(index, trouble=index.trouble or Trouble.STORE)
             return await self._fresh.answer(posted, ask, limits, index, early)
-
-    def _details(self, result: CompressResult, generation: int) -> AnswerDetails:
-        evidence, index = result.evidence, result.index
-        if evidence is None or index is None or not index.whole:
-            return AnswerDetails(evidence, index=index)
-        folded = FoldedHistory(evidence.history, evidence.shown, self._retriever.relevant)
-        return AnswerDetails(
-            evidence,
-            FoldedReader(folded, index, self._indexing, self._retriever, generation),
-            index,
-        )
 
     async def standing_answer(self, ask: CompressRequest) -> Answer | None:
         """Return what the epoch of this history would send now, for callers that only count tokens;
@@ -379,3 +359,14 @@ class ContextMemory:
             IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
         )
         return posted, await self._indexing.newest(posted, index)
+
+
+def _details(
+    result: CompressResult, indexing: Indexing, retriever: Retriever, generation: int
+) -> AnswerDetails:
+    evidence, index = result.evidence, result.index
+    if evidence is None or index is None or not index.whole:
+        return AnswerDetails(evidence, index=index)
+    folded = FoldedHistory(evidence.history, evidence.shown, retriever.relevant)
+    reader = FoldedReader(folded, index, indexing, retriever, generation)
+    return AnswerDetails(evidence, reader, index)

@@ -33,6 +33,7 @@ from memtree.digests.tool_calls.event import (
 from memtree.digests.tool_calls.fields import unescaped
 from memtree.digests.tool_calls.outputs import output
 from memtree.digests.tool_calls.programs import program, readers
+from memtree.digests.tool_calls.results import OK
 from memtree.digests.work_clauses import (
     DETAIL,
     NAME,
@@ -43,6 +44,7 @@ from memtree.digests.work_clauses import (
     short_path,
     shown,
 )
+from memtree.text.escape_codes import without_codes
 from memtree.text.requests import orders
 
 _CALL = re.compile(r"\s*([\w.:/-]{1,80}) ?(?=[\[{])|\s*([\w.:/-]{1,80})\s*$")
@@ -297,11 +299,12 @@ def _ended(work: Work, action: Action, text: str) -> None:
         if code is not None and not end.bad and not (action.piped and code == 0):
             end = results.with_code(said, code, end)
         good = "passed" if action.command == TEST else "ok"
-        work.end, work.bad = ("failed", 1) if end.bad else (good, 0)
+        work.end, work.bad = ("failed", 1) if end.bad else (good if end.code == OK else "ran", 0)
         if end.failed or end.passed:
             work.counts = f"{end.failed} failed, {end.passed} passed"
-        if end.error:
-            work.detail = shown(said[end.error[0] : end.error[1]], DETAIL, orders)
+        if end.line:
+            line = without_codes(said[end.line[0] : end.line[1]])
+            work.detail = shown(line, DETAIL, orders)
     elif work.kind in (CREATED, EDITED, DELETED, UNDONE):
         refusal = results.not_changed if action.shell else results.refused
         if refusal(said) is not None:

@@ -3,6 +3,7 @@ outcomes.
 
     edited `src/match.c` 3 times, last `case TK_ISO`
     `make build`: failed 2 of 3 times, last failed: `Error 2`
+    `make docs`: ran: `34 pages`
     read 14 files in src/, tests/, last `src/app.py`
 
 Names stand in backticks, which `clauses.tidy` strips from all other text, so a parent can read its
@@ -41,8 +42,8 @@ _CHANGED = re.compile(
     r"(?:(?:, last|:) `([^`]{1,80})`)?"
 )
 _RAN = re.compile(
-    rf"{_NAMED}: (?:(ok|passed|failed)(?: (\d{{1,6}}) of)?(?: (\d{{1,6}}) times)?"
-    r"(?:, last (ok|passed|failed))?)(?: \(([^()`]{1,40})\))?(?:: `([^`]{1,80})`)?"
+    rf"{_NAMED}: (?:(ok|passed|failed|ran)(?: (\d{{1,6}}) of)?(?: (\d{{1,6}}) times)?"
+    r"(?:, last (ok|passed|failed|ran))?)(?: \(([^()`]{1,40})\))?(?:: `([^`]{1,80})`)?"
 )
 _READS = re.compile(r"(read|lines(?: (\d+-\d+))? of) ((?:`[^`]{1,60}`(?:, )?){1,6})")
 _READ_MANY = re.compile(
@@ -51,7 +52,7 @@ _READ_MANY = re.compile(
 )
 _WORKED = re.compile(
     r"(?:read|ran|created|edited|deleted|restored|tried to edit|lines) "
-    r"|[\w./ -]{1,60}: (?:ok|failed|passed)"
+    r"|[\w./ -]{1,60}: (?:ok|failed|passed|ran)"
 )
 _BREAKS = re.compile(r"[;.!?…:](?=\s)|[。！？]")
 
@@ -62,7 +63,8 @@ _MARKS = str.maketrans("`“”", "'''")
 @dataclass(slots=True)
 class Work:
     """Work of one kind on one object. `bad`: how many of `times` a command failed; `end`: outcome
-    of its last run; `counts`: its tests; `exact`: False for files that may be counted twice."""
+    of its last run, `ran` without a sign of success or failure; `counts`: its tests; `exact`: False
+    for files that may be counted twice."""
 
     kind: int
     name: str
@@ -165,7 +167,7 @@ def _score(work: Work) -> float:
 def _clause(work: Work, speaker: str) -> Clause:
     name = work.name
     if work.kind == RAN and work.end:
-        text, brief = _ran(work), f"{name} {work.end}"
+        text, brief = _ran(work), f"ran {name}" if work.end == "ran" else f"{name} {work.end}"
     else:
         verb = _VERBS.get(work.kind) or ("tried to edit" if work.kind == TRIED else "ran")
         times = f" {work.times} times" if work.times > 1 else ""
@@ -175,8 +177,11 @@ def _clause(work: Work, speaker: str) -> Clause:
 
 
 def _ran(work: Work) -> str:
-    if work.times == 1 or work.bad in (0, work.times):
-        said = work.end + (f" {work.times} times" if work.times > 1 else "")
+    if work.times == 1:
+        said = work.end
+    elif work.bad in (0, work.times):  # how the others ended may be unknown
+        word = "failed" if work.bad else "ran"
+        said = f"{word} {work.times} times" + (f", last {work.end}" if work.end != word else "")
     else:
         said = f"failed {work.bad} of {work.times} times, last {work.end}"
     counts = f" ({work.counts})" if work.counts else ""

@@ -375,6 +375,10 @@ class MemoryStore(Protocol):
         """Live memories that have no vector under this recipe, oldest first."""
         ...
 
+    async def count_without_vectors(self, scope: Scope, recipe: str) -> int:
+        """Count the live memories that have no vector under this recipe."""
+        ...
+
     async def segment(self, scope: Scope, recipe: str) -> StoredSegment | None: ...
 
     async def put_segment(self, scope: Scope, recipe: str, segment: StoredSegment) -> None:

@@ -21,6 +21,7 @@ from memtree.digests.clauses.read_lines import Judgement, ReadLines
 from memtree.language import borders
 from memtree.language.lazy_patterns import lazily
 from memtree.language.word_file import WordFile, WordFiles
+from memtree.text.escape_codes import without_codes
 from memtree.text.instructions.standing_rules import standing_rules
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import orders
@@ -45,7 +46,6 @@ _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + 
 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
-_ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _NUMBERED = re.compile(r"\d{1,5}\s?[:|]|[\[{]{1,2}\"\w")  # a line of output, or JSON
 _DOTS = re.compile(r"\.{4,}")
@@ -234,8 +234,7 @@ def _split(line: str) -> tuple[str, ...]:
 
 def tidy(line: str) -> str:
     """Strip the markup of Markdown and terminals from a line."""
-    if "\x1b" in line or "[0m" in line:
-        line = _ANSI.sub("", line)
+    line = without_codes(line)
     if not line[:1].isalpha() and (match := _LEAD.match(line)):
         line = line[match.end() :]
     if "](" in line:

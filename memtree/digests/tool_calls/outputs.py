@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtree.digests.tool_calls.fields import Field, Group, groups
-from memtree.digests.tool_calls.results import FAILED
+from memtree.digests.tool_calls.results import FAILED, OK
 from memtree.language.word_file import WordFile
 
 _DATA = WordFile("all", "tool_calls")
@@ -26,6 +26,8 @@ def output(text: str, about: str) -> tuple[Field, int | None]:
             code = int(value.text)
         if (value := group.get("success")) is not None and value.text == "false":
             code = code or FAILED
+        elif value is not None and value.text == "true" and code is None:
+            code = OK
         said += [group[key] for key in _DATA.entries("outputs") if key in group][:1]
     return max(said, key=lambda field: len(field.raw), default=Field(text)), code
 

@@ -163,6 +163,12 @@ class MemorySaving:
             return False
         return bool(await self._store.without_vectors(scope, self._embedder.recipe, 1))
 
+    async def waiting(self, scope: Scope) -> int:
+        """Count the memories of a scope that wait for their vectors."""
+        if self._embedder is None:
+            return 0
+        return await self._store.count_without_vectors(scope, self._embedder.recipe)
+
     async def _settle(self, scope: Scope, memory: Memory) -> None:
         """The check that a save could not wait for: the older of two counts."""
         vectors = await self._search.embed([memory.text], None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, SearchRow, SearchRows, StoredSegment
@@ -47,14 +48,11 @@ _MISSING = f"""
         (SELECT count(*) FROM memories WHERE scope = memory_scopes.number
         AND memories.counted = 1 AND vectors = 0)
     FROM memory_scopes WHERE number = {SCOPE}"""
-_NEW = f"""
-    SELECT {STORED} FROM memories
-    WHERE scope = {SCOPE} AND vectors = 0 AND {LIVE} ORDER BY number LIMIT :limit"""
+_NEW = f"FROM memories WHERE scope = {SCOPE} AND vectors = 0 AND {LIVE}"
 _WITHOUT = f"""
-    SELECT {STORED} FROM memories WHERE scope = {SCOPE} AND {LIVE} AND NOT EXISTS (
+    FROM memories WHERE scope = {SCOPE} AND {LIVE} AND NOT EXISTS (
         SELECT 1 FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe = :recipe)
-    ORDER BY number LIMIT :limit"""
+        AND memory_vectors.number = memories.number AND recipe = :recipe)"""
 _INCOMPLETE = """
     SELECT tenant, kind, owner, subject FROM memory_scopes
     LEFT JOIN memory_recipes ON scope = number AND recipe = :recipe
@@ -139,14 +137,31 @@ async def put_vectors(
 async def without_vectors(
     sql: Sql, scope: Scope, recipe: str, limit: int, now: float
 ) -> list[Memory]:
-    """Return memories without a vector. Usually only new ones lack it, and an index lists those."""
     values = {**scope_values(scope), "recipe": recipe, "limit": limit, "now": now}
+    lacking = await _lacking(sql, values)
+    if lacking is None:
+        return []
+    rows = await sql.fetch(f"SELECT {STORED} {lacking} ORDER BY number LIMIT :limit", values)
+    return [read_memory(*row) for row in rows]
+
+
+async def count_without_vectors(sql: Sql, scope: Scope, recipe: str, now: float) -> int:
+    values = {**scope_values(scope), "recipe": recipe, "now": now}
+    lacking = await _lacking(sql, values)
+    if lacking is None:
+        return 0
+    ((count,),) = await sql.fetch(f"SELECT count(*) {lacking}", values)
+    return int(count)
+
+
+async def _lacking(sql: Sql, values: Mapping[str, Any]) -> str | None:
+    """Return which rows of the scope lack a vector, None if none does. Usually only new memories
+    lack it, and an index lists those."""
     counts = await sql.fetch(_MISSING, values)
     missing, new = counts[0] if counts else (0, 0)
     if not missing:
-        return []
-    rows = await sql.fetch(_NEW if missing == new else _WITHOUT, values)
-    return [read_memory(*row) for row in rows]
+        return None
+    return _NEW if missing == new else _WITHOUT
 
 
 async def scopes_without_vectors(sql: Sql, recipe: str, limit: int, now: float) -> list[Scope]:

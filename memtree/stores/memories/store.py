@@ -74,6 +74,7 @@ class SqlMemories(MemoryTransactions):
     search_rows = reads(MemoryStore.search_rows, search.search_rows)
     matching = reads(MemoryStore.matching, search.matching)
     without_vectors = reads(MemoryStore.without_vectors, search.without_vectors)
+    count_without_vectors = reads(MemoryStore.count_without_vectors, search.count_without_vectors)
     segment = reads(MemoryStore.segment, search.segment)
     put_segment = writes(MemoryStore.put_segment, search.put_segment)
     shown = reads(MemoryStore.shown, shown_sets.shown)

@@ -33,8 +33,8 @@ class WorkText:
 @dataclass(frozen=True, slots=True)
 class WorkEvent:
     """An action of message `message` and how it ended. `refused`: it did not take place. `name`:
-    None if no file is named. `error`: the first error of a command, or why it was refused. `made`:
-    the result says that the file is new (True) or existed (False)."""
+    None if no file is named. `line`: the line of the result that tells how a command ended, or why
+    it was refused. `made`: the result says that the file is new (True) or existed (False)."""
 
     message: int
     action: Action
@@ -42,7 +42,7 @@ class WorkEvent:
     name: WorkText | None
     outcome: Outcome = NO_OUTCOME
     refused: bool = False
-    error: WorkText | None = None
+    line: WorkText | None = None
     made: bool | None = None
 
 
@@ -151,15 +151,16 @@ def _event(history: History, message: int, action: Action, answer: int | None) -
         outcome = results.ended(field.text, tests=action.command == TEST, piped=action.piped)
         if code is not None and not outcome.bad and not (action.piped and code == 0):
             outcome = results.with_code(field.text, code, outcome)
-        error = WorkText(answer, field.span(*outcome.error)) if outcome.error else None
-        return WorkEvent(message, action, action.text, name, outcome, error=error)
+        line = WorkText(answer, field.span(*outcome.line)) if outcome.line else None
+        return WorkEvent(message, action, action.text, name, outcome, line=line)
     text = action.text
     if name is None and (shown := results.shown_file(field.text)):
         name = WorkText(answer, field.span(*shown))
         text = field.text[shown[0] : shown[1]]
     refused = (results.not_changed if action.shell else results.refused)(field.text)
     if refused is None and action.kind in (COMMITTED, UNDONE):
-        refused = results.ended(field.text, tests=False).error
+        ended = results.ended(field.text, tests=False)
+        refused = ended.line if ended.bad else None
     why = WorkText(answer, field.span(*refused)) if refused else None
     return WorkEvent(
         message, action, text, name, NO_OUTCOME, refused is not None, why, results.made(field.text)

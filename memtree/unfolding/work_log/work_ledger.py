@@ -55,7 +55,7 @@ class FileWork:
 
 @dataclass(slots=True)
 class CommandWork:
-    """The runs of one command; `outcome`, `error`: of the last run."""
+    """The runs of one command; `outcome`, `line`: of the last run."""
 
     name: WorkSpan
     purpose: int
@@ -63,7 +63,7 @@ class CommandWork:
     failures: int = 0
     last: int = -1
     outcome: Outcome = NO_OUTCOME
-    error: WorkSpan | None = None
+    line: WorkSpan | None = None
 
 
 class Ledger:
@@ -128,7 +128,7 @@ class Ledger:
         command.runs += 1
         command.failures += event.outcome.bad
         command.last, command.outcome = event.message, event.outcome
-        command.error = _span(event.error) if event.error else None
+        command.line = _span(event.line) if event.line else None
 
     def command_key(self, text: str) -> str:
         """Return a command without the project's folders."""

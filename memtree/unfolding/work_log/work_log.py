@@ -3,11 +3,13 @@
     ¶ Work done so far, by tool calls and their results:
     ¶ `src/match.c` edited 17 times, last [72] `case TK_ISO`; [70] `return type`
     ¶ `make`: failed 3 times, last exit 2 [94]: `make: *** [build] Error 2`
+    ¶ `npx vite build`: ran [96]: `34 modules transformed.`
     ¶ tests: not run
 
 A plan stores places and counts, no text: `work_log` chooses the lines of a plan within its tokens,
 `work_lines` writes them from the posted history, with the same bytes each time. Quotations are
-single lines, without control characters and our tags, in backticks, with secrets masked.
+single lines, without control characters and our tags, in backticks, with secrets masked. `ok` and
+`passed` stand only where the result has a sign of success; else the word is `ran`.
 """
 
 from __future__ import annotations
@@ -21,22 +23,26 @@ from memtree.digests.tool_calls.event import COMMITTED, CREATED, DELETED, EDITED
 from memtree.digests.tool_calls.fields import unescaped
 from memtree.digests.tool_calls.results import OK, STOPPED, UNKNOWN
 from memtree.text import secrets, tokens
+from memtree.text.escape_codes import without_codes
 from memtree.unfolding.own_lines import MARK, WORK, without_tags
 from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import work_events
 from memtree.unfolding.work_log.work_ledger import REFUSED, REMOVED, CommandWork, FileWork, Ledger
 
 # Kinds of lines that are not kinds of events
-NOT_RUN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED = range(8, 13)
+NOT_RUN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED, OTHER_RAN = range(8, 14)
 _TOGETHER = {OTHER_FILES: "also changed", OTHER_FAILED: "also failed", OTHER_PASSED: "also ok"}
+_TOGETHER |= {OTHER_RAN: "also ran"}
 NAME, DETAIL = 60, 60  # characters shown of a name, and of a line of text
 WHY = 90  # characters of an error that are shown
+ENDING = 60  # characters of the line that stands for an unknown outcome
 BRIEF = 32  # characters of a name in a list
 MAX_DETAILS = 12  # edits of one file that are listed individually
 MAX_COMMITS = 6
 MAX_LINES = 60
 LEAST = 60  # tokens below which there is no log
 SURELY, RESERVE = 8, 120  # lines; tokens that further lines leave for names without a line
+SHORT = 60  # tokens below which what succeeded shares a line with what ran
 _WORDS = re.compile(r"\"\s*,\s*\"")
 
 
@@ -74,8 +80,9 @@ def work_kind(line: WorkLine) -> str:
 
 
 def work_outcome(line: WorkLine) -> str | None:
-    """Return how the last run of a command ended."""
-    if work_kind(line) != "run" or (line.kind == RAN and line.code == UNKNOWN):
+    """Return how the last run of a command ended, None if its result has no sign of it."""
+    unknown = line.kind == OTHER_RAN or (line.kind == RAN and line.code == UNKNOWN)
+    if work_kind(line) != "run" or unknown:
         return None
     good = line.kind == OTHER_PASSED or (line.kind == RAN and line.code == OK)
     return "passed" if good else "failed"
@@ -100,7 +107,7 @@ def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ..
             kept.add(line)
             left -= cost
     others = []
-    for kind, missing in _missing(kept, files, commands):
+    for kind, missing in _missing(kept, files, commands, short=left < SHORT):
         line = _others(kind, missing, history, left)
         left -= _cost(line, history)
         others.append(line)
@@ -109,12 +116,17 @@ def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ..
 
 
 def _missing(
-    kept: Set[WorkLine], files: Sequence[WorkLine], commands: Sequence[WorkLine]
+    kept: Set[WorkLine], files: Sequence[WorkLine], commands: Sequence[WorkLine], *, short: bool
 ) -> Iterator[tuple[int, list[WorkLine]]]:
-    """Yield the lines that did not fit, by the kind of the line that names them together."""
+    """Yield the lines that did not fit, by the kind of the line that names them together. `short`:
+    what succeeded is named with what ran, to save a line."""
     bad = [line for line in commands if line.code not in (OK, UNKNOWN)]
-    good = [line for line in commands if line.code in (OK, UNKNOWN)]
-    for kind, lines in ((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_FILES, files)):
+    good = [line for line in commands if line.code == OK]
+    unknown = [line for line in commands if line.code == UNKNOWN]
+    if short and unknown:
+        good, unknown = [], [line for line in commands if line.code in (OK, UNKNOWN)]
+    groups = ((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_RAN, unknown), (OTHER_FILES, files))
+    for kind, lines in groups:
         if missing := [line for line in lines if line not in kept]:
             yield kind, missing
 
@@ -134,7 +146,7 @@ def _file_line(file: FileWork) -> WorkLine:
 def _command_line(command: CommandWork) -> WorkLine:
     outcome = command.outcome
     counts = (command.runs, command.failures, outcome.failed, outcome.passed, command.purpose)
-    details = (command.error,) if command.error else ()
+    details = (command.line,) if command.line else ()
     return WorkLine(RAN, command.name, command.last, counts, outcome.code, details)
 
 
@@ -250,24 +262,31 @@ def _list(spans: Iterable[WorkSpan], history: History) -> str:
 def _ended(line: WorkLine, history: History) -> str:
     """Return how a command ended, as in `failed 2 times, last passed [9]`."""
     runs, failures, failed, passed, purpose = line.counts
-    good = "passed" if purpose == TEST else "ok"
     place = f"[{history.posted[line.last]}]"
-    bad = line.code not in (OK, UNKNOWN)
-    end = f"failed, exit {line.code}" if bad and line.code > 1 else "failed" if bad else good
-    if line.code == STOPPED:
-        end = "failed, timed out"
+    end = _end(line.code, purpose)
     if failed or passed:
         numbers = [f"{failed} failed"] * bool(failed) + [f"{passed} passed"] * bool(passed)
         end += f" ({', '.join(numbers)})"
-    why = f": {_quoted(line.details[0], history, WHY)}" if line.details else ""
+    most = ENDING if line.code == UNKNOWN else WHY
+    why = f": {_quoted(line.details[0], history, most)}" if line.details else ""
     if runs == 1:
         return f"{end} {place}{why}"
     if failures in (0, runs):
-        word = "failed" if failures else good
+        word = "failed" if failures else "ran"
         rest = end.removeprefix(word).lstrip(", ")
         return f"{word} {runs} times, last {rest + ' ' if rest else ''}{place}{why}"
-    counted = f"{good} {runs - failures}" if bad else f"failed {failures}"
-    return f"{counted} of {runs} times, last {end} {place}{why}"
+    return f"failed {failures} of {runs} times, last {end} {place}{why}"
+
+
+def _end(code: int, purpose: int) -> str:
+    """Return how one run ended."""
+    if code == UNKNOWN:
+        return "ran"
+    if code == OK:
+        return "passed" if purpose == TEST else "ok"
+    if code == STOPPED:
+        return "failed, timed out"
+    return f"failed, exit {code}" if code > 1 else "failed"
 
 
 def _times(count: int, noun: str) -> str:
@@ -277,7 +296,7 @@ def _times(count: int, noun: str) -> str:
 def _quoted(span: WorkSpan, history: History, most: int) -> str:
     """Return the text of a span in backticks, as one line, with secrets masked; if it is shortened,
     `…` follows the backticks."""
-    text = span_text(span, history)
+    text = without_codes(span_text(span, history))
     plain = "".join(c if c.isprintable() and c != "`" else " " for c in text)
     line = without_tags(" ".join(secrets.mask(plain).split()))
     if len(line) <= most:

@@ -22,7 +22,8 @@ class Terminal:
 
     def run(self, *words: str, code: int = 0) -> tuple[str, str]:
         """Standard output and standard error."""
-        rest = ["--store", f"sqlite:///{self.folder}/store.db", "--embedder", "none"]
+        rest = ["--store", f"sqlite:///{self.folder}/store.db"]
+        rest += [] if "--embedder" in words else ["--embedder", "none"]
         ended = main(["memories", *words, *rest])
         out, errors = (stream.decode() for stream in self._captured.readouterr())
         assert ended == code, (out, errors)
@@ -120,3 +121,24 @@ def test_many_problems_are_not_all_told(terminal: Terminal) -> None:
 def test_what_cannot_be_read_is_told(terminal: Terminal, content: str, why: str) -> None:
     _, errors = terminal.run("import", terminal.file(content), code=1)
     assert why in errors
+
+
+def test_with_an_embedder_the_import_ends_with_its_vectors(terminal: Terminal) -> None:
+    given = terminal.file("- Works as a veterinary surgeon\n- Drinks oolong in the morning\n")
+    out, errors = terminal.run("import", given, "--user", "ada", "--embedder", "local")
+    assert out == "text: 2 of 2 imported, 0 left out, 0 failed\n"
+    assert errors == "embedding 2 memories; Ctrl-C is safe: a server embeds the rest\n"
+    asked = ("what is her profession?", "--user", "ada", "--embedder", "local")
+    found, errors = terminal.run("search", *asked)
+    assert "veterinary surgeon" in found.splitlines()[0]
+    assert errors == ""  # "ranked by words alone" without vectors
+
+
+def test_what_an_import_without_embedder_left_is_embedded_by_the_next(terminal: Terminal) -> None:
+    given = terminal.file("- Works as a veterinary surgeon\n- Drinks oolong in the morning\n")
+    terminal.run("import", given)
+    dry = terminal.run("import", given, "--dry-run", "--embedder", "local")
+    assert dry[1] == ""
+    again = terminal.run("import", given, "--embedder", "local")
+    assert again[1].startswith("embedding 2 memories")
+    assert terminal.run("import", given, "--embedder", "local")[1] == ""

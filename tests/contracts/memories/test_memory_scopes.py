@@ -177,6 +177,7 @@ async def answers(memories, scope: Scope, refs: list[str | int]) -> dict[str, ob
         "search_rows": await memories.search_rows(scope, RECIPE, 0),
         "matching": [await memories.matching(scope, wanted) for wanted in (ANY, EVERY)],
         "without_vectors": await memories.without_vectors(scope, "another", 99),
+        "count_without_vectors": await memories.count_without_vectors(scope, "another"),
         "segment": await memories.segment(scope, RECIPE),
         "shown": await memories.shown(scope, "talk"),
         "as_of": [await memories.as_of(scope, START + at, ANY) for at in (0, 99)],
@@ -223,7 +224,7 @@ WRITES = {
     "put_updates",
     "keep_both",
 }
-NUMBERS_ONLY = {"state", "matching", "settings", "twins"}  # nothing has a twin here
+NUMBERS_ONLY = {"state", "matching", "settings", "twins", "count_without_vectors"}  # no twins here
 
 
 class MemoryScopesContract:
@@ -247,6 +248,7 @@ class MemoryScopesContract:
             assert set(every["matching"][1]) == numbers
             assert {row.number for row in every["search_rows"].rows} == numbers
             assert every["state"].total == 3
+            assert every["count_without_vectors"] == len(every["without_vectors"])
             assert every["settings"].top_k == SCOPES.index(scope)
             assert [group.members for group in every["groups"]] == [1, 1]
             of_group = MemoryFilter(group=GROUP)

@@ -337,10 +337,13 @@ class MemoryDeletionContract:
         assert await memories.segment(CHAT, "old") is None
         assert texts(await memories.without_vectors(CHAT, "old", 9)) == ["one", "two"]
         assert texts(await memories.without_vectors(CHAT, "new", 9)) == ["two"]
+        assert await memories.count_without_vectors(CHAT, "old") == 2
+        assert await memories.count_without_vectors(CHAT, "new") == 1
         (one, _) = (await memories.search_rows(CHAT, "new", 0)).rows
         assert one.vector == b"n"
         await memories.put_vectors(CHAT, "new", {2: (1, b"n2")})
         assert await memories.without_vectors(CHAT, "new", 9) == []
+        assert await memories.count_without_vectors(CHAT, "new") == 0
 
 
 class TestInRam(InRam, MemoryDeletionContract):

@@ -35,6 +35,8 @@ def leaf(*sources):
             "`make test`: failed: `make, *** [Makefile:9, test] Error 2`",
         ),
         ("shell", {"command": ["bash", "-lc", "make lint"]}, "ok", "`make lint`: ok"),
+        ("shell", {"command": "make lint"}, "9 files", "`make lint`: ran: `9 files`"),
+        ("bash", {"command": "make all"}, "\x1b[31mKilled\x1b[0m", "`make all`: failed: `Killed`"),
         ("view", {"limit": 9, "filePath": "/srv/src/lexer.c"}, "x", "read `src/lexer.c`"),
         ("read_files", {"files": [{"path": "notes/a.md"}]}, "x", "read `notes/a.md`"),
         ("bash", {"command": "cat src/app.py | head -5"}, "x", "read `src/app.py`"),
@@ -111,10 +113,16 @@ def test_parents_count_the_work_of_their_children_together():
     first = leaf(TASK, call("bash", command="make"), result("make: *** [all] Error 1"))
     second = leaf(
         call("edit", path="src/a.py", old="x", new="yy = round(x)"), result("done"),
-        call("bash", command="make"), result("built"),
+        call("bash", command="make"), result("BUILD SUCCESSFUL"),
     )  # fmt: skip
+    third = leaf(call("bash", command="make"), result("all 9 targets"))
     node = node_summary([first, second], 1)
     assert "`make`: failed 1 of 2 times, last ok" in node.body
+    later = node_summary([second, third], 1)
+    assert "`make`: ran 2 times, last ran" not in later.body
+    assert "`make`: ran 2 times: `all 9 targets`" in later.body
+    top = node_summary([later, first, second], 2)
+    assert "`make`: failed 1 of 4 times, last ok" in top.body
     assert node.headline == ("Fix the rounding of prices in the shop importer; edited src/a.py")
 
 

@@ -95,7 +95,7 @@ def test_parallel_calls_meet_their_own_results():
             SourcePassage("tool", "make: *** [b] Error 2", "result"),
         ]
     )
-    assert "`make a`: ok" in found.body
+    assert "`make a`: ran: `alpha beta gamma delta`" in found.body
     assert "`make b`: failed" in found.body
 
 

@@ -1,4 +1,4 @@
-"""Progress bar in the terminal while memory is made."""
+"""Progress bars in the terminal while histories are indexed and memories embedded."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ STEP = 0.1  # seconds
 
 
 class Progress:
-    """A bar of the work left, measured against the greatest amount that was ever left."""
+    """A bar of the work left, measured against the greatest amount that was ever left. `verb`: what
+    is done; `noun`: what is counted."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, verb: str = "indexing", noun: str = "tokens") -> None:
+        self._verb = verb
         self._bar = progress.Progress(
-            progress.TextColumn("indexing"),
+            progress.TextColumn(verb),
             progress.BarColumn(),
             progress.TaskProgressColumn(),
-            progress.TextColumn("{task.completed:,.0f} tokens"),
+            progress.TextColumn(f"{{task.completed:,.0f}} {noun}"),
             progress.TimeElapsedColumn(),
             console=console,
             transient=True,
+            disable=not console.is_terminal,
         )
         self._task: progress.TaskID | None = None
         self._most = 0
@@ -39,7 +42,7 @@ class Progress:
     def show(self, left: int) -> None:
         if self._task is None:
             self._bar.start()
-            self._task = self._bar.add_task("indexing")
+            self._task = self._bar.add_task(self._verb)
         self._most = max(self._most, left)
         self._bar.update(self._task, total=self._most, completed=self._most - left)
 

@@ -22,6 +22,7 @@ from memtree.memories.fields.times import timestamp
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.cli.drawing.foreign_text import json_line
+from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.lines import line, print_memories, refs, row
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of
 
@@ -65,6 +66,8 @@ async def save(options: argparse.Namespace, settings: Settings) -> int:
     )
     async with _opened(options, settings) as (book, (scope, *_)):
         saved = await book.save(scope, draft, DedupPolicy.SKIP)
+        if saved.degraded:
+            await embed_rest(book, scope, "memories")
     print_memories([saved.memory], options.json)
     if saved.existing:
         print("It was there already; nothing is saved.", file=sys.stderr)

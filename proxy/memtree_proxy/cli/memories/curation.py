@@ -27,6 +27,7 @@ from memtree.memories.memory import UNSET, Memory
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.scope import Scope
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
+from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.lines import print_memories, refs, row
 from memtree_proxy.cli.memories.scope import agents_of, scope_of, tenant_of
 
@@ -67,6 +68,8 @@ async def merge(options: argparse.Namespace, settings: Settings) -> int:
     text = UNSET if options.text is None else options.text
     async with _opened(options, settings) as (services, scope):
         memory = await services.curation.merge(scope, ref, older, text=text, reason=options.reason)
+        if text is not UNSET:
+            await embed_rest(services.book, scope, "memories")
     print_memories([memory], options.json)
     return 0
 

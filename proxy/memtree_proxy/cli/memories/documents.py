@@ -7,7 +7,6 @@ changes within a second.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -25,24 +24,22 @@ from memtree.memories.fields.times import shown
 from memtree.memories.injection import passages
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.cli.drawing.foreign_text import json_line, plain
+from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.store.keys import named_tenant
 
 PAGE = 1_000
-WAIT = 600.0  # seconds for vectors; passages without one get it when a server starts
 STDIN = "-"
 _NO_ID = re.compile(r"[^A-Za-z0-9._~:@-]+")
 
 
 async def put(options: argparse.Namespace, settings: Settings) -> int:
-    """Store documents, and wait until their vectors are made, since a running server would not know
-    which passages lack them."""
+    """Store documents, and wait until their passages have vectors."""
     if (options.id or STDIN in options.files) and len(options.files) != 1:
         raise BadRequest("--id and - are for one file", param="files")
     if options.files == [STDIN] and not options.id:
         raise BadRequest("standard input has no name: give --id", param="id")
     failed = 0
     async with _opened(options, settings) as (services, scope):
-        services.book.start()
         for file in options.files:
             try:
                 document = checked(options.id or _id_of(file), _text(file), options.type, None)
@@ -54,11 +51,7 @@ async def put(options: argparse.Namespace, settings: Settings) -> int:
                 continue
             status = "replaced" if done.replaced else "added" if done.changed else "unchanged"
             _print(done.document, options.json, status)
-        try:
-            async with asyncio.timeout(WAIT):
-                await services.book.join()
-        except TimeoutError:
-            print("some passages are without vectors: words alone find them", file=sys.stderr)
+        await embed_rest(services.book, scope, "passages")
     return 1 if failed else 0
 
 

@@ -7,7 +7,6 @@ Like the other actions, it opens the store itself, beside a running server.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from memtree.memories.transfer.file_items import LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import ImportReport
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
+from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of
 from memtree_proxy.memories.transfer.unpacking import unpacked
 from memtree_proxy.wire.answer import shown
@@ -33,7 +33,6 @@ from memtree_proxy.wire.transfer import REPORT
 STDIN = "-"
 LARGEST = 1 << 30  # bytes of a file, unpacked
 SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
-WAIT = 600.0  # seconds for vectors; memories without one get it when a server starts
 
 
 async def write(options: argparse.Namespace, settings: Settings) -> int:
@@ -55,11 +54,9 @@ async def read(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings) as (services, scope):
         report = await services.transfer.import_file(scope, raw, wanted)
         _print(report, as_json=options.json)
-        try:
-            async with asyncio.timeout(WAIT):
-                await services.book.join()
-        except TimeoutError:
-            print("some memories are without vectors: words alone find them", file=sys.stderr)
+        if not report.dry_run:
+            sys.stdout.flush()  # the report stands before the progress, also in a pipe
+            await embed_rest(services.book, scope, "memories")
     return 0 if report.complete and not report.failed else 1
 
 

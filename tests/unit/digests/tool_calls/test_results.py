@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.digests.tool_calls import results
-from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN
+from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN, Outcome
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN
         ("bash: ponyc: command not found", FAILED, 0, 0),
         ("npm ERR! code 1", FAILED, 0, 0),
         ("Command timed out after 120s", STOPPED, 0, 0),
-        ("all good", OK, 0, 0),
+        ("all good", UNKNOWN, 0, 0),
         ("", UNKNOWN, 0, 0),
     ],
 )
@@ -39,17 +39,137 @@ def test_commands(text: str, code: int, failed: int, passed: int) -> None:
     assert (outcome.code, outcome.failed, outcome.passed) == (code, failed, passed)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok",
+        "collected\nDone.",
+        "> Task :app:assemble\n\nBUILD SUCCESSFUL in 5s\n2 actionable tasks: 2 executed",
+        "[INFO] BUILD SUCCESS",
+        "Build succeeded.\n    0 Warning(s)\n    0 Error(s)",
+        "Your command ran successfully and did not produce any output.",
+        "webpack 5.90.1 compiled successfully in 812 ms",
+        "Collecting rich\nSuccessfully installed rich-13.7.1",
+        "34 modules transformed.\n✓ built in 812ms",
+        "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.52s",
+        "Done in 1.24s.",
+        "ok  \texample.com/tide\t0.012s",
+        "ok  \texample.com/tide\t(cached)",
+        "All checks passed!",
+        "Success: no issues found in 3 source files",
+        "found 0 vulnerabilities",
+        "added 12 packages in 2s",
+        "up to date, audited 40 packages in 1s",
+        "Apply complete! Resources: 1 added, 0 changed, 0 destroyed.",
+        "Already up to date.",
+        "\x1b[32mBUILD SUCCESSFUL\x1b[0m in 5s",
+        "[32mok[0m\r\n",
+        "3 passed in 0.1s",
+        *("exit code: 0", "Exit Code 0", "exited with code 0", "exit status 0", "exited 0"),
+        *("rc=0", '{"exit_code": 0}', "<returncode>0</returncode>", "Exit code: 0\nx"),
+    ],
+)
+def test_signs_of_success(text: str) -> None:
+    assert results.ended(text, tests=False) == Outcome(OK)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("34 modules transformed.\n", "34 modules transformed."),
+        (
+            "step 1\ncould not reach host: request was refused\nbye\n",
+            "could not reach host: request",
+        ),
+        ("Command is still running in the background with id 3.", "Command is still running"),
+        ("not ok 2 - tide\n# tests 2\n", "# tests 2"),
+        ("Plan: 1 to add\nDone.\nDeployment failed: quota\n", "Deployment failed: quota"),
+        ("the tide is high\n(Open file: n/a)\nbash-$", "the tide is high"),
+        ("4 failed, 2 passed", "4 failed, 2 passed"),
+        ("\x1b[33mdeploy\x1b[0m: \x1b[1mhalf\x1b[0m way\r\n---\n", "deploy\x1b[0m: \x1b[1mhalf"),
+        ("   \n", None),
+    ],
+)
+def test_without_a_sign_a_command_ran(text: str, line: str | None) -> None:
+    outcome = results.ended(text, tests=False)
+    assert outcome.code == UNKNOWN
+    found = text[slice(*outcome.line)] if outcome.line else None
+    assert found is line is None or (found and line and found.startswith(line))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("✗ Build failed in 812ms\nsrc/main.ts (3:9)", "✗ Build failed in 812ms"),
+        ("> Task :app:compileKotlin FAILED\n\nBUILD FAILED in 5s", "BUILD FAILED in 5s"),
+        ("FAILURE: Build failed with an exception.", "FAILURE: Build failed with an exception."),
+        ("Failed to compile.\n\n./src/a.tsx:3:9", "Failed to compile."),
+        ("epoch 1 loss 0.3\nKilled\n", "Killed"),
+        ("Terminated: 15", "Terminated: 15"),
+        (
+            "a.sh: line 3:  4711 Killed   python train.py",
+            "a.sh: line 3:  4711 Killed   python train.py",
+        ),
+        ("FATAL ERROR: heap out of memory", "FATAL ERROR: heap out of memory"),
+        ("✖ 1 problem (1 error, 0 warnings)", "✖ 1 problem (1 error, 0 warnings)"),
+        ("╷\n│ Error: Invalid index\n╵", "│ Error: Invalid index"),
+        (
+            "The user doesn't want to proceed with this tool use.",
+            "The user doesn't want to proceed",
+        ),
+        ("Permission to use Bash has been denied.", "Permission to use Bash has been denied."),
+        ("User rejected the command", "User rejected the command"),
+        ("The tool use was rejected", "The tool use was rejected"),
+        ("\x1b[31mKilled\x1b[0m\n", "Killed"),
+        ("log\r\nKilled\r\n", "Killed"),
+    ],
+)
+def test_signs_of_failure(text: str, line: str) -> None:
+    outcome = results.ended(text, tests=False)
+    assert outcome.code == FAILED
+    assert outcome.line is not None
+    assert text[slice(*outcome.line)].startswith(line)
+
+
+def test_success_in_the_middle_is_no_sign_beside_trouble_or_far_above() -> None:
+    assert results.ended("Done.\nDeployment failed", tests=False).code == UNKNOWN
+    assert results.ended("Done.\n" + "row\n" * 40, tests=False).code == UNKNOWN
+    assert results.ended("the tests were all passed over", tests=False).code == UNKNOWN
+
+
+def test_escape_codes_hide_no_count() -> None:
+    text = "\x1b[31m\x1b[1m2 failed\x1b[0m, \x1b[32m3 passed\x1b[0m in 0.1s"
+    assert results.ended(text) == Outcome(FAILED, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 passed, 1 total",
+        " Test Files  1 failed | 1 passed (2)\n      Tests  1 passed (1)",
+        "1 failed, 2 passed in 1s\n1 passed in 1s",
+    ],
+)
+def test_a_failure_above_the_last_count_counts(text: str) -> None:
+    assert results.ended(text) == Outcome(FAILED, 1, 1)
+
+
+def test_tests_that_timed_out_have_not_passed() -> None:
+    assert results.ended("3 passed\nThe command timed out and has been killed").code == STOPPED
+
+
 def test_the_first_error_of_a_traceback_is_its_last_line() -> None:
     text = "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n"
     outcome = results.ended(text)
-    assert outcome.error is not None
-    assert text[slice(*outcome.error)] == "KeyError: 'x'"
+    assert outcome.line is not None
+    assert text[slice(*outcome.line)] == "KeyError: 'x'"
 
 
 def test_a_zero_of_a_pager_is_not_believed() -> None:
     text = "1 failed, 2 passed\nexit code: 0"
     assert results.ended(text, piped=True).code == FAILED
     assert results.ended("ok\nexit code: 0", piped=True).code == OK
+    assert results.ended("34 modules\nexit code: 0", piped=True).code == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -107,7 +227,7 @@ def test_an_exit_code_beside_the_text_counts() -> None:
     assert results.with_code("== 1 failed, 2 passed ==", OK, said).code == FAILED
     assert results.with_code("fine", OK, results.ended("fine")).code == OK
     broken = results.with_code("a\nValueError: bad", 3, results.ended("a"))
-    assert (broken.code, broken.error is not None) == (3, True)
+    assert (broken.code, broken.line is not None) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_command_has_the_outcome_of_its_result() -> None:
     (event,) = events(found)
     assert (event.action.kind, event.text, event.outcome.bad) == (RAN, "make", True)
     assert said(found, event.name) == "make"
-    assert said(found, event.error) == "make: *** [all] Error 2"
+    assert said(found, event.line) == "make: *** [all] Error 2"
 
 
 def test_each_of_parallel_calls_has_its_own_result() -> None:
@@ -52,7 +52,7 @@ def test_an_edit_that_was_refused_is_no_edit() -> None:
     )
     (event,) = events(found)
     assert event.refused
-    assert said(found, event.error) == "Error: String not found in file."
+    assert said(found, event.line) == "Error: String not found in file."
 
 
 def test_the_file_of_an_edit_may_stand_in_its_result_alone() -> None:

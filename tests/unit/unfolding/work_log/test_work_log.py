@@ -41,7 +41,7 @@ def test_files_with_their_edits_and_commands_with_their_last_outcome() -> None:
         edit("src/shop.c", "price = 1"),
         run("make", FAILURE),
         edit("src/shop.c", "price = 2"),
-        run("cd /srv && make 2>&1 | tail -3", "built"),
+        run("cd /srv && make 2>&1 | tail -3", "BUILD SUCCESSFUL"),
         run("pytest -q", "1 failed, 2 passed"),
     ) == [
         f"¶ {WORK}",
@@ -49,6 +49,33 @@ def test_files_with_their_edits_and_commands_with_their_last_outcome() -> None:
         "¶ `pytest -q`: failed (1 failed, 2 passed) [9]",
         "¶ `make`: failed 1 of 2 times, last ok [7]",
     ]
+
+
+def test_a_command_without_a_sign_of_success_ran() -> None:
+    lines = log(
+        run("vite build", "34 modules transformed.\n"),
+        run("make", "all 9 targets"),
+        run("make", "exit code: 0"),
+        run("pytest -q", ""),
+        run("./deploy.sh", "exit code: 0"),
+        run("./deploy.sh", "\x1b[33mhalf way\x1b[0m"),
+        run("npm run e2e", "\x1b[31mBUILD FAILED\x1b[0m: \x1b[1mtide.ts\x1b[0m"),
+        run("npm run e2e", "fine"),
+    )
+    assert lines[1:] == [
+        "¶ `npm run e2e`: failed 1 of 2 times, last ran [15]: `fine`",
+        "¶ `./deploy.sh`: ran 2 times, last [11]: `half way`",
+        "¶ `pytest -q`: ran [7]",
+        "¶ `make`: ran 2 times, last ok [5]",
+        "¶ `vite build`: ran [1]: `34 modules transformed.`",
+    ]
+
+
+def test_an_unknown_outcome_is_no_outcome_of_an_explanation() -> None:
+    found = history("Go.", *run("make", "all 9 targets"), *run("make lint", "exit code: 0"))
+    plan, _ = memory(found, 5)
+    rows = explanation(Evidence(found, plan, {})).log
+    assert [(row.kind, row.outcome) for row in rows] == [("run", "passed"), ("run", None)]
 
 
 def test_it_says_that_no_tests_were_run() -> None:
@@ -92,9 +119,11 @@ def test_the_projects_folder_is_left_out() -> None:
 def test_it_keeps_to_its_tokens_and_names_what_has_no_line(budget: int) -> None:
     steps = [edit(f"part_{index}.py", f"value = {index}") for index in range(40)]
     steps += [run(f"python job_{index}.py", "done") for index in range(40)]
+    steps += [run(f"python task_{index}.py", "") for index in range(40)]
     lines = log(*steps, budget=budget)
     assert tokens.count("\n".join(lines)) <= budget + 8
-    assert any(line.startswith("¶ also ok: ") for line in lines)
+    assert any(line.startswith("¶ also ok: ") for line in lines) is (budget > 200)
+    assert any(line.startswith("¶ also ran: ") for line in lines)
     assert any(line.startswith("¶ also changed: ") for line in lines)
 
 
