@@ -4,6 +4,7 @@ checked."""
 from __future__ import annotations
 
 import tempfile
+from argparse import Namespace
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -25,13 +26,17 @@ class Bench:
     """`keep`: where databases stay between runs, so that embedding is done once; None: nowhere.
     `long`: measure the longest chats, too, which takes minutes more. `store`: the address of an
     empty store for `session`; None: a SQLite file of its own. `sets`: the data sets that `losses`
-    and `midepoch` measure; none: all."""
+    and `midepoch` measure; none: all. `options`: of the command line, for a benchmark that has its
+    own. `earlier`: what the benchmark put into `kept` in the run that wrote the file of figures."""
 
     data: Data
     keep: Path | None = None
     long: bool = False
     store: str | None = None
     sets: tuple[str, ...] = ()
+    options: Namespace | None = None
+    earlier: dict[str, Any] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
