@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from memtree.ports.models import Embedder
 
 Matrix = NDArray[np.float32]
-BATCH = 500  # names in one query
+BATCH = 400  # texts in one query
 
 
 class KeptVectors:
-    """Puts a file before the methods of an embedder."""
+    """Puts a file before the methods of an embedder. `path`: None for memory alone."""
 
-    def __init__(self, embedder: Embedder, path: Path) -> None:
+    def __init__(self, embedder: Embedder, path: Path | None) -> None:
         self._embedder = embedder
+        self.embedded: list[str] = []  # all texts that were asked for, but queries
         self._embed, self._embed_query = embedder.embed, embedder.embed_query
-        self._file = sqlite3.connect(path, timeout=60, isolation_level=None)
+        self._file = sqlite3.connect(path or ":memory:", timeout=60, isolation_level=None)
         self._file.execute("PRAGMA journal_mode = WAL")
         self._file.execute("PRAGMA synchronous = OFF")
         self._file.execute("CREATE TABLE IF NOT EXISTS vectors (name BLOB PRIMARY KEY, row BLOB)")
@@ -36,9 +37,12 @@ class KeptVectors:
         names = [self._name("", text) for text in texts]
         known = self._known(names)
         new = {name: text for name, text in zip(names, texts, strict=True) if name not in known}
-        if new or not texts:
-            made = await self._embed(list(new.values()))
-            known |= self._put(dict(zip(new, made, strict=True)))
+        waiting = list(new)
+        for at in range(0, len(waiting), BATCH):  # one by one, so that a run that ends loses little
+            some = waiting[at : at + BATCH]
+            made = await self._embed([new[name] for name in some])
+            known |= self._put(dict(zip(some, made, strict=True)))
+        self.embedded += texts
         rows = [known[name] for name in names]
         return np.array(rows, np.float32).reshape(len(rows), self._embedder.dimensions)
 

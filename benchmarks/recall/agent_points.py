@@ -14,11 +14,12 @@ from memtree.text import tokens
 
 BEHIND = 20_000  # tokens before a cut
 LARGE = 90_000  # tokens of histories that are reported apart
-PART = 180_000  # tokens: the long log is read in sessions of this size, but once as a whole
+PART = 150_000  # tokens: longer sessions end there, and the long log is read in such parts
+FEW = 450_000  # tokens of the sessions without arguments that are read, but for `--long`
 SETS = ("sessions", "edits", "trajectories", "coding", "coding-whole")
 FAST = ("sessions", "edits", "trajectories", "coding")
 POINTS = 9  # of a session
-PARTS = 2  # of the long log are read
+PARTS = 1  # of the long log are read, but for `--long`
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,29 @@ class Point:
         return sha256(repr((needs, self.wanted.old, self.wanted.again)).encode()).hexdigest()[:16]
 
 
-def sessions(data: Data, sets: Sequence[str], half: str | None) -> Iterator[tuple[str, Session]]:
-    """Yield each session that is long enough with the name of its set."""
+def sessions(
+    data: Data, sets: Sequence[str], half: str | None, *, whole: bool
+) -> Iterator[Session]:
+    """Yield each session that is long enough. `whole`: all of them, to their ends."""
     for name in sets:
-        for id_, messages in _recorded(data, name):
-            if half is None or half_of(id_) == half:
-                session = Session(id_, messages)
-                if session.before(len(messages)) > BEHIND:
-                    yield name, session
+        room = FEW
+        for id_, messages in _recorded(data, name, whole):
+            if half is not None and half_of(id_) != half:
+                continue
+            session = Session(id_, messages if whole else _beginning(messages))
+            size = session.before(len(session.messages))
+            room -= size if name == "sessions" else 0
+            if size > BEHIND and (whole or room > 0):
+                yield session
+
+
+def _beginning(messages: Sequence[Message]) -> Sequence[Message]:
+    total = 0
+    for index, message in enumerate(messages):
+        total += tokens.count(message.text)
+        if total > PART:
+            return messages[:index]
+    return messages
 
 
 def half_of(id_: str) -> str:
@@ -59,15 +75,16 @@ def half_of(id_: str) -> str:
     return ("dev", "held")[sha256(id_.encode()).digest()[0] % 2]
 
 
-def _recorded(data: Data, name: str) -> Iterator[tuple[str, Sequence[Message]]]:
+def _recorded(data: Data, name: str, whole: bool) -> Iterator[tuple[str, Sequence[Message]]]:
     if name in ("sessions", "edits"):
-        for talk in data.agent_sessions(f"agent_{name}_dev"):
+        talks = data.agent_sessions(f"agent_{name}_dev")
+        for talk in sorted(talks, key=lambda talk: sha256(talk.id.encode()).digest()):
             yield talk.id, talk.messages
     elif name == "trajectories":
         for talk in data.trajectories():
             yield talk.id, talk.messages
     elif name == "coding":
-        yield from list(_parts(data.coding_session()))[:PARTS]
+        yield from list(_parts(data.coding_session()))[: None if whole else PARTS]
     else:
         yield "coding/whole", data.coding_session()
 

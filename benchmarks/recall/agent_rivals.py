@@ -8,22 +8,24 @@ the last turns touched, and passages ranked as for `half`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.invariants import OVERHEAD, newest_round, size
-from benchmarks.recall.agent_needs import Session, plain, specific
+from benchmarks.recall.agent_needs import Session, content, plain, specific, unescaped
 from memtree.ports.models import Embedder
 from memtree.ranking.bm25 import Lexicon
 from memtree.text import tokens
 from memtree.text.words import terms
 
-VERSION = 1  # of these rivals: figures of another one are measured again
+Row = NDArray[np.float32]
+VERSION = 2  # of these rivals: figures of another one are measured again
 NAMES = ("newest", "masked", "half", "files")
-PASSAGE = 600  # characters, about what the model reads of a text
+PASSAGE = 600  # characters of a passage at most, but for a long segment
+AHEAD = 40  # messages in which the next embedded text is looked for
 LABEL = 4  # tokens of a passage's label
 TURNS = 15  # messages of the agent whose files are in hand
 K = 20  # of reciprocal rank fusion
@@ -39,22 +41,27 @@ class Shown:
     tokens: int
 
 
-class Rivals:
-    """The passages of one session, indexed once."""
+@dataclass(frozen=True, slots=True)
+class Passage:
+    message: int
+    text: str
+    vector: Row
 
-    def __init__(self, session: Session, vectors: NDArray[np.float32], embedder: Embedder) -> None:
-        self._session, self._vectors, self._embedder = session, vectors, embedder
-        places = list(passages(session))
-        self._messages = np.array([message for message, _ in places], np.int64)
-        self._texts = [text for _, text in places]
+
+class Rivals:
+    """The passages of one session, indexed once. `embedded`: the texts that the product embedded,
+    in the session's order: passages are made of them, so that no text is embedded twice."""
+
+    def __init__(self, session: Session, embedded: Sequence[tuple[str, Row]], embedder: Embedder):
+        self._session, self._embedder = session, embedder
+        found = list(passages(session, embedded))
+        self._messages = np.array([passage.message for passage in found], np.int64)
+        self._texts = [passage.text for passage in found]
+        self._vectors = np.array([passage.vector for passage in found], np.float32)
         self._sizes = np.array(tokens.count_many(self._texts), np.int64) + LABEL
         self._lexicon = Lexicon()
         self._lexicon.extend([terms.pack(terms.terms(text) for text in self._texts)])
         self._files = [files(session, index) for index in range(len(session.messages))]
-
-    @classmethod
-    async def of(cls, session: Session, embedder: Embedder) -> Rivals:
-        return cls(session, await embedder.embed([text for _, text in passages(session)]), embedder)
 
     async def shown(self, name: str, cut: int, target: int) -> Shown:
         if name == "newest":
@@ -156,18 +163,44 @@ def _paths(text: str) -> frozenset[str]:
     return frozenset(found for found in specific(text[:20_000]) if "." in found.rsplit("/", 1)[-1])
 
 
-def passages(session: Session) -> Iterator[tuple[int, str]]:
-    """Yield the messages' texts in pieces of whole lines, each with its message."""
-    for index, text in enumerate(session.texts):
-        piece = ""
-        for line in text.split("\n"):
-            for part in [line[at : at + PASSAGE] for at in range(0, len(line), PASSAGE)] or [""]:
-                if piece and len(piece) + len(part) > PASSAGE:
-                    yield index, piece
-                    piece = ""
-                piece = f"{piece}\n{part}" if piece else part
-        if piece.strip():
-            yield index, piece
+def passages(session: Session, embedded: Sequence[tuple[str, Row]]) -> Iterator[Passage]:
+    """Yield passages of neighbouring texts of one message, with the mean of their vectors. The
+    escapes of a call's arguments are decoded. A text that is not found near the one before it is
+    left out: it was embedded in another order, or in other words."""
+    raw = [
+        "\n".join([content(message), *(call.arguments for call in message.calls)])
+        for message in session.messages
+    ]
+    at = place = 0
+    text, rows = "", list[Row]()
+    for segment, row in embedded:
+        found = _next_place(raw, segment, at, place)
+        if found is None:
+            continue
+        if text and (found[0] != at or len(text) + len(segment) > PASSAGE):
+            yield _passage(session, at, text, rows)
+            text, rows = "", []
+        at, place = found[0], found[1] + len(segment)
+        text += segment
+        rows.append(row)
+    if text:
+        yield _passage(session, at, text, rows)
+
+
+def _next_place(raw: Sequence[str], segment: str, at: int, place: int) -> tuple[int, int] | None:
+    if not segment.strip():
+        return None
+    for index in range(at, min(at + AHEAD, len(raw))):
+        found = raw[index].find(segment, place if index == at else 0)
+        if found >= 0:
+            return index, found
+    return None
+
+
+def _passage(session: Session, message: int, text: str, rows: Sequence[Row]) -> Passage:
+    mean = np.mean(rows, axis=0)
+    plain_text = unescaped(text) if session.messages[message].calls else text
+    return Passage(message, plain_text, mean / max(float(np.linalg.norm(mean)), 1e-9))
 
 
 def last_tokens(text: str, room: int) -> str:

@@ -93,9 +93,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     options = bench.options or _defaults()
-    every = agent_points.SETS if bench.long else agent_points.FAST
-    chosen = agent_points.sessions(bench.data, options.sets or every, options.half)
-    sessions = [session for _, session in chosen if options.only in session.id]
+    sets = options.sets or (agent_points.SETS if bench.long else agent_points.FAST)
+    chosen = agent_points.sessions(bench.data, sets, options.half, whole=bench.long)
+    sessions = [session for session in chosen if options.only in session.id]
     plan = Plan(
         options.targets,
         options.modes,
@@ -145,14 +145,15 @@ async def _measure(plan: Plan, session: Session) -> tuple[dict[str, Any], int, l
         subject = await stack.enter_async_context(open_subject(None, "next"))
         embedder = subject.runtime.embedder
         assert embedder is not None, subject.runtime.trouble
-        if plan.vectors:
-            stack.callback(KeptVectors(embedder, plan.vectors).close)
+        vectors = KeptVectors(embedder, plan.vectors)
+        stack.callback(vectors.close)
+        await subject.learn(session.id, session.messages)
         found = {point.id: _described(point, plan.known) for point in points}
         if plan.rivals and any(_left(found[p.id], plan.targets) for p in points):
-            rivals = await Rivals.of(session, embedder)
+            rows = await vectors.embed(texts := list(vectors.embedded))
+            rivals = Rivals(session, list(zip(texts, rows, strict=True)), embedder)
             for point in points:
                 await _rivals(rivals, session, point, found[point.id], plan.targets)
-        await subject.learn(session.id, session.messages)
         for mode in plan.modes:
             for target in plan.targets if mode != "auto" else (SOFT,):
                 own = await _own(subject, session, points, target, mode)
