@@ -172,6 +172,7 @@ def main() -> int:
         options.store,
         sets,
         options,
+        options.json,
         _kept_before(options.json),
     )
     return _one(names[0], bench, options.json)

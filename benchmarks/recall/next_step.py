@@ -14,7 +14,7 @@ import asyncio
 import multiprocessing
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -51,6 +51,8 @@ GOALS = {  # share of needs, old lines, lines looked up again
 }
 LARGE_GOALS = {8_000: (75, 74), 20_000: (88, 90)}
 
+Posted = tuple[str, list[bytes]]  # a session: its id and messages
+Result = tuple[dict[str, Any], int, list[str]]  # points by id, answers checked, broken promises
 Figures = dict[str, Any]  # of one answer: share of each measure, tokens, and what is not visible
 
 
@@ -104,24 +106,37 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         options.vectors,
         bench.earlier.get("points", {}),
     )
-    work = partial(_measured, plan)
     posted = [(session.id, [m.raw for m in session.messages]) for session in sessions]
-    posted.sort(key=lambda one: -sum(map(len, one[1])))
-    if options.jobs > 1:
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
-            results = list(pool.map(work, posted))
-    else:
-        results = [await asyncio.to_thread(work, one) for one in posted]
-    points = {id_: point for found, _, _ in results for id_, point in found.items()}
-    bench.kept["points"] = {**bench.earlier.get("points", {}), **points}
-    broken = [line for _, _, lines in results for line in lines]
+    points: dict[str, Any] = {}
+    checked, broken = 0, list[str]()
+    bench.kept["points"] = dict(plan.known)
+    async for found, answers, lines in _each(partial(_measured, plan), posted, options.jobs):
+        points |= found
+        checked += answers
+        broken += lines
+        bench.kept["points"] |= found
+        bench.save()
     print(table(points.values(), plan))
     if options.worst:
         print(worst(points, plan, options.worst))
-    checked = sum(answers for _, answers, _ in results)
     rows = [Row("sessions", len(sessions)), Row("points", len(points))]
     return [*rows, *_rows(points.values(), plan), *promises(checked, len(broken))], broken
+
+
+async def _each(
+    work: Callable[[Posted], Result], posted: list[Posted], jobs: int
+) -> AsyncIterator[Result]:
+    """Yield the results of all sessions as they come. Several processes begin with the longest."""
+    posted.sort(key=lambda one: sum(map(len, one[1])), reverse=jobs > 1)
+    if jobs == 1:
+        for one in posted:
+            yield await asyncio.to_thread(work, one)
+        return
+    context = multiprocessing.get_context("spawn")
+    loop = asyncio.get_running_loop()
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        for result in asyncio.as_completed([loop.run_in_executor(pool, work, p) for p in posted]):
+            yield await result
 
 
 def _defaults() -> argparse.Namespace:
@@ -130,13 +145,11 @@ def _defaults() -> argparse.Namespace:
     return parser.parse_args([])
 
 
-def _measured(
-    plan: Plan, posted: tuple[str, Sequence[bytes]]
-) -> tuple[dict[str, Any], int, list[str]]:
+def _measured(plan: Plan, posted: Posted) -> Result:
     return asyncio.run(_measure(plan, Session(posted[0], tuple(map(Message, posted[1])))))
 
 
-async def _measure(plan: Plan, session: Session) -> tuple[dict[str, Any], int, list[str]]:
+async def _measure(plan: Plan, session: Session) -> Result:
     """Return the session's points with their figures, and how many answers were checked."""
     points = agent_points.points(session, plan.points)
     if not points:
