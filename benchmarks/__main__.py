@@ -64,6 +64,7 @@ from benchmarks.recall import (
     losses,
     midepoch,
     needles,
+    next_step,
     provisional,
     story_questions,
     trail,
@@ -110,6 +111,7 @@ ALL: dict[str, Benchmark] = {
     "reading": reading.run,
     "trail": trail.run,
     "story_questions": story_questions.run,
+    "next": next_step.run,
     "titles": titles.run,
     "server": server.run,
     "shadow": shadow.run,
@@ -163,7 +165,16 @@ def main() -> int:
     names, sets = chosen(options.names)
     if len(names) > 1:
         return _each_apart(names, options)
-    bench = Bench(Data(Path(root or os.devnull)), options.keep, options.long, options.store, sets)
+    bench = Bench(
+        Data(Path(root or os.devnull)),
+        options.keep,
+        options.long,
+        options.store,
+        sets,
+        options,
+        options.json,
+        _kept_before(options.json),
+    )
     return _one(names[0], bench, options.json)
 
 
@@ -190,6 +201,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--store", metavar="URL", help="session: over this empty store, not SQLite")
     parser.add_argument("--long", action="store_true", help="the longest chats as well: minutes")
+    next_step.add_options(parser)
     return parser
 
 
@@ -206,8 +218,19 @@ def _one(name: str, bench: Bench, json_path: Path | None) -> int:
     if broken:
         print(invariants.describe(broken))
     if json_path:
-        json_path.write_text(json.dumps(report.as_json(name, rows), indent=1), "utf-8")
+        figures = report.as_json(name, rows)
+        if bench.kept:
+            figures.append({"benchmark": name, "kept": bench.kept})
+        json_path.write_text(json.dumps(figures, indent=1), "utf-8")
     return 1 if broken else 0
+
+
+def _kept_before(path: Path | None) -> dict[str, Any]:
+    """Return what the benchmark kept in this file of figures in an earlier run."""
+    if path is None or not path.exists():
+        return {}
+    figures = json.loads(path.read_text("utf-8"))
+    return next((one["kept"] for one in figures if "kept" in one), {})
 
 
 def _each_apart(names: list[str], options: argparse.Namespace) -> int:

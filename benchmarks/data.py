@@ -108,6 +108,11 @@ class Data:
         for one in self._read("agent_trajectories"):
             yield Conversation(one["id"], tuple(map(Message.of, _trajectory(one["messages"]))))
 
+    def agent_sessions(self, name: str) -> Iterator[Conversation]:
+        """Read recorded sessions of agents, whose messages are those of a client."""
+        for one in self._read(name):
+            yield Conversation(one["id"], tuple(map(Message.of, one["messages"])))
+
     def captures(self) -> Iterator[Capture]:
         """Side requests (titles, the client's own compaction) are sent to the server as well."""
         paths = sorted((self.root / "captures").glob("*.json.gz"))

@@ -3,7 +3,9 @@ checked."""
 
 from __future__ import annotations
 
+import json
 import tempfile
+from argparse import Namespace
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -25,13 +27,24 @@ class Bench:
     """`keep`: where databases stay between runs, so that embedding is done once; None: nowhere.
     `long`: measure the longest chats, too, which takes minutes more. `store`: the address of an
     empty store for `session`; None: a SQLite file of its own. `sets`: the data sets that `losses`
-    and `midepoch` measure; none: all."""
+    and `midepoch` measure; none: all. `options`: of the command line, for a benchmark that has its
+    own. `file`: of figures; `earlier`: what the benchmark put into `kept` in the run that wrote
+    it."""
 
     data: Data
     keep: Path | None = None
     long: bool = False
     store: str | None = None
     sets: tuple[str, ...] = ()
+    options: Namespace | None = None
+    file: Path | None = None
+    earlier: dict[str, Any] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def save(self) -> None:
+        """Write what is kept so far, so that a run that ends early loses little."""
+        if self.file:
+            self.file.write_text(json.dumps([{"kept": self.kept}]), "utf-8")
 
 
 @dataclass(slots=True)
