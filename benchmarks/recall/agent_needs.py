@@ -66,7 +66,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the agent used after a cut."""
+    """Holds what the agent used after a cut."""
 
     needs: tuple[Need, ...] = ()
     old: tuple[str, ...] = ()
@@ -382,7 +382,7 @@ def fetched(result: str) -> list[str]:
 
 
 class Visible:
-    """What a model is sent, as text to look in."""
+    """Holds what a model is sent, as text to look in."""
 
     def __init__(self, text: str) -> None:
         self._texts = [text]

@@ -35,7 +35,7 @@ MASK = "[old tool result left out]"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a model is sent, and its tokens."""
+    """Holds what a model is sent, and its tokens."""
 
     text: str
     tokens: int

@@ -77,7 +77,8 @@ async def merge(options: argparse.Namespace, settings: Settings) -> int:
 async def settle(options: argparse.Namespace, settings: Settings) -> int:
     ref, other = refs([options.id, options.other])
     async with _opened(options, settings) as (services, scope):
-        memory = await services.book.settle(scope, ref, other, replaces=options.action == "replace")
+        replaces = options.action == "replace"
+        memory = await services.book.settle(scope, ref, other, replaces=replaces, by_person=True)
     print_memories([memory], options.json)
     return 0
 

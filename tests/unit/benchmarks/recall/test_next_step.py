@@ -65,8 +65,8 @@ def test_calls_are_visible_and_system_messages_are_not():
 def _long_session(rounds: int) -> Session:
     messages = [Message.of({"role": "user", "content": "Mend pier_lamp in src/lamp.py."})]
     for number in range(rounds):
-        call = {"id": f"c{number}", "type": "function"}
-        call["function"] = {"name": "read", "arguments": '{"path": "src/lamp.py"}'}
+        function = {"name": "read", "arguments": '{"path": "src/lamp.py"}'}
+        call = {"id": f"c{number}", "type": "function", "function": function}
         messages.append(Message.of({"role": "assistant", "content": None, "tool_calls": [call]}))
         text = "\n".join(f"a line of round {number}: {line}" for line in range(100))
         messages.append(Message.of({"role": "tool", "tool_call_id": f"c{number}", "content": text}))
