@@ -16,17 +16,19 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.pinned_rounds import Rounds, pinned_rounds
 from memtree.conversation.history import History
+from memtree.digests.tool_calls.prose import calls_in_text
 from memtree.unfolding.memory_message.memory_text import WRAPPER
 from memtree.unfolding.plan import NOTHING_KEPT, KeptSpans, TextSpan
 
 MARGIN = 0.05  # other tokenizers give other counts
 THRESHOLD = 10_000  # a shorter history is sent unchanged (the number is part of the specification)
 RECENT_SHARE = 0.075
-LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this share
+LOOP_SHARE = 0.3  # while tools are in use: the newest text says most of what the next step needs
 ASK_SHARE = 0.1  # of the target, for the user message behind a cut tool loop
 DECAY_FLOOR = 64
 # Of the target, and tokens: for the work log, within the memory message. A larger log made agents
@@ -46,6 +48,7 @@ START, LOOP_START, SMALL_START = 0.3, 0.4, 0.25
 LASTING_MEMORY = 0.175
 # of the target, growth from which a request counts as large; least share of the usual memory
 LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7
+LEAST_MEMORY = 1_000  # tokens; with less room beside the newest round the target is exceeded
 HARD_RECENT = 0.1  # recent rounds of a chat under a hard target; `epoch_budget` divides the rest
 REQUESTS_OF_MEAN = 8
 
@@ -106,7 +109,8 @@ class Packed:
     `beside`: tokens of these, of assistant lines and of `pinned`: rounds before the cut that are
     sent whole after the memory message. `ask`: tokens shown of the user message whose tool loop is
     cut. `reserved`: tokens that an epoch under a hard target keeps for the next requests. `kept`:
-    passages that must stay in the memory message."""
+    passages that must stay in the memory message. `tail`: tokens of the newest text that whole
+    rounds leave free: for the end of the round before the cut, within the memory message."""
 
     cut: int
     recent: int
@@ -117,6 +121,7 @@ class Packed:
     pinned: Rounds = ()
     reserved: int = 0
     kept: KeptSpans = NOTHING_KEPT
+    tail: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +158,15 @@ def work_tokens(target: int) -> int:
 def most_sent(history: History, target: int) -> int:
     """Return the tokens that an answer under a hard target may have: more than the target only if
     the newest round, which is never cut, leaves no room for the least memory."""
-    return max(target, history.size(history.cuts[-1]) + least_memory(target))
+    return max(target, history.size(history.cuts[-1]) + min(least_memory(target), LEAST_MEMORY))
 
 
 def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """Choose the cut and the memory size of an answer unfolded for the present question alone."""
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
-    usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
-    cut, recent = _cut(history, target, usual, (loop, loop))
+    share = LOOP_SHARE if _looping(history) else RECENT_SHARE
+    cut, recent = _cut(history, target, share * target)
     cut, recent = _spare(history, target, cut, recent, least_memory(target))
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)
@@ -171,7 +176,9 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
                 continue
             memory = max(memory, _least(history, target, cut, room - recent) - beside)
         if memory >= 2 * WRAPPER and cut:
-            return Packed(cut, recent, memory, head, beside, int(ASK_SHARE * target), pinned)
+            tail = _tail(history, cut, share * target - recent)
+            ask = int(ASK_SHARE * target)
+            return Packed(cut, recent, memory, head, beside, ask, pinned, tail=tail)
     return Packed(cut, recent, 0)
 
 
@@ -188,9 +195,9 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     start = LOOP_START if _looping(history) else START
     usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
     if limits.hard:
-        usual = HARD_RECENT * target
+        usual = (LOOP_SHARE if _looping(history) else HARD_RECENT) * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
-    cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
+    cut, recent = _cut(history, target, usual, second)
     least = least_memory(target) if limits.hard else memory
     cut, recent = _spare(history, most, cut, recent, least)
     if limits.hard:
@@ -207,9 +214,16 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
                 least = min(least, most_sent(history, target) - recent)
             left = max(left, least - beside)
         if left >= 2 * WRAPPER and cut:
-            ask = int(ASK_SHARE * target)
-            return Packed(cut, recent, left, head, beside, ask, pinned, reserved)
+            ask, tail = int(ASK_SHARE * target), _tail(history, cut, usual - recent)
+            return Packed(cut, recent, left, head, beside, ask, pinned, reserved, tail=tail)
     return Packed(cut, recent, 0)
+
+
+def _tail(history: History, cut: int, left: float) -> int:
+    """Return the tokens of the newest text that whole rounds leave free, for the end of a tool
+    loop's round or of the assistant's answer that does not fit."""
+    looping = _looping(history) and any(fact.role == "assistant" for fact in history.facts[cut:])
+    return max(0, int(left)) if looping or history.facts[cut - 1].role == "assistant" else 0
 
 
 def _lasting_memory(history: History, target: int) -> int:
@@ -232,9 +246,9 @@ def mean_growth(history: History) -> float:
 
 
 def _least(history: History, target: int, cut: int, room: int) -> int:
-    """Return the least memory, limited by the size of what is left out and by the model's
-    window."""
-    return min(least_memory(target), history.size(0, cut) + 2 * WRAPPER, room)
+    """Return the least memory for which a target is exceeded, limited by the size of what is left
+    out and by the model's window."""
+    return min(least_memory(target), LEAST_MEMORY, history.size(0, cut) + 2 * WRAPPER, room)
 
 
 def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> tuple[int, int]:
@@ -281,12 +295,12 @@ def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
     return head > 0, cut < len(history) and history.facts[cut].role == "user"
 
 
-def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
+def _cut(history: History, target: int, usual: float, second: float = 0) -> tuple[int, int]:
     """Return the cut and the size of the messages after it: whole rounds, always the newest,
-    further ones while they have at most `usual` tokens. While tools are in use, the second and
-    third round may reach `loop`."""
+    further ones while they have at most `usual` tokens. While tools are in use, the second round
+    may reach `second`."""
     starts = history.cuts
-    looping = _looping(history)
+    second = max(usual, second) if _looping(history) else usual
 
     def size(back: int) -> int:
         """Return the tokens of the `back`-th round from the end, 1 being the newest."""
@@ -294,20 +308,22 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
 
     kept, total = 1, size(1)
     while kept < len(starts):
-        limit = max(usual, loop[kept - 1]) if looping and kept <= len(loop) else usual
         wider = total + size(kept + 1)
-        if wider > limit:
+        if wider > (second if kept == 1 else usual):
             break
         kept, total = kept + 1, wider
-    widest = max(usual, *loop) if looping and kept <= len(loop) + 1 else 0.0
+    widest = second if kept == 1 else usual
     kept, total = _open_with_assistant(history, size, kept, total, target, widest)
     return starts[-kept], total
 
 
 def _looping(history: History) -> bool:
-    """Return True if tools are in use."""
+    """Return True if tools are in use: calls are answered, or written into the text."""
     first = history.cuts[-3:][0]
-    return any(fact.answers is not None for fact in history.facts[first:])
+    if any(fact.answers is not None for fact in history.facts[first:]):
+        return True
+    last = (at for at in range(len(history) - 1, -1, -1) if history.facts[at].role == "assistant")
+    return any(calls_in_text(history.messages[at].raw) for at in islice(last, 3))
 
 
 def _open_with_assistant(

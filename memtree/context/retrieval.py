@@ -149,6 +149,7 @@ class Retriever:
             packed.pinned,
             work_tokens(target),
             packed.kept,
+            packed.tail,
         )
 
         def work(

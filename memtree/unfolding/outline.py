@@ -29,6 +29,7 @@ from memtree.unfolding.plan import OutlineNode, SummaryTree
 from memtree.unfolding.turns import Turns
 
 NARROW, NARROW_OF_SHORT = 20, 200  # messages; a path ends at a node with at most so many
+ALL = 1_000_000  # lines above excerpts
 SPARE = 6  # tokens; with fewer left, nothing more is opened
 BARE, BRIEF, HEADLINE, BODY = 1, 2, 3, 4  # how much of a node is shown
 # Approximate tokens of a bare and a brief line: many lines are estimated that are never shown
@@ -108,12 +109,12 @@ class OutlineTree:
         fused: NDArray[np.float32],
         cut: int,
         turns: Turns,
-        paths: bool = True,
+        paths: int = ALL,
     ) -> None:
-        """`fused`: the score of each passage, 0 if it does not count. `paths`: excerpts have lines
-        above them. In talk these give only the range of one node, since each word costs an excerpt.
+        """`fused`: the score of each passage, 0 if it does not count. `paths`: lines above excerpts
+        at most. In talk these give only the range of one node, since each word costs an excerpt.
         """
-        self._turns, self._paths = turns, paths
+        self._turns, self._left = turns, paths
         self._talk = turns.are_talk
         self._narrow = NARROW_OF_SHORT if turns.are_short else NARROW
         self._history, self._nodes, self._cut = ranked.history, tree.nodes, cut
@@ -128,18 +129,19 @@ class OutlineTree:
 
     def missing(self, row: int) -> int:
         """Return the tokens of the line above a passage if it is not shown yet, else 0."""
-        above = self._above(row)
+        above = self._above(row) if self._left else None
         return 0 if above is None or above.form else NO_WORDS if self._talk else FEW_WORDS
 
     def open_path(self, row: int) -> None:
         """Show the line above a passage."""
-        if above := self._above(row):
+        if self._left and (above := self._above(row)):
+            self._left -= not above.form
             above.form = above.form or (BARE if self._talk else BRIEF)
 
     def _above(self, row: int) -> _Branch | None:
         """Return the narrowest node that a path ends at: each further line above would cost an
         excerpt."""
-        path = list(self._path(int(self._leaf_of[row]))) if self._paths else []
+        path = list(self._path(int(self._leaf_of[row])))
         return path[-1] if path else None
 
     def _path(self, leaf: int) -> Iterator[_Branch]:

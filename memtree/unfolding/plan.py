@@ -94,7 +94,7 @@ NOTHING_KEPT = KeptSpans()
 
 
 # Reasons for an excerpt; a plan stores the index. New ones are added at the end only.
-REASONS = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule")
+REASONS = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule", "file", "tail")
 LAST_RANK = 255  # stands for this rank and all higher ones
 
 
@@ -180,7 +180,8 @@ class FoldWindow:
     """Messages that a memory message stands for, [head, cut) without the `pinned` rounds, and its
     token budget. `ask`: tokens shown of the user message whose tool loop is cut, if there is room.
     `brief`: summaries above excerpts are a few words, because there is little room. `log`: tokens
-    of the budget for the work log. `kept`: passages that must stay, within the budget, too."""
+    of the budget for the work log. `kept`: passages that must stay, within the budget, too.
+    `tail`: tokens of it for the end of the round before the cut."""
 
     cut: int
     budget: int
@@ -190,6 +191,7 @@ class FoldWindow:
     pinned: tuple[tuple[int, int], ...] = ()
     log: int = 0
     kept: KeptSpans = NOTHING_KEPT
+    tail: int = 0
 
     def folds(self, message: int) -> bool:
         """Return True if the memory message stands for this message."""

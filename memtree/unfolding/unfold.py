@@ -23,6 +23,7 @@ from memtree.tree.node import Node, NodePlace
 from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.excerpts.duplicates import ShownTexts
 from memtree.unfolding.excerpts.excerpt_choice import LABEL, ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.excerpts.files_in_hand import files_in_hand, hand_rows, recency
 from memtree.unfolding.excerpts.newer_statements import with_earlier
 from memtree.unfolding.excerpts.units import folded_rows, row_at
 from memtree.unfolding.memory_message.memory_text import (
@@ -33,7 +34,7 @@ from memtree.unfolding.memory_message.memory_text import (
     root_line,
 )
 from memtree.unfolding.memory_message.quotes import cut_lines
-from memtree.unfolding.outline import OutlineTree
+from memtree.unfolding.outline import ALL, OutlineTree
 from memtree.unfolding.pinned.pins import PinnedRule, Pins, size_of
 from memtree.unfolding.pinned.rule_ledger import ledger
 from memtree.unfolding.plan import (
@@ -53,6 +54,7 @@ from memtree.unfolding.work_log.work_log import work_lines, work_log
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 # tokens of the line for the whole, and the part of the outline's share that it may take
 ROOT, ROOT_SHARE = 45, 4
+FEW_PATHS = 10  # lines above excerpts in a session of an agent
 VISIBLE = 400_000  # characters of the unfolded messages with which excerpts are compared
 
 
@@ -89,22 +91,28 @@ def unfold(
     log = tokens.count("\n".join(work_lines(work, history)))
     room = budget - WRAPPER - size_of(pins.chosen) - log
     talk = 0.0 if window.brief else split.talk
+    files = () if turns.are_talk or window.brief else files_in_hand(history)
     lines = talk if turns.are_talk else np.interp(budget, *split.outline)
+    if files:
+        lines = min(lines, split.lines)
+        fused = np.where(before & (fused > 0), fused + recency(before), fused).astype(np.float32)
     share = max(0, min(int(lines * (budget - log)), room))
-    outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
+    paths = 0 if turns.are_talk and window.brief else FEW_PATHS if files else ALL
+    outline = OutlineTree(ranked, tree, fused, cut, turns, paths)
     pinned = [*pins.chosen, *(ExcerptChoice(span, 0, KEPT, -1) for span in window.kept.spans)]
     shown = _visible(history, window, pinned)
     units = Units(history, corpus, fused, before, cut, pinned, shown, outline)
     root = ROOT if share >= ROOT_SHARE * ROOT and not turns.are_talk else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
-    paths = left.paths
+    reserved = left.paths
     _open_paths(outline, corpus, pins.asks, left)
     shares = split.for_long_answers(budget, ranked) if lopsided(corpus, before) else None
-    excerpts = units.choose(left, shares)
+    hand = hand_rows(files, corpus, fused, before)
+    excerpts = units.choose(left, shares, hand, int(split.hand * budget))
     if not people:
         excerpts = with_earlier(excerpts, ranked)
     pins.add_rules(left)
-    outline.widen(share - paths + left.paths - root, window.brief)
+    outline.widen(share - reserved + left.paths - root, window.brief)
     draft = _Draft(
         window, turns, bool(root), outline.lines(), pins.rules, pins.asks, excerpts, work
     )

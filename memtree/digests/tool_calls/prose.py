@@ -50,6 +50,9 @@ _SEEN = (
     b"Reverted ",
     b'{\\"',
 )
+_CALLED = re.compile(
+    rb"<<<<<<< SEARCH|\*\*\* Begin Patch|<path>|<command>|<parameter|Applied edit to |\\n\+\+\+ "
+)
 _SHELL_WORDS = frozenset({"cat", "cd", "echo", "sed", "create", "rm", "edit", "insert"})
 _COMMITTED = re.compile(
     r"I committed the changes with git hash (?P<commit>[0-9a-f]{6,40}[^\n]{0,200})"
@@ -61,6 +64,11 @@ _SAID_BY_CLIENT = re.compile(rb"I committed the changes with git hash|to undo yo
 def may_tell(raw: bytes) -> bool:
     """Return False if a posted message certainly holds none of these forms."""
     return any(mark in raw for mark in _SEEN)
+
+
+def calls_in_text(raw: bytes) -> bool:
+    """Return True if a posted message certainly holds a call or an edit in its text."""
+    return _CALLED.search(raw) is not None
 
 
 def may_be_said(raw: bytes) -> bool:

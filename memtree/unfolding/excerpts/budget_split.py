@@ -15,7 +15,8 @@ Curve = tuple[tuple[float, ...], tuple[float, ...]]
 @dataclass(frozen=True, slots=True)
 class BudgetSplit:
     """Shares of a memory message's budget, as curves (budgets, shares), interpolated linearly.
-    `outline`: summary lines; `talk`: the same if messages are short, at any budget. `user`, `lead`
+    `outline`: summary lines; `talk`: the same if messages are short, `lines`: the most
+    of it if files are in hand, both at any budget; `hand`: passages of these files. `user`, `lead`
     and `answers`: used if answers are long (docs/decisions/0005, 0016)."""
 
     outline: Curve
@@ -26,6 +27,8 @@ class BudgetSplit:
     lead: Curve = ((0,), (0,))
     answers: float = 0
     talk: float = 0.05
+    hand: float = 0.5
+    lines: float = 0.075
 
     def for_long_answers(self, budget: int, ranked: RankedHistory) -> Shares:
         lead = int(np.interp(budget, *self.lead) * budget)

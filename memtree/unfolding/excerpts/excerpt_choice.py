@@ -31,11 +31,13 @@ LEAD = 60  # best passages that are chosen before all shares
 LEAD_PARTS = 2  # of a longer message, or it would fill the lead alone
 LEAD_UNIT = 160  # tokens; in the lead, a message up to this size is quoted whole
 OWN_WHOLE = 0.25  # share of the user's tokens up to which one of their messages is quoted whole
+FILE_PIECE = 200  # tokens of a piece of a file in hand, at least
 LEAST_LINE = 15  # tokens; with less room no line is searched
 STEPS = 8  # from a text to a newer version, and from that to a still newer one
 PATIENCE = 40  # candidates in a row that may not fit before the search ends
 LOOKED_AT = 1_500  # candidates in all
-PART = ("rule", "step", "kept")  # reasons of pins that show only a part of their message, or none
+# reasons of pins that show only a part of their message, or none
+PART = ("rule", "step", "kept", "tail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,17 @@ class Units:
         self._dropped: set[TextSpan] = set()
         self._fragments = 0  # number of choices under `FRAGMENT` tokens that are not whole messages
 
-    def choose(self, room: Room, lines: Shares | None = None) -> list[ExcerptChoice]:
-        """Choose the best units that fit; if there are shares, fill those first."""
+    def choose(
+        self, room: Room, lines: Shares | None = None, hand: Sequence[int] = (), most: int = 0
+    ) -> list[ExcerptChoice]:
+        """Choose the best units that fit; if there are shares, fill those first. `hand`: passages
+        of files in hand, best first, for `most` tokens."""
         chosen: list[ExcerptChoice] = []
+        if hand:
+            rows = np.array(hand, np.int64)
+            chosen += self._within(
+                room, most, lambda own: self._take(rows, own, "file", self._file_unit)
+            )
         if lines:
             chosen += self._within(room, lines.lead, lambda own: self._lead(own, lines))
             mine = self._order[self._are_of_user(self._order)]
@@ -372,6 +382,11 @@ class Units:
                 self._dropped.add(other.span)
                 self._fragments -= self._is_fragment(other)
                 room.excerpts += other.tokens + LABEL
+
+    def _file_unit(self, row: int) -> Unit | None:
+        """Return a piece of a file that is long enough to be edited."""
+        unit = self._unit(row)
+        return unit and self._index.widened(unit, FILE_PIECE)
 
     def _unit(self, row: int, most: int = WHOLE) -> Unit | None:
         """Return the unit of a passage; None if it is already chosen."""

@@ -119,6 +119,25 @@ class UnitIndex:
         span = TextSpan(message, int(self._start[first]), int(self._end[last]))
         return Unit(span, size, -first - 1, row)
 
+    def widened(self, unit: Unit, least: int) -> Unit:
+        """Return a unit of a long message with its neighbours in that message, the later ones
+        first, until it has `least` tokens."""
+        if unit.key >= 0:
+            return unit
+        first = last = unit.row
+        size = int(self._tokens[unit.row])
+        while size < least:
+            if self._are_beside(last + 1, last):
+                last += 1
+                size += int(self._tokens[last])
+            elif self._are_beside(first - 1, first):
+                first -= 1
+                size += int(self._tokens[first])
+            else:
+                break
+        span = TextSpan(unit.span.message, int(self._start[first]), int(self._end[last]))
+        return Unit(span, size, unit.key, unit.row)
+
     def _joined(self, row: int) -> tuple[int, int]:
         """Return the first and last passage of a unit of a long message: one passage, or a fragment
         with its successor, else its predecessor."""

@@ -145,10 +145,21 @@ def answered_call(message: int, history: History) -> ToolCall | None:
 
 
 def call_label(call: ToolCall) -> str:
-    """Return a call's name and main argument in one short line, as in `read_file src/app.py`."""
-    argument = main_argument(call.arguments)
+    """Return a call's name and main argument in one short line, as in `read_file src/app.py`; of a
+    long path the last two parts."""
+    argument = _short_path(main_argument(call.arguments))
     name = shown_line(call.name, ARGUMENT)
     return f"{name} {argument}" if argument else name
+
+
+def _short_path(argument: str) -> str:
+    """Return a path's folder and file, any other argument unchanged.
+
+    >>> _short_path("/srv/shop/src/api/orders.py"), _short_path("src/app.py"), _short_path("ls /a/b/c")
+    ('…/api/orders.py', 'src/app.py', 'ls /a/b/c')
+    """
+    parts = argument.rsplit("/", 2)
+    return f"…/{parts[1]}/{parts[2]}" if len(parts) == 3 and " " not in argument else argument
 
 
 def _call_labels(calls: Sequence[ToolCall]) -> list[str]:

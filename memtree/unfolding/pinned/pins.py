@@ -3,6 +3,7 @@ persona card, the request whose tool loop is cut, and the last steps of that loo
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from memtree.unfolding.pinned.rule_ledger import CurrentRule
 from memtree.unfolding.plan import FoldWindow, TextSpan
 
 LONG_RULE = 60  # tokens
+LEAST_TAIL = 40  # tokens; with less room the end of a cut round is not quoted
+MOST_CHARACTERS = 12  # of a token, in the mean of any text but white space
 TRAIL_REACH = 40  # messages before the cut that are quoted
 # messages whose calls are named, and their share of the trail's room
 STEPS_REACH, STEPS_SHARE = 300, 0.4
@@ -73,8 +76,11 @@ class Pins:
         budget, cut = window.budget, window.cut
         card = _card(history, window, room)
         room -= size_of(card)
+        tail = _tail(history, window, min(room, window.tail))
+        room -= size_of(tail)
+        card += tail
         ask = asked_message(history, cut)
-        if ask is None or (card and not ask):
+        if ask is None or (window.folds(0) and not ask and card and card[0].reason == "card"):
             return card
         most = max(window.ask, int(split.ask * budget))
         requests = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
@@ -85,6 +91,40 @@ class Pins:
         said = list(_trail(history, ask, window, trail - size_of(steps), requests))
         messages = {choice.span.message for choice in said}
         return [*requests, *said, *(step for step in steps if step.span.message not in messages)]
+
+
+def _tail(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice]:
+    """Return the end of the round before the cut, which is not sent whole for want of room: whole
+    messages, and the last lines of the one before them."""
+    chosen: list[ExcerptChoice] = []
+    first = history.cuts[bisect_left(history.cuts, window.cut) - 1] if window.cut else 0
+    for message in range(window.cut - 1, first - 1, -1):
+        room -= LABEL
+        if room < LEAST_TAIL or not window.folds(message):
+            break
+        text = history.view(message).text
+        start, size = last_lines(text, room)
+        if start < len(text):
+            chosen.append(ExcerptChoice(TextSpan(message, start, len(text)), size, "tail", -1))
+        room -= size
+        if start:
+            break
+    return chosen
+
+
+def last_lines(text: str, room: int) -> tuple[int, int]:
+    """Return where the last lines of a text begin that have at most `room` tokens, and their
+    tokens; of a last line that is longer, where its last words begin."""
+    text_end = text[-MOST_CHARACTERS * room :]
+    size = tokens.count(text_end)
+    while size > room and text_end:
+        over = max(1, int(len(text_end) * (size - room) / size))
+        line = text_end.find("\n", over)
+        word = text_end.find(" ", over)
+        cut = line if 0 <= line < len(text_end) - 1 else word
+        text_end = text_end[cut + 1 :] if cut >= 0 else ""
+        size = tokens.count(text_end)
+    return len(text) - len(text_end), size
 
 
 def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice]:

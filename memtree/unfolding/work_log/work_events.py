@@ -64,7 +64,7 @@ def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent
 
 
 def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
-    answers = _answers(history, message, cut)
+    answers = answers_of(history, message, cut)
     view = history.view(message)
     parts = {call.part: index for index, call in enumerate(history.messages[message].calls)}
     calls = history.messages[message].calls
@@ -80,8 +80,8 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
             yield _event(history, message, action, answer)
 
 
-def _answers(history: History, message: int, cut: int) -> dict[int, int]:
-    """Return the message that answers each call."""
+def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
+    """Return the message that answers each call of a message, by the number of the call."""
     calls = history.facts[message].calls
     open_ = list(range(len(calls)))
     answers: dict[int, int] = {}

@@ -1,0 +1,134 @@
+"""Files in hand: those that an agent read or changed in its last turns, and where the history holds
+their text.
+
+An agent's next edit quotes lines of a file that it read or changed some turns ago. No question
+finds them: they are code, and share hardly a word with what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.conversation.history import History
+from memtree.digests.tool_calls import prose
+from memtree.digests.tool_calls.calls import called, shown_files
+from memtree.digests.tool_calls.event import CHANGES
+from memtree.ranking.corpus import Corpus
+from memtree.unfolding.work_log.work_events import answers_of
+
+TURNS = 15  # messages of the assistant; a file touched in one of these is in hand
+REACH = 400  # messages of the assistant in which the text of such files is looked for
+MOST = 12  # messages for each file
+FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
+RECENCY = 1.0  # weight of a vote for the newest passages
+K = 10.0  # of the reciprocal ranks that are added up
+
+
+@dataclass(slots=True)
+class FileInHand:
+    """`age`: turns since it was last touched, from 0. `messages`: calls that read or change it and
+    their results, newest first."""
+
+    path: str
+    age: int
+    messages: list[int] = field(default_factory=list)
+
+    def is_named(self, path: str) -> bool:
+        """Return True if a path names this file; a relative path names what ends with it."""
+        return path == self.path or path.endswith(f"/{self.path}") or self.path.endswith(f"/{path}")
+
+
+def files_in_hand(history: History) -> list[FileInHand]:
+    """Return the files that the last turns touched, newest first. Parses only messages of these
+    turns, and older ones that hold the name of such a file."""
+    files: list[FileInHand] = []
+    turn = 0
+    for message in range(len(history) - 1, -1, -1):
+        if history.facts[message].role != "assistant":
+            continue
+        if turn >= TURNS and not _may_name(history.messages[message].raw, files):
+            turn += 1
+            continue
+        for path, text in _touched(history, message):
+            file = next((file for file in files if file.is_named(path)), None)
+            if file is None and turn < TURNS:
+                file = FileInHand(path, turn)
+                files.append(file)
+            if file is not None and len(file.messages) < MOST and text not in file.messages:
+                file.messages.append(text)
+        turn += 1
+        if turn > REACH or (turn >= TURNS and not files):
+            break
+    return files
+
+
+def hand_rows(
+    files: Sequence[FileInHand],
+    corpus: Corpus,
+    fused: NDArray[np.float32],
+    allowed: NDArray[np.bool_],
+) -> list[int]:
+    """Return the passages of files in hand, best first: by the last touch of their file, the age of
+    their message, and their rank for the query. The best one of each file that was touched just now
+    comes first. `fused`: the score of each passage; `allowed`: those that may be quoted."""
+    places = sorted(
+        (file.age, place, number, message)
+        for number, file in enumerate(files)
+        for place, message in enumerate(file.messages)
+    )
+    of_file: dict[int, int] = {}
+    recent: dict[int, int] = {}
+    for rank, (_, _, number, message) in enumerate(places):
+        low, high = np.searchsorted(corpus.message, [message, message + 1]).tolist()
+        for row in range(low, high):
+            if allowed[row] and row not in recent:
+                recent[row], of_file[row] = rank, number
+    by_score = sorted(recent, key=lambda row: -fused[row])
+    votes = {
+        row: 1 / (K + recent[row]) + (1 / (K + place) if fused[row] > 0 else 0)
+        for place, row in enumerate(by_score)
+    }
+    order = sorted(votes, key=lambda row: -votes[row])
+    first: dict[int, int] = {}
+    for row in order:
+        if files[of_file[row]].age < FIRST:
+            first.setdefault(of_file[row], row)
+    lead = list(first.values())
+    return [*lead, *(row for row in order if row not in lead)]
+
+
+def recency(allowed: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return a vote for each allowed passage: the later, the more."""
+    after = np.cumsum(allowed[::-1])[::-1]
+    return np.asarray(np.where(allowed, RECENCY / (K + after), 0), np.float32)
+
+
+def _may_name(raw: bytes, files: Sequence[FileInHand]) -> bool:
+    return any(file.path.rpartition("/")[2].encode() in raw for file in files)
+
+
+def _touched(history: History, message: int) -> Iterator[tuple[str, int]]:
+    """Yield the files that a message of the assistant reads or changes, each with the message that
+    holds their text: the result, where it shows the file, and the message itself for a change."""
+    posted = history.messages[message]
+    if history.facts[message].calls:
+        answers = answers_of(history, message, len(history))
+        for index, call in enumerate(posted.calls):
+            for action in called(call.name, call.arguments):
+                if action.kind in CHANGES and action.name is not None:
+                    yield _path(action.text), message
+            for path in shown_files(call.name, call.arguments):
+                if index in answers:
+                    yield _path(path), answers[index]
+    if prose.may_tell(posted.raw):
+        for action in prose.written(history.view(message).text, 0):
+            if action.kind in CHANGES and action.name is not None:
+                yield _path(action.text), message
+
+
+def _path(text: str) -> str:
+    return text.strip().strip("'\"`").removeprefix("./").rstrip("/")
