@@ -286,7 +286,12 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
     users = UserRequests(gate, settings)
     agent_requests = AgentRequests(gate, settings, uses.book.clock, shared.work)
     agents = AgentMemoryRoutes(
-        uses.agents, uses.agent_curation, uses.agent_extraction, agent_requests
+        uses.agents,
+        uses.agent_curation,
+        uses.agent_extraction,
+        uses.extracting.readers,
+        services.upstreams,
+        agent_requests,
     )
     searches = AgentSearchRoutes(uses, plain)
     both = MemoryCollection(UserMemoryRoutes(uses, users), users, agents, searches.search)

@@ -44,6 +44,7 @@ _CONVERSATION = {
     "agentId": "a",
     "conversation": [{"id": "m1", "role": "user", "content": "My name is Ada."}],
     "schemas": ["Note"],
+    "model": "gpt-5-nano",
     "force": True,
 }
 _DOCUMENT = {"type": "object", "properties": {"name": {"type": "string"}}}

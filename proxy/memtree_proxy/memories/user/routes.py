@@ -81,13 +81,15 @@ class UserMemoryRoutes:
         "What says the same as a stored memory is not stored twice: the answer is that "
         "one, with status 200. What may replace one is stored beside it, and the answer "
         "names both. With `agentId`: structured memories of an agent, or a conversation to "
-        "find some in.",
+        "find some in. Where there are schemas a model fills them: the server's, else the one that "
+        "`model` names, at the upstream and with the caller's credential; with neither: 422 "
+        "`model_needed`.",
         answers={
             201: ("It is saved.", *_SAVED),
             200: ("It was there already, in these or other words.", *_SAVED),
         },
         etag=None,
-        errors=(404, 409, 422),
+        errors=(404, 409, 422, 502, 504),
         parameters=(USER_HEADER, content_encoding.HEADER, IDEMPOTENCY_HEADER),
         body="AnyNewMemory",
     )

@@ -25,7 +25,6 @@ from memtree.memories.agents.slot_filling.schema_fields import (
     SchemaField,
     switched,
 )
-from memtree.memories.agents.slot_filling.text_kinds import text_kind
 from memtree.memories.agents.slot_filling.values import (
     fitted,
     numbers_in,
@@ -54,24 +53,34 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _ENDINGS = ("ing", "ism", "ed", "er", "e")
 
 
+class Believed(NamedTuple):
+    """The part of a record that was said, None where that is nothing; `dropped`: values of it that
+    were not said, or are of no field."""
+
+    finding: Finding | None = None
+    dropped: tuple[str, ...] = ()
+
+
 def believed(
     record: ModelRecord, message: ShownMessage, kinds: Mapping[str, KindFields]
-) -> Finding | None:
-    """Return the part of a record that was said; None where that is nothing. Linear in the message
-    and the record."""
+) -> Believed:
+    """Return what of a record was said. Linear in the message and the record."""
     kind = kinds.get(record.kind)
     quote = grounds(message.text, message.spans, record.quote)
     if kind is None or quote is None or not _is_statement(message.text, quote.sentence):
-        return None
+        return Believed()
     fields = {field_name(field).lower(): field for field in kind.fields}
     fields |= {field.path[-1].lower(): field for field in reversed(kind.fields)}
     values: dict[Path, Any] = {}
+    dropped: list[str] = []
     for name, text in record.values:
         field = fields.get(name.lower())
-        if field is None or (field.path in values and field.type is not FieldType.STRINGS):
+        value = None if field is None else _value(field, text, message, quote.sentence, kind)
+        if field is None or value is None:
+            dropped.append(text)
             continue
-        value = _value(field, text, message, quote.sentence, kind)
-        if value is None:
+        if field.type is not FieldType.STRINGS and values.setdefault(field.path, value) != value:
+            dropped.append(text)
             continue
         if field.type is FieldType.STRINGS:
             before = values.get(field.path, [])
@@ -79,17 +88,18 @@ def believed(
         else:
             values[field.path] = value
     if not values:
-        return None
+        return Believed()
     start, end = quote.quote
-    return Finding(kind.kind, tuple(values.items()), start, end, CONFIDENCE, alone=_alone(kind))
+    return Believed(
+        Finding(kind.kind, tuple(values.items()), start, end, CONFIDENCE, alone=_alone(kind)),
+        tuple(dropped),
+    )
 
 
 def _alone(kind: KindFields) -> bool:
-    """Return True if each record of a kind is a memory of its own."""
-    if kind.single:
-        return False
-    things = any(not names.isdisjoint(kind.words) for names in RECORDS.values())
-    return bool(kind.unique_on) or things or text_kind(kind) is not None
+    """Return True if each record of a kind is a memory of its own: unless a scope has one memory of
+    it, or it is a profile of the user."""
+    return not (kind.single or kind.about_user)
 
 
 def _value(
@@ -196,7 +206,8 @@ def _is_own(clause: str, kind: KindFields) -> bool:
 
 def _is_statement(text: str, sentence: Span) -> bool:
     said = lowered(text[sentence.start : sentence.end]).rstrip("\"'”) ")
-    if said.endswith(("?", "？")) or prompt_injection.injected("", said):
+    # "Please remind me to ..." may speak to the assistant, but not override what it was told.
+    if said.endswith(("?", "？")) or prompt_injection.injected("", said, said):
         return False
     return gate.refused(said) not in _REFUSED
 

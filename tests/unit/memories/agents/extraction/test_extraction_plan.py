@@ -208,7 +208,7 @@ async def test_a_memory_that_is_left_for_the_next_request_loses_no_message(agent
 async def test_what_is_required_may_be_said_in_another_request(agents: Agents) -> None:
     await agents.profile("kind", required=["name", "age"])
     said = ["m1: My name is Bo.", "m2: I'm 30.", "m3: I live in Graz."]
-    assert reasons(await agents.say(said[0])) == [("Bo", "incomplete")]
+    assert reasons(await agents.say(said[0])) == [("My name is Bo", "incomplete")]
     [result] = (await agents.say(*said[:2])).created
     assert result.memory.data == {"name": "Bo", "age": 30}
     assert rows((await agents.say(*said)).updated)[0][1]["city"] == "Graz"

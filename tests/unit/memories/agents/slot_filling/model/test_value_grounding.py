@@ -38,7 +38,7 @@ KINDS = {
 def kept(text: str, kind: str = "UserProfile", quote: str = "", **values: str) -> dict[str, Any]:
     message = ShownMessage("1", text, shown_spans(text)[0], date(2026, 3, 2))
     record = ModelRecord("1", quote or text, kind, tuple(values.items()))
-    finding = believed(record, message, KINDS)
+    finding = believed(record, message, KINDS).finding
     return {path[-1]: value for path, value in finding.values} if finding else {}
 
 
@@ -108,6 +108,18 @@ def test_a_value_may_stand_in_another_sentence_but_not_in_code() -> None:
     assert kept(text, quote="I'm Bo from Graz", age="30") == {"age": 30}
     code = "I'm Bo from Graz.\n\n```\nage = 30\n```\n"
     assert kept(code, quote="I'm Bo from Graz", age="30") == {}
+
+
+def test_a_polite_request_is_a_task() -> None:
+    text = "Please remind me to call Ann."
+    assert kept(text, kind="Task", title="call Ann") == {"title": "call Ann"}
+
+
+def test_what_was_not_said_is_dropped_and_told() -> None:
+    text = "I'm Bo from Graz."
+    record = ModelRecord("1", text, "UserProfile", (("name", "Bo"), ("age", "31"), ("pet", "Rex")))
+    message = ShownMessage("1", text, shown_spans(text)[0])
+    assert believed(record, message, KINDS).dropped == ("31", "Rex")
 
 
 def test_orders_to_a_reader_are_no_values() -> None:
