@@ -39,7 +39,6 @@ from benchmarks.extraction import (
     extraction_recall,
     extraction_speed,
     sentences,
-    structured_extraction,
 )
 from benchmarks.memories import (
     agent_schemas,
@@ -102,7 +101,6 @@ ALL: dict[str, Benchmark] = {
     "secrets": secrets.run,
     "categories": categories.run,
     "extraction": conversations.run,
-    "structured_extraction": structured_extraction.run,
     "date_sentences": date_sentences.run,
     "dates": dates.run,
     "grants": grants.run,
@@ -142,7 +140,6 @@ OWN = {
     "categories",
     "extraction",
     "extraction_speed",
-    "structured_extraction",
     "date_sentences",
     "appointments",
     "grants",

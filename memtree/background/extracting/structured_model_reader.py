@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 from memtree.background.extracting.metered_model import AskedModel
 from memtree.background.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
+from memtree.memories.agents.extraction import schema_prompt, schema_reply
+from memtree.memories.agents.extraction.fillable_fields import KindFields, kind_fields
+from memtree.memories.agents.extraction.merging import Finding
+from memtree.memories.agents.extraction.schema_reply import ModelRecord, ModelRecords
 from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReading
+from memtree.memories.agents.extraction.value_grounding import Believed, believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.model import schema_prompt, schema_reply
-from memtree.memories.agents.slot_filling.model.schema_reply import ModelRecord, ModelRecords
-from memtree.memories.agents.slot_filling.model.value_grounding import Believed, believed
-from memtree.memories.agents.slot_filling.rule_reader import NO_SCHEMA, Finding
-from memtree.memories.agents.slot_filling.schema_fields import KindFields, kind_fields
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
@@ -30,6 +30,7 @@ from memtree.memories.message_extraction import PER_MESSAGE, READ, SkippedText, 
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelQuestion
 
+NO_SCHEMA = "no_schema"  # no kind can be filled
 Kinds = Mapping[str, tuple[KindFields, str]]  # by name, each with its line of the prompt
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.rule_reader import Finding
 from memtree.memories.message_extraction import CandidateReader, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 

@@ -14,9 +14,9 @@ from memtree.background.extracting.structured_model_reader import StructuredMode
 from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
+from memtree.memories.agents.extraction.merging import gathered
 from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.merging import gathered
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelAnswer
@@ -33,6 +33,8 @@ PROFILE = MemorySchema(
     json.dumps({"properties": {"name": TEXT, "pet": TEXT, "age": {"type": "integer"}}}),
     ("kind",),
 )
+SEAT = {"type": "string", "enum": ["window", "aisle"]}
+TRAVEL = MemorySchema("TravelPreference", json.dumps({"properties": {"seat": SEAT}}), ("kind",))
 TASK = MemorySchema("Task", json.dumps({"properties": {"title": TEXT}, "required": ["title"]}))
 
 
@@ -61,7 +63,7 @@ class Counted:
 
 def data(rows: Sequence[StructuredReading]) -> list[Any]:
     found = [(at, each) for at, row in enumerate(rows) for each in row.findings]
-    return [dict(one.data) for one in gathered(found)]
+    return [dict(one.data) for one in gathered(found, (PROFILE, TASK, TRAVEL))]
 
 
 def reasons(row: StructuredReading) -> list[str]:
@@ -176,12 +178,10 @@ async def test_an_answer_nobody_can_read_is_asked_for_again_message_by_message()
 
 
 async def test_what_a_sentence_takes_back_is_not_what_it_says() -> None:
-    seat = {"type": "string", "enum": ["window", "aisle"]}
-    travel = MemorySchema("TravelPreference", json.dumps({"properties": {"seat": seat}}), ("kind",))
     for value, wanted in (("window", [{"seat": "window"}]), ("aisle", [])):
         text = "Actually I prefer window seats, not aisle."
         model = Scripted(said(record("1", text, "TravelPreference", seat=value)))
-        assert data(await Counted(model).read(text, schemas=[travel])) == wanted
+        assert data(await Counted(model).read(text, schemas=[TRAVEL])) == wanted
 
 
 async def test_kinds_that_nobody_can_fill_are_not_asked_for() -> None:

@@ -27,13 +27,13 @@ from memtree.memories.agents.extraction.agent_extraction import (
     AgentMessage,
 )
 from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
+from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.extraction.structured_readers import (
     ConversationReaders,
     StructuredReading,
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.agents.schemas.schema_book import SchemaBook
-from memtree.memories.agents.slot_filling.rule_reader import Finding
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.message_extraction import RuleReader, UserMessage
 from memtree.memories.scope import Scope
@@ -461,7 +461,7 @@ class Model:
         if isinstance(answer, Exception):
             raise answer
         return [
-            StructuredReading(one, (Finding("Task", ((("title",), text),), 0, 3, 0.8, True),))
+            StructuredReading(one, (Finding("Task", ((("title",), text),), 0, 3, 0.8),))
             for one, text in zip(messages, answer, strict=False)
             if text
         ]

@@ -13,26 +13,26 @@ from typing import Any, NamedTuple
 
 from memtree.language.negation import denies
 from memtree.language.word_file import WordFile
-from memtree.memories.agents.slot_filling.field_names import spoken
-from memtree.memories.agents.slot_filling.forms.records import RECORDS
-from memtree.memories.agents.slot_filling.model.schema_prompt import field_name
-from memtree.memories.agents.slot_filling.model.schema_reply import ModelRecord
-from memtree.memories.agents.slot_filling.rule_reader import Finding
-from memtree.memories.agents.slot_filling.schema_fields import (
+from memtree.memories.agents.extraction.field_values import (
+    days_of,
+    fitted,
+    is_past,
+    quantities,
+    signed_words,
+    takes_unit,
+)
+from memtree.memories.agents.extraction.fillable_fields import (
     FieldType,
     KindFields,
     Path,
     SchemaField,
-    switched,
+    words,
 )
-from memtree.memories.agents.slot_filling.values import (
-    fitted,
-    numbers_in,
-    signed_words,
-)
+from memtree.memories.agents.extraction.merging import Finding
+from memtree.memories.agents.extraction.schema_prompt import field_name
+from memtree.memories.agents.extraction.schema_reply import ModelRecord
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.dates import dates
 from memtree.memories.extraction.model.grounding import clause_of, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.own_sentences import lowered
@@ -48,8 +48,7 @@ _OTHERS = _DATA.pattern("others")
 # What a sentence names only to say that it is not so: "window, not aisle".
 _CONTRAST = _DATA.pattern("contrast")
 _OFF = re.compile(r"\b(?:off|disable\w*|stop\w*|without|unsubscribe\w*)\b")
-_NEGATIVE = _DATA.words("negative")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_NEGATIVE, _SWITCH = _DATA.words("negative"), _DATA.words("switch")
 _ENDINGS = ("ing", "ism", "ed", "er", "e")
 
 
@@ -91,15 +90,9 @@ def believed(
         return Believed()
     start, end = quote.quote
     return Believed(
-        Finding(kind.kind, tuple(values.items()), start, end, CONFIDENCE, alone=_alone(kind)),
+        Finding(kind.kind, tuple(values.items()), start, end, CONFIDENCE),
         tuple(dropped),
     )
-
-
-def _alone(kind: KindFields) -> bool:
-    """Return True if each record of a kind is a memory of its own: unless a scope has one memory of
-    it, or it is a profile of the user."""
-    return not (kind.single or kind.about_user)
 
 
 def _value(
@@ -110,8 +103,6 @@ def _value(
     if prompt_injection.injected(text, "") or prompt_injection.meta(text, ""):
         return None
     value = fitted(field, text, message.said)
-    if value is None and field.type is FieldType.STRING and not field.choices:
-        value = text  # what rules take for no value may be one: "hire somebody", "not decided"
     if value is None:
         return None
     for span in (sentence, *(other for other in message.spans if other != sentence)):
@@ -134,9 +125,12 @@ def _is_said(
     if field.type is FieldType.BOOLEAN:
         return _is_true_or_not(field, value, said) and _is_own(said, kind)
     if field.type in (FieldType.INTEGER, FieldType.NUMBER):
-        return value in numbers_in(said) and _is_own(said, kind) and not denies(said)
-    if field.type is FieldType.DATE or (isinstance(value, str) and _ISO.fullmatch(value)):
-        return value in _days(message, span) and _is_own(said, kind) and not denies(said)
+        numbers = {number for number, unit in quantities(said) if takes_unit(field, unit)}
+        return value in numbers and _is_own(said, kind) and not denies(said)
+    if field.type is FieldType.DATE:
+        days = days_of(message.text[slice(*span)], message.said, certain=is_past(field))
+        said_days = {mention.day.isoformat() for mention in days if mention.day is not None}
+        return value in said_days and _is_own(said, kind) and not denies(said)
     if field.choices:
         named = [value] if isinstance(value, str) else value
         chosen = all(_is_chosen(option, said) for option in named)
@@ -145,7 +139,7 @@ def _is_said(
     if place is None:
         return False
     clause = lowered(message.text[place.clause.start : place.clause.end])
-    negative = not _NEGATIVE.isdisjoint(spoken(field.path[-1]).split())
+    negative = not _NEGATIVE.isdisjoint(words(field.path[-1]))
     return (negative or not denies(clause)) and _is_own(clause, kind)
 
 
@@ -170,7 +164,8 @@ def _single(text: str, span: Span, value: str) -> _Grounds | None:
 def _is_true_or_not(field: SchemaField, value: bool, said: str) -> bool:
     """All words of the field stand there, but for "has" and "enabled", and the sentence denies it
     if the value does."""
-    if not _stand(switched(field.path[-1]), said):
+    named = words(field.path[-1])
+    if not _stand([word for word in named if word not in _SWITCH] or named, said):
         return False
     return value is not bool(denies(said) or _OFF.search(said))
 
@@ -199,8 +194,6 @@ def _root(word: str) -> str:
 
 def _is_own(clause: str, kind: KindFields) -> bool:
     """Return True if a clause is about the user, where the kind is."""
-    if not RECORDS["person"].isdisjoint(kind.words) or not RECORDS["pet"].isdisjoint(kind.words):
-        return True
     return not (kind.of_user and _OTHERS.search(clause))
 
 
@@ -210,9 +203,3 @@ def _is_statement(text: str, sentence: Span) -> bool:
     if said.endswith(("?", "？")) or prompt_injection.injected("", said, said):
         return False
     return gate.refused(said) not in _REFUSED
-
-
-def _days(message: ShownMessage, span: Span) -> set[str]:
-    """The days that a sentence names, as ISO has them."""
-    mentions = dates(message.text[span.start : span.end], message.said)
-    return {mention.day.isoformat() for mention in mentions if mention.day is not None}

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from memtree.memories.agents.extraction.fillable_fields import FieldType, kind_fields
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.schema_fields import FieldType, kind_fields
 
 
 def types(properties: dict[str, Any], **more: Any) -> dict[str, FieldType]:
@@ -57,13 +59,22 @@ def test_a_document_that_is_none_has_no_fields() -> None:
         assert kind_fields(MemorySchema("UserProfile", document)).fields == ()
 
 
-def test_whose_fields_they_are() -> None:
-    document = json.dumps({"properties": {"name": {"type": "string"}}})
-    assert "name" in kind_fields(MemorySchema("UserProfile", document)).by_name
-    assert "name" not in kind_fields(MemorySchema("Car", document)).by_name
-    assert "car name" in kind_fields(MemorySchema("Car", document)).by_name
-
-
-def test_one_memory_of_a_kind() -> None:
-    assert kind_fields(MemorySchema("A", "{}", ("kind",))).single
-    assert not kind_fields(MemorySchema("A", "{}", ("kind", "name"))).single
+@pytest.mark.parametrize(
+    ("kind", "description", "about_user", "of_user"),
+    [
+        ("UserProfile", "", True, True),
+        ("AboutMe", "", True, True),
+        ("Diet", "", False, True),
+        ("Diet", "What the user eats", True, True),
+        ("Diet", "The user's diet", False, True),
+        ("Customers", "", False, True),
+        ("PetProfile", "", False, False),
+        ("ContactInfo", "", False, False),
+        ("Car", "", False, False),
+    ],
+)
+def test_whose_fields_they_are(
+    kind: str, description: str, about_user: bool, of_user: bool
+) -> None:
+    made = kind_fields(MemorySchema(kind, "{}", (), description))
+    assert (made.about_user, made.of_user) == (about_user, of_user)

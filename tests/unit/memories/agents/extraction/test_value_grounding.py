@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from memtree.memories.agents.extraction.fillable_fields import kind_fields
+from memtree.memories.agents.extraction.schema_reply import ModelRecord
+from memtree.memories.agents.extraction.value_grounding import believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.model.schema_reply import ModelRecord
-from memtree.memories.agents.slot_filling.model.value_grounding import believed
-from memtree.memories.agents.slot_filling.schema_fields import kind_fields
 from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
 
 TEXT = {"type": "string"}
@@ -74,6 +74,8 @@ def test_what_was_said(text: str, values: dict[str, str], data: dict[str, Any]) 
         ("I'm 30 years old.", {"age": "31"}),
         ("I weigh 160 pounds.", {"weightKg": "72"}),
         ("I weigh 160 pounds.", {"weightKg": "160 pounds"}),
+        ("I weigh 160 pounds.", {"weightKg": "160"}),
+        ("My birthday is on May 5.", {"birthday": "2026-05-05"}),
         ("I like my room bright.", {"theme": "light"}),
         ("I don't want dark mode.", {"theme": "dark"}),
         ("I don't smoke at all.", {"isSmoker": "true"}),
@@ -96,6 +98,18 @@ def test_what_was_said(text: str, values: dict[str, str], data: dict[str, Any]) 
 )
 def test_what_was_not(text: str, values: dict[str, str]) -> None:
     assert kept(text, **values) == {}
+
+
+def test_of_others_only_a_kind_of_others_tells() -> None:
+    document = json.dumps({"properties": {"name": TEXT}})
+    for kind, data in (("PetProfile", {"name": "Rex"}), ("Customer", {})):
+        text = "My dog is called Rex."
+        message = ShownMessage("1", text, shown_spans(text)[0])
+        record = ModelRecord("1", text, kind, (("name", "Rex"),))
+        kinds = {kind: kind_fields(MemorySchema(kind, document))}
+        finding = believed(record, message, kinds).finding
+        values = finding.values if finding else ()
+        assert {path[-1]: value for path, value in values} == data
 
 
 def test_the_quotation_must_stand_in_the_message() -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.schema_fields import (
+from memtree.memories.agents.extraction.fillable_fields import (
     FieldType,
     KindFields,
     SchemaField,
 )
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.injection.rendering import one_line
 from memtree.summaries.prompts import mark_for

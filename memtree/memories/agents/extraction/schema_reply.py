@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memtree.memories.agents.slot_filling.model.schema_prompt import KEY
+from memtree.memories.agents.extraction.schema_prompt import KEY
 from memtree.memories.extraction.model.reply import LONGEST, REACH, outermost_values
 from memtree.summaries.replies import answered
 

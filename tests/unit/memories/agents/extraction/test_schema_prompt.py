@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.model.schema_prompt import (
+from memtree.memories.agents.extraction.fillable_fields import kind_fields
+from memtree.memories.agents.extraction.schema_prompt import (
     KIND_SHOWN,
     KINDS_SHOWN,
     json_schema,
@@ -15,7 +15,7 @@ from memtree.memories.agents.slot_filling.model.schema_prompt import (
     room,
     shown_kinds,
 )
-from memtree.memories.agents.slot_filling.schema_fields import kind_fields
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.text.spans import Span
 

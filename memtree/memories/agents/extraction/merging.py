@@ -1,8 +1,8 @@
 """Make memories of what was found in several messages: what belongs together is one.
 
 Of what a kind knows of the user there is one memory in a conversation: a later mention wins, lists
-grow. A thing of its own (a task, an appointment) is a memory of its own. Where a memory of the kind
-is there already that this one would take the place of, what it knows and nobody mentions is kept.
+grow. A record of another kind is a memory of its own. Where a memory of the kind is there already
+that this one would take the place of, what it knows and nobody mentions is kept.
 """
 
 from __future__ import annotations
@@ -11,11 +11,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memtree.memories.agents.extraction.fillable_fields import Path, kind_fields
+from memtree.memories.agents.schemas.memory_schema import KIND, MemorySchema
 from memtree.memories.agents.schemas.unique_on import canonical
-from memtree.memories.agents.slot_filling.rule_reader import Finding
-from memtree.memories.agents.slot_filling.schema_fields import Path
 
 ITEMS = 50  # of a list that grows
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Values that a message gives for a memory of this kind, by the path of their field, said in
+    [start, end)."""
+
+    kind: str
+    values: tuple[tuple[Path, Any], ...]
+    start: int
+    end: int
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +52,30 @@ class StructuredCandidate:
         return (*self.earlier, self.message)
 
 
-def gathered(findings: Iterable[tuple[int, Finding]]) -> list[StructuredCandidate]:
-    """Findings with the index of their message, in order, as memories."""
+def gathered(
+    findings: Iterable[tuple[int, Finding]], schemas: Iterable[MemorySchema]
+) -> list[StructuredCandidate]:
+    """Findings with the index of their message, in order, as memories. `schemas`: of their kinds.
+    Those of a profile are joined where none of its unique fields has another value; where it has no
+    unique fields, no field at all."""
+    by_kind = {schema.kind: schema for schema in schemas}
     made: list[StructuredCandidate] = []
-    open_: dict[str, int] = {}  # where the memory of a kind stands
+    newest: dict[str, int] = {}  # where the memory of a kind stands that may grow
     for message, item in findings:
         data: dict[str, Any] = {}
         for path, value in item.values:
             _put(data, path, value)
+        schema = by_kind[item.kind]
+        alone = schema.unique_on != (KIND,) and not kind_fields(schema).about_user
         new = StructuredCandidate(
-            item.kind, data, message, item.start, item.end, item.confidence, item.alone
+            item.kind, data, message, item.start, item.end, item.confidence, alone
         )
-        if item.alone or item.kind not in open_:
-            if not item.alone:
-                open_[item.kind] = len(made)
+        at = newest.get(item.kind)
+        if alone or at is None or not _agree(made[at].data, data, schema.unique_on):
+            if not alone:
+                newest[item.kind] = len(made)
             made.append(new)
             continue
-        at = open_[item.kind]
         old = made[at]
         made[at] = replace(
             new,
@@ -65,6 +84,19 @@ def gathered(findings: Iterable[tuple[int, Finding]]) -> list[StructuredCandidat
             earlier=old.earlier if old.message == message else old.messages,
         )
     return made
+
+
+def _agree(old: Mapping[str, Any], new: Mapping[str, Any], unique_on: Iterable[str]) -> bool:
+    """Return True if two say nothing different: of the unique fields, or else of any."""
+    names = set(unique_on) or set(old)
+    for name in names & set(old) & set(new):
+        before, value = old[name], new[name]
+        if isinstance(before, dict) and isinstance(value, dict):
+            if not _agree(before, value, ()):
+                return False
+        elif not (isinstance(before, list) and isinstance(value, list)) and before != value:
+            return False
+    return True
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
