@@ -96,10 +96,8 @@ def test_histories(desk: Desk):
     said = desk.run(block("docs/command-line.md", "histories"))
     shorter = json.loads((desk.folder / "shorter.json").read_text())
     assert shorter[1]["content"].startswith("<context_memory>")
-    assert "calls" in said[2]
-    assert said[3]
-    assert "<html" in (desk.folder / "report.html").read_text()
-    assert said[5].startswith("forgotten")
+    assert said[2]
+    assert said[3].startswith("forgotten")
 
 
 def test_the_store_is_looked_at(desk: Desk):
