@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
+from memtree.memories.book import MemoryBook
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import new_text
 from memtree.memories.memory import UNSET, Memory, Tombstone, Unset
-from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
+from memtree.memories.ports import MemoryFilter, MemoryRef, MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
 
 _MOST_REPLACED = 50  # memories in one line of succession
@@ -53,23 +53,6 @@ class MemoryCuration:
         self._store, self.book = store, book
 
     # -- the past ------------------------------------------------------------------------------
-
-    async def as_of(
-        self,
-        scope: Scope,
-        at: float,
-        wanted: MemoryFilter = ANY,
-        *,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> BookPage:
-        """List what was remembered at that time (unix seconds), newest first, but for what is
-        deleted now. Raises `BadRequest` for a cursor that is none of ours."""
-        limit = min(MAX_PAGE, max(1, limit))
-        before = before_number(cursor)
-        page = await self._store.as_of(scope, at, wanted, before=before, limit=limit)
-        following = str(page.memories[-1].number) if page.more and page.memories else None
-        return BookPage(page.memories, following, page.total)
 
     async def past(self, scope: Scope, ref: MemoryRef) -> MemoryPast:
         """All versions of a memory and of those that it replaced. Raises `NotFound`."""

@@ -298,20 +298,6 @@ class MemoryStore(Protocol):
         and superseded ones too, deleted ones never."""
         ...
 
-    async def as_of(
-        self,
-        scope: Scope,
-        at: float,
-        wanted: MemoryFilter = ANY,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage:
-        """The memories that were live at `at` (unix seconds), in the version of that time, newest
-        first: also what was superseded, marked as a duplicate or expired since; what is deleted by
-        now never. `total` is of all of them."""
-        ...
-
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
         """All versions of a memory that is not deleted, newest first."""
         ...

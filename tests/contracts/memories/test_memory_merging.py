@@ -112,11 +112,6 @@ class MergingContract:
         await both.merge(USER, 2, 1, "")
         await both.merge(USER, 3, 2, "")
         assert texts((await both.page(USER)).memories) == ["port 8092"]
-        assert texts((await both.as_of(USER, START + 5)).memories) == [
-            "port 8092",
-            "port 8091",
-            "port 8090",
-        ]
         await both.delete(USER, [3])
         assert (await both.page(USER, STORED)).memories == ()
 

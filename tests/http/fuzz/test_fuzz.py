@@ -146,7 +146,7 @@ UNSAID = (
     "must be a time zone",
     "must answer a call", "metadata has a value that cannot be stored", "metadata is nested deeper",
     "is also the id of another", "must be an ISO 8601 time", "must lie in the future",
-    "include and as_of exclude", "filter must not be empty", "replaces must name another",
+    "filter must not be empty", "replaces must name another",
     "memories are made from conversations", "the schema", "uniqueOn[", "at most 50 are allowed",
     "filters must name", "at most 100 years", "holds a NUL character", "beyond 64 bits",
     "x-grants", "x-wallet-", "grant.", "shareCode", "the grant cannot be revoked",

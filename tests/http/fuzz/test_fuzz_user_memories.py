@@ -42,7 +42,7 @@ POSTED = [
 ]  # fmt: skip
 QUERIES = (
     "limit", "cursor", "category", "tag", "tags", "source_type", "tainted", "created_from",
-    "created_before", "as_of", "include", "group_id", "query", "threshold", "purge", "agentId",
+    "created_before", "include", "group_id", "query", "threshold", "purge", "agentId",
 )  # fmt: skip
 ASKED = [
     ("GET", ""), ("GET", "/search"), ("GET", "/{id}"), ("GET", "/{id}/history"), ("GET", "/groups"),

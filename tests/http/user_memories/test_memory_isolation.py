@@ -73,9 +73,7 @@ READ = [
     Row("GET", "/memories?include=deleted,superseded,expired", agents=False, shows=True),
     Row("GET", "/memories?include_superseded=true", several=True, users=False, shows=True),
     Row("GET", "/memories?threadId=thread-1&kind=Note", several=True, users=False, shows=True),
-    Row("GET", "/memories?as_of=2031-01-01", agents=False),
     Row("GET", f"/memories/search?limit=100&query={QUERY}", several=True, shows=True),
-    Row("GET", f"/memories/search?as_of=2031-01-01&query={QUERY}", agents=False),
     Row("GET", f"/memories/search?limit=100&mode=raw&query={QUERY}", several=True, shows=True),
     Row("GET", f"/memories/search?limit=100&scope=own&query={QUERY}", several=True, shows=True),
     Row("GET", f"/memories/search?mode=map&limit=100&query={QUERY}", several=True),
@@ -224,7 +222,7 @@ def refused(ask: Ask, row: Row) -> bool:
     return not row.agents or (ask.several and not row.several)
 
 
-REFUSED = ("agentId", "subjectId", "as_of", "include", "kind", "threadId",
+REFUSED = ("agentId", "subjectId", "include", "kind", "threadId",
            "include_superseded")  # fmt: skip
 
 

@@ -35,11 +35,9 @@ OTHERS: dict[str, dict[str, str]] = {
 ROUTES: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("GET", "", None, 200),
     ("GET", "?group_id=GROUP", None, 404),
-    ("GET", "?as_of=2031-01-01&limit=5", None, 200),
     ("GET", "?include=deleted,superseded,expired", None, 200),
     ("POST", "", {"text": MINE}, 201),
     ("GET", "/search?query=canary+Linden+Street", None, 200),
-    ("GET", "/search?query=canary+Linden+Street&as_of=2031-01-01", None, 200),
     ("GET", "/search?query=canary&include=superseded", None, 200),
     ("GET", "/search?query=canary&group_id=GROUP", None, 404),
     ("GET", "/tombstones", None, 200),
