@@ -222,14 +222,13 @@ class MemoryStore(Protocol):
         reason: str,
         *,
         change: MemoryChange | None = None,
-        if_version: int | None = None,
     ) -> Memory:
         """Let a live memory count in the place of an older live one, which leaves a tombstone with
         its text, as with `supersede`; returns the one that counts, in a new version whose
         `supersedes` names the older one. What it superseded before says so still, by its
-        `superseded_by` and its tombstone. `change`: what else is new in that version. `NotFound`
-        where one is not live (its `param` is `replaces` for the older one), `BadRequest` where both
-        are the same, `VersionConflict` where `ref` has another version."""
+        `superseded_by` and its tombstone. `change`: what else is new in that version, its text and
+        data aside. `NotFound` where one is not live (its `param` is `with`
+        for the older one), `BadRequest` where both are the same."""
         ...
 
     async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:

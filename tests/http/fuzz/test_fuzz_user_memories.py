@@ -36,7 +36,7 @@ FIELDS = (
     "memories", "x",
 )  # fmt: skip
 POSTED = [
-    ("POST", ""), ("PATCH", "/{id}"), ("POST", "/{id}/merge"), ("POST", "/delete"),
+    ("POST", ""), ("PATCH", "/{id}"), ("POST", "/{id}/settle"), ("POST", "/delete"),
     ("POST", "/undelete"), ("PATCH", "/settings"), ("POST", "/groups"),
     ("PATCH", "/groups/{group}"), ("POST", "/groups/{group}/memories"),
 ]  # fmt: skip

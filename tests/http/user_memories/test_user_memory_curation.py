@@ -1,4 +1,4 @@
-"""Looking after user memories over HTTP: merging, deleting many with a receipt."""
+"""Looking after user memories over HTTP: replacing, deleting many with a receipt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def deleted(of: Users, user: str | None = None, **posted: Any) -> dict[str
     return answer
 
 
-# -- merging ---------------------------------------------------------------------------------
+# -- replacing -------------------------------------------------------------------------------
 
 
 async def test_the_newer_one_replaces_the_older_one_and_both_stay_in_the_history():
@@ -31,7 +31,9 @@ async def test_the_newer_one_replaces_the_older_one_and_both_stay_in_the_history
         await of.put(group["id"], old["id"])
         new = await of.saved("The staging server listens on port 8091")
         (update,) = new["possible_update_of"]
-        merged = await of.ask("POST", f"/{new['id']}/merge", json={"replaces": update["id"]})
+        merged = await of.ask(
+            "POST", f"/{new['id']}/settle", json={"with": update["id"], "action": "replace"}
+        )
         row = merged.json()
         assert (merged.status_code, merged.headers["etag"]) == (200, f'"{row["version"]}"')
         assert (row["id"], row["supersedes"]) == (new["id"], old["id"])
@@ -45,59 +47,6 @@ async def test_the_newer_one_replaces_the_older_one_and_both_stay_in_the_history
         assert [one["text"] for one in replaced["versions"]] == [old["text"]]
         shown = await of.rows(include="superseded")
         assert [one["superseded_by"] for one in shown] == [None, new["id"]]
-
-
-async def test_a_merge_with_a_text_of_its_own():
-    async with users(HashingEmbedder()) as of:
-        old, new = await of.saved("Likes tea"), await of.saved("User likes coffee")
-        posted = {"replaces": old["id"], "text": "User likes tea and coffee"}
-        row = await of.got("POST", f"/{new['id']}/merge", json=posted)
-        assert row["text"] == "User likes tea and coffee"
-        assert await of.texts() == ["User likes tea and coffee"]
-        past = await of.got("GET", f"/{new['id']}/history")
-        assert past["versions"][0]["text"] == "User likes tea and coffee"
-        assert past["versions"][-1]["text"] == "User likes coffee"
-
-
-@pytest.mark.parametrize(
-    ("posted", "status", "field"),
-    [
-        ({}, 400, "replaces"),
-        ({"replaces": None}, 400, "replaces"),
-        ({"replaces": 7}, 400, "replaces"),
-        ({"replaces": "mem_none"}, 404, "replaces"),
-        ({"replaces": "the same"}, 400, "replaces"),
-        ({"replaces": "old", "text": ""}, 400, "text"),
-        ({"replaces": "old", "text": 7}, 400, "text"),
-        ({"replaces": "a stranger's", "text": "a"}, 404, "replaces"),
-        ({"replaces": "\0"}, 404, "replaces"),
-    ],
-)
-async def test_what_is_wrong_with_a_merge_is_named(posted: dict[str, Any], status: int, field: str):
-    async with users() as of:
-        old, new = await of.saved(LEEDS), await of.saved()
-        named = {"old": old["id"], "the same": new["id"]}
-        named["a stranger's"] = (await of.saved("Secretly", user="someone"))["id"]
-        given = posted.get("replaces")
-        if isinstance(given, str):
-            posted = {**posted, "replaces": named.get(given, given)}
-        answer = await of.ask("POST", f"/{new['id']}/merge", json=posted)
-        error(answer, status, "not_found" if status == 404 else "invalid_request", field)
-        unknown = await of.ask("POST", "/mem_none/merge", json={"replaces": old["id"]})
-        error(unknown, 404, "not_found", "memory_id")
-        assert [row["version"] for row in await of.rows()] == [1, 1]
-
-
-async def test_a_merge_that_was_meant_for_another_version():
-    async with users() as of:
-        old, new = await of.saved(LEEDS), await of.saved()
-        await of.got("PATCH", f"/{new['id']}", json={"tags": ["a"]})
-        at, posted = f"/{new['id']}/merge", {"replaces": old["id"]}
-        late = await of.ask("POST", at, json=posted, headers={"if-match": '"1"'})
-        error(late, 409, "version_conflict", None)
-        assert len(await of.rows()) == 2
-        await of.got("POST", at, json=posted, headers={"if-match": '"2"'})
-        assert len(await of.rows()) == 1
 
 
 # -- deleting many ---------------------------------------------------------------------------

@@ -33,7 +33,6 @@ memories add x
 memories search x
 memories delete 1
 memories history 1
-memories merge 1 2
 memories settle 1 2 replace
 memories undelete 1
 memories export
