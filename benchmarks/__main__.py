@@ -26,7 +26,6 @@ from benchmarks.costs import (
     dialect_cost,
     prefix,
     replay,
-    shadow,
     spending,
     summaries,
 )
@@ -112,7 +111,6 @@ ALL: dict[str, Benchmark] = {
     "next": next_step.run,
     "titles": titles.run,
     "server": server.run,
-    "shadow": shadow.run,
     "workers": workers.run,
     "topology": topology.run,
     "memory_search": memory_search.run,

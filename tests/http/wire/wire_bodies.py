@@ -202,11 +202,6 @@ POSTINGS: tuple[Posting, ...] = (
         ),
     ),
     Posting("POST", "/memories/undelete", ({"ids": [MEMORY]},)),
-    Posting(
-        "POST",
-        f"/memories/{MEMORY}/merge",
-        ({"replaces": OTHER, "text": "The head office is in Wien."},),
-    ),
     Posting("POST", f"/memories/{MEMORY}/settle", ({"with": OTHER, "action": "keep_both"},)),
     Posting(
         "POST",
@@ -259,11 +254,6 @@ POSTINGS: tuple[Posting, ...] = (
         ),
     ),
     Posting("POST", "/chat/api/c/memories/undelete", ({"ids": [CHAT_MEMORY]},)),
-    Posting(
-        "POST",
-        f"/chat/api/c/memories/{CHAT_MEMORY}/merge",
-        ({"replaces": "{chat_other}", "content": "The head office is in Wien."},),
-    ),
     Posting(
         "POST",
         f"/chat/api/c/memories/{CHAT_MEMORY}/settle",

@@ -65,12 +65,7 @@ class UserMemoryRoutes:
         scope = await self._requests.scope(request)
         view = queries.page(request.query_params)
         groups = await self._groups(scope, view.wanted.group)
-        if view.at is None:
-            page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
-        else:
-            page = await self._curation.as_of(
-                scope, view.at, view.wanted, cursor=view.cursor, limit=view.limit
-            )
+        page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
         shown_rows = await rows(self._users, scope, page.memories, groups, view.wanted.group)
         return answer(shown(PAGE, ShownPage(shown_rows, page.next_cursor, page.total, groups)))
 
@@ -136,7 +131,6 @@ class UserMemoryRoutes:
             wanted=ask.wanted,
             limit=ask.limit,
             least=ask.least,
-            at=ask.at,
         )
         memories = [hit.memory for hit in result.hits]
         hits = await rows(self._users, scope, memories, groups, ask.wanted.group)
