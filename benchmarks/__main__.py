@@ -26,7 +26,6 @@ from benchmarks.costs import (
     dialect_cost,
     prefix,
     replay,
-    shadow,
     spending,
     summaries,
 )
@@ -39,7 +38,6 @@ from benchmarks.extraction import (
     extraction_recall,
     extraction_speed,
     sentences,
-    structured_extraction,
 )
 from benchmarks.memories import (
     agent_schemas,
@@ -102,7 +100,6 @@ ALL: dict[str, Benchmark] = {
     "secrets": secrets.run,
     "categories": categories.run,
     "extraction": conversations.run,
-    "structured_extraction": structured_extraction.run,
     "date_sentences": date_sentences.run,
     "dates": dates.run,
     "grants": grants.run,
@@ -114,7 +111,6 @@ ALL: dict[str, Benchmark] = {
     "next": next_step.run,
     "titles": titles.run,
     "server": server.run,
-    "shadow": shadow.run,
     "workers": workers.run,
     "topology": topology.run,
     "memory_search": memory_search.run,
@@ -142,7 +138,6 @@ OWN = {
     "categories",
     "extraction",
     "extraction_speed",
-    "structured_extraction",
     "date_sentences",
     "appointments",
     "grants",

@@ -47,7 +47,6 @@ OTHER_VARIABLES = frozenset(
 )
 MODES = ("stable", "auto", "fresh")
 ON = "on"
-SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 
 
 def _setting(default: Any, help_: str, *, shown: bool = True, default_text: str = "") -> Any:
@@ -195,8 +194,7 @@ class Settings:
     mode: str | None = _setting(
         None,
         "how memory is unfolded: stable, auto or fresh; unset: stable on /context_memory, auto on "
-        "the chat routes; shadow: chats go through unchanged, and what memory would have kept of "
-        "them is measured beside them",
+        "the chat routes",
     )
     requests_log: str = _setting(
         ON,
@@ -472,7 +470,7 @@ def _read(name: str, value: Any, source: str) -> Any:
 
 def _checked(settings: Settings) -> Settings:
     if settings.mode is not None:
-        check_choice("mode", settings.mode, (*MODES, SHADOW))
+        check_choice("mode", settings.mode, MODES)
     check_queue(settings.queue)
     keep_options(settings.keep_patterns, settings.protected_tools)
     for check in CHECKS:

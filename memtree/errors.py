@@ -13,12 +13,14 @@ MemTreeError                      500  internal_error
 ├── ContextOverflow               413  context_length_exceeded
 ├── UnsupportedMedia              415  unsupported_media_type
 ├── MisdirectedRequest            421  misdirected_request
+├── ModelNeeded                   422  model_needed         no model to read a conversation
 ├── SecretRejected                422  secret_rejected      a memory that holds a secret
 ├── SchemaInvalid                 422  invalid_schema       a schema that is none, or over a limit
 ├── SchemaViolation               422  schema_violation     data that its schema does not allow
 ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
 ├── HeadersTooLarge               431  headers_too_large
 ├── UpstreamFailed                502  upstream_unreachable
+│   └── UpstreamRefused           502  upstream_refused     a call that was made for a caller
 ├── UpstreamTimeout               504  upstream_timeout
 └── Unavailable                   503  unavailable
     ├── NoUpstream                503  no_upstream
@@ -159,6 +161,14 @@ class MisdirectedRequest(MemTreeError):
     kind = "invalid_request_error"
 
 
+class ModelNeeded(MemTreeError):
+    """The request needs a model, and there is none to ask. The message says how to name one."""
+
+    status = 422
+    code = "model_needed"
+    kind = "invalid_request_error"
+
+
 class SecretRejected(MemTreeError):
     """The message names the kind of secret, never its value."""
 
@@ -205,6 +215,12 @@ class UpstreamFailed(MemTreeError):
     status = 502
     code = "upstream_unreachable"
     kind = "upstream_error"
+
+
+class UpstreamRefused(UpstreamFailed):
+    """The upstream answered a call that we made for the caller with an error."""
+
+    code = "upstream_refused"
 
 
 class UpstreamTimeout(MemTreeError):

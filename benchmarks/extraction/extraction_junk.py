@@ -20,14 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import Data
-from benchmarks.extraction.structured_extraction import schemas
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.side_requests import is_side
-from memtree.memories.agents.slot_filling import rule_reader as structured_rules
-from memtree.memories.agents.slot_filling.rule_reader import Finding
-from memtree.memories.agents.slot_filling.schema_fields import kind_fields
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.extraction.rule_extraction import extract
@@ -35,7 +31,6 @@ from memtree.memories.extraction.rule_extraction import extract
 SAID = date(2026, 3, 2)
 ROUNDS, MOST = 50, 1.0  # memories of so many tool rounds, at most
 VOLATILE = Volatile()
-KINDS = [kind_fields(schema) for schema in schemas().values()]
 
 
 @dataclass(slots=True)
@@ -46,7 +41,6 @@ class AgentWork:
     rounds: int = 0
     messages: int = 0
     extracted: list[tuple[Candidate, str]] = field(default_factory=list)
-    structured: list[tuple[Finding, str]] = field(default_factory=list)
 
     def add(self, said: Sequence[tuple[str, str]], rounds: int, known: set[str]) -> None:
         """`said`: (role, text) of the user and the assistant, in order."""
@@ -58,17 +52,11 @@ class AgentWork:
                 self.messages += 1
                 found = extract(text, SAID, fiction=fiction).candidates
                 self.extracted += [(one, text) for one in found]
-                findings = structured_rules.read(text, KINDS, SAID, fiction=fiction).findings
-                self.structured += [(one, text) for one in findings]
             fiction = fiction or is_role_play(text)
 
     @property
     def per_rounds(self) -> float:
         return ROUNDS * len(self.extracted) / max(1, self.rounds)
-
-    @property
-    def structured_per_rounds(self) -> float:
-        return ROUNDS * len(self.structured) / max(1, self.rounds)
 
 
 def trajectories(data: Data) -> AgentWork:
@@ -139,12 +127,6 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
                 goal=MOST,
                 at_most=True,
             ),
-            Row(
-                f"{work.name}: findings for {len(KINDS)} schemas per {ROUNDS} tool rounds",
-                work.structured_per_rounds,
-                goal=MOST,
-                at_most=True,
-            ),
         ]
     return rows, []
 
@@ -160,9 +142,6 @@ def main() -> None:
         for found, text in work.extracted:
             source = " ".join(text[found.start : found.end].split())
             print(f"  {found.category}: {found.text}\n      {source}")
-        for finding, text in work.structured:
-            source = " ".join(text[finding.start : finding.end].split())
-            print(f"  {finding.kind}: {dict(finding.values)}\n      {source}")
 
 
 if __name__ == "__main__":

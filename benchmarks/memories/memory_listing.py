@@ -1,4 +1,4 @@
-"""User memories: how long lists, groups, the past, an export and an import take beside 10,000 and
+"""User memories: how long lists, groups, an export and an import take beside 10,000 and
 100,000 memories of one user, in SQLite and PostgreSQL. Texts are made up; one memory in ten was
 changed, one in fifty replaced. PostgreSQL has 100,000 with `--long` alone."""
 
@@ -59,16 +59,13 @@ async def _store(label: str, url: str, size: int) -> list[Row]:
 
 
 async def _reads(label: str, memories: Memories, user: Scope, size: int) -> list[Row]:
-    middle, early = START + size / 2, START + size / 100
+    middle = START + size / 2
     ids = [f"mem_{at}" for at in range(size - PAGE, size)]
     digests = [f"message {at}".encode() for at in range(200)]
     fact = MemoryFilter(category="fact")
 
     def page(wanted: MemoryFilter) -> Timed:
         return lambda _: memories.page(user, wanted, limit=PAGE)
-
-    def as_of(at: float, wanted: MemoryFilter) -> Timed:
-        return lambda _: memories.as_of(user, at, wanted, limit=PAGE)
 
     timed: dict[str, Timed] = {
         "list, a page": page(MemoryFilter()),
@@ -82,10 +79,6 @@ async def _reads(label: str, memories: Memories, user: Scope, size: int) -> list
         "list, tainted": page(MemoryFilter(tainted=True)),
         "groups with their counts": lambda _: memories.groups(user),
         "groups of a page": lambda _: memories.groups_of(user, ids),
-        "as of now": as_of(START + 10 * size, MemoryFilter()),
-        "as of the middle": as_of(middle, MemoryFilter()),
-        "as of the beginning": as_of(early, MemoryFilter()),
-        "as of the middle, a category": as_of(middle, fact),
         f"export, {EXPORTED} records": lambda at: memories.records(
             user, at * EXPORTED % size, EXPORTED
         ),

@@ -58,8 +58,8 @@ Figures = dict[str, Any]  # of one answer: share of each measure, tokens, and wh
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Says what is to be measured. `vectors`: the file in which vectors are kept. `known`: points of an
-    earlier run by id, whose rivals are not measured again."""
+    """Says what is to be measured. `vectors`: the file in which vectors are kept. `known`: points
+    of an earlier run by id, whose rivals are not measured again."""
 
     targets: tuple[int, ...]
     modes: tuple[str, ...]

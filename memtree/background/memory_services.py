@@ -126,8 +126,6 @@ def open_memory_services(
         AgentBook(memories, memories, book, schemas, new_memory_id, secrets=parts.allow_secrets),
         AgentExtraction(
             planner,
-            extracting.reader,
-            extracting.structured,
             most=settings.max_memories,
             most_chars=settings.extraction_chars,
         ),

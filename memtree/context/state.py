@@ -15,7 +15,6 @@ class State(StrEnum):
 
     UNDECIDED = ""  # memory has not answered yet
     OFF = "off"
-    SHADOW = "shadow"  # sent unchanged, and measured in shadow mode
     BELOW_THRESHOLD = "below-threshold"  # sent whole: under 10,000 tokens
     PASSED = "passed"  # sent whole, for the given reason
     PACKED = "packed"  # folded

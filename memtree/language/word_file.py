@@ -3,7 +3,7 @@
     >>> people = WordFile("en", "memory_people")
     >>> people.pattern("pet").fullmatch("guinea pig") is not None
     True
-    >>> "friend" in WordFile("en", "memory_known_words").words("countries")
+    >>> "pet" in WordFile("en", "memory_value_grounding").words("profile")
     False
 
 An entry may name a section of another file: `{memory_people.kin}` of its own language,

@@ -256,19 +256,13 @@ class MemoryBook:
         limit: int = 5,
         least: float = 0.0,
         unhurried: bool = False,
-        at: float | None = None,
     ) -> SearchResult:
         """Return the memories nearest to a query, best first. `least`: relevance that a hit must
-        have. `unhurried`: wait for the embedder as long as it takes. `at`: search what was
-        remembered at that time (unix seconds). Raises `BadRequest` for an empty query, and store
-        errors."""
+        have. `unhurried`: wait for the embedder as long as it takes. Raises `BadRequest` for an
+        empty query, and store errors."""
         if not query.strip():
             raise BadRequest("query must not be empty", param="query")
         patience = None if unhurried else self._patience
-        if at is not None:
-            return await self.searching.search_as_of(
-                scope, query, at, wanted=wanted, limit=limit, least=least, patience=patience
-            )
         return await self.searching.search(
             scope, query, wanted=wanted, limit=limit, least=least, patience=patience
         )

@@ -1,4 +1,4 @@
-"""Looking after memories that are there: their past, merging two, deleting many with a receipt."""
+"""Looking after memories that are there: their past, deleting many with a receipt."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtree.days import DAY
-from memtree.errors import BadRequest, NotFound
-from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
+from memtree.errors import NotFound
+from memtree.memories.book import MemoryBook
 from memtree.memories.deletion_check import MOST_SEARCHED
-from memtree.memories.draft import new_text
-from memtree.memories.memory import UNSET, Memory, Tombstone, Unset
-from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
-from memtree.memories.scope import Scope, ScopeKind
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.ports import MemoryFilter, MemoryRef, MemoryStore
+from memtree.memories.scope import Scope
 
 _MOST_REPLACED = 50  # memories in one line of succession
 
@@ -54,23 +53,6 @@ class MemoryCuration:
 
     # -- the past ------------------------------------------------------------------------------
 
-    async def as_of(
-        self,
-        scope: Scope,
-        at: float,
-        wanted: MemoryFilter = ANY,
-        *,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> BookPage:
-        """List what was remembered at that time (unix seconds), newest first, but for what is
-        deleted now. Raises `BadRequest` for a cursor that is none of ours."""
-        limit = min(MAX_PAGE, max(1, limit))
-        before = before_number(cursor)
-        page = await self._store.as_of(scope, at, wanted, before=before, limit=limit)
-        following = str(page.memories[-1].number) if page.more and page.memories else None
-        return BookPage(page.memories, following, page.total)
-
     async def past(self, scope: Scope, ref: MemoryRef) -> MemoryPast:
         """All versions of a memory and of those that it replaced. Raises `NotFound`."""
         versions = await self._store.history(scope, ref)
@@ -99,48 +81,6 @@ class MemoryCuration:
     async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
         """List the tombstones of what was forgotten or replaced, newest first."""
         return await self._store.tombstones(scope, limit)
-
-    # -- merging -------------------------------------------------------------------------------
-
-    async def merge(
-        self,
-        scope: Scope,
-        ref: MemoryRef,
-        older: MemoryRef,
-        *,
-        text: str | Unset = UNSET,
-        reason: str = "",
-        if_version: int | None = None,
-    ) -> Memory:
-        """Let `ref` count in the place of `older`, with a text of its own where one is given; both
-        stay in the history. Memories of an agent must be of one kind, and have the text that their
-        data makes. Raises `NotFound` naming `id` or `replaces`, `BadRequest`, `SecretRejected`,
-        and `VersionConflict`."""
-        structured = scope.kind is ScopeKind.AGENT
-        if structured and not isinstance(text, Unset):
-            raise BadRequest("text of an agent's memory is made from its data", param="text")
-        change = (
-            None
-            if isinstance(text, Unset)
-            else new_text(text, self.book.clock.now(), self.book.rules.max_text_chars)
-        )
-        memory = await self.book.get(scope, ref)
-        try:
-            replaced = await self.book.get(scope, older)
-        except NotFound:
-            raise NotFound("replaces names no existing memory.", param="replaces") from None
-        if memory.id == replaced.id:
-            raise BadRequest("replaces must name another memory", param="replaces")
-        if structured and memory.kind != replaced.kind:
-            raise BadRequest("replaces must name a memory of the same kind", param="replaces")
-        saving = self.book.saving
-        said = [] if change is None else [str(change.text)]
-        vectors = await saving.vectors_to_save(said)
-        merged = await self._store.merge(
-            scope, memory.id, replaced.id, reason, change=change, if_version=if_version
-        )
-        await saving.keep_vectors(scope, [(merged, vector) for vector in vectors])
-        return merged
 
     # -- deleting many -------------------------------------------------------------------------
 

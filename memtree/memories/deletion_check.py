@@ -1,6 +1,6 @@
 """Looking for deleted memories wherever one is told: what a receipt of a deletion rests on.
 
-list, detail, history, past, export      by the id of each
+list, detail, history, export            by the id of each
 search, list of what says the same       by its own text: another row may be a twin
 """
 
@@ -65,12 +65,11 @@ class DeletionCheck:
         return any([await self._store.get(scope, part, over=True) for part in parts])
 
     async def _listed(self, scope: Scope, memory: Memory) -> bool:
-        """Return True if a list, the history, a past list, an export or a prompt holds it."""
+        """Return True if a list, the history, an export or a prompt holds it."""
         here = memory.number + 1
         page = await self._store.page(scope, EVERYTHING, before=here, limit=1)
-        then = await self._store.as_of(scope, memory.updated, before=here, limit=1)
         exported = await self._store.records(scope, memory.number - 1, limit=1)
-        rows = [*page.memories, *then.memories, *(record.memory for record in exported)]
+        rows = [*page.memories, *(record.memory for record in exported)]
         if any(row.id == memory.id for row in rows) or await self._store.history(scope, memory.id):
             return True
         return bool(await self._store.versions(scope, [(memory.id, memory.version)]))

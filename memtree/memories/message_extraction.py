@@ -27,6 +27,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.users.user_ports import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.cpu_meter import counted
+from memtree.text import secrets
 
 PER_MESSAGE = 8  # memories out of one message
 # A request reads so many characters, and a message costs as 80 of them: some 40 us of CPU each.
@@ -66,6 +67,13 @@ class SkippedText(NamedTuple):
 
     text: str
     reason: str
+
+    @property
+    def shown(self) -> str:
+        """The text as an answer tells it: no secret, and what UTF-8 can encode."""
+        if self.reason == SkipReason.SECRET:
+            return ""
+        return secrets.mask(self.text).encode("utf-8", "replace").decode()
 
 
 def within(messages: Iterable[UserMessage], room: int) -> int:

@@ -222,14 +222,13 @@ class MemoryStore(Protocol):
         reason: str,
         *,
         change: MemoryChange | None = None,
-        if_version: int | None = None,
     ) -> Memory:
         """Let a live memory count in the place of an older live one, which leaves a tombstone with
         its text, as with `supersede`; returns the one that counts, in a new version whose
         `supersedes` names the older one. What it superseded before says so still, by its
-        `superseded_by` and its tombstone. `change`: what else is new in that version. `NotFound`
-        where one is not live (its `param` is `replaces` for the older one), `BadRequest` where both
-        are the same, `VersionConflict` where `ref` has another version."""
+        `superseded_by` and its tombstone. `change`: what else is new in that version, its text and
+        data aside. `NotFound` where one is not live (its `param` is `with`
+        for the older one), `BadRequest` where both are the same."""
         ...
 
     async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
@@ -296,20 +295,6 @@ class MemoryStore(Protocol):
     ) -> dict[tuple[str, int], Memory]:
         """Memories as of these (id, version), out of the history where they changed since; expired
         and superseded ones too, deleted ones never."""
-        ...
-
-    async def as_of(
-        self,
-        scope: Scope,
-        at: float,
-        wanted: MemoryFilter = ANY,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage:
-        """The memories that were live at `at` (unix seconds), in the version of that time, newest
-        first: also what was superseded, marked as a duplicate or expired since; what is deleted by
-        now never. `total` is of all of them."""
         ...
 
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:

@@ -26,6 +26,14 @@ class Usage:
     cached: int = 0
     counted: bool = False
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.counted or other.counted,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SummaryDrafts:

@@ -1,1 +1,1 @@
-"""Summaries by a model: prompts, reading the replies, batching, cost, and the audit report."""
+"""Summaries by a model: prompts, reading the replies, and batching."""

@@ -63,7 +63,7 @@ def test_an_empty_file_is_said_to_be_empty(
     folder: Path, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
     (folder / "e.json").write_bytes(content)
-    for command in ("compress", "tree", "index", "audit"):
+    for command in ("compress", "tree", "index"):
         assert main([command, "e.json", "--store", "memory:"]) == 1
         assert capsys.readouterr().err == "memtree: e.json: is empty\n"
 

@@ -43,16 +43,12 @@ def test_histories(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("tree", "h.json", "--target", "4000", *query),
         ("tree", "h.json", "--target", "4000", "--scores", *query),
         ("compress", "h.json", "--target", "4000", "--explain", *query),
-        ("audit", "h.json", "--sample", "30", *QUICK),
     ):
         shown = said(capsys, *words)
         assert "[bold]sea[/bold]" in shown, words
         assert ":100:" in shown, words
     said(capsys, "tree", "h.json", *QUICK)
-    out = said(capsys, "audit", "h.json", "--json", *QUICK)
-    assert json.loads(out)
     said(capsys, "index", "h.json", *QUICK)
-    said(capsys, "index", "h.json", "--estimate", *QUICK)
 
 
 def test_what_is_written_as_json_is_what_was_said(

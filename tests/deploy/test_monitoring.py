@@ -208,7 +208,7 @@ def test_every_metric_of_ours_is_on_the_dashboard(page: Page):
     missing = {name for name in DOCUMENTED if name.removesuffix("_total") not in text}
     assert missing <= {
         name for name in DOCUMENTED
-        if name.startswith(("memtree_shadow", "memtree_summary"))
+        if name.startswith("memtree_summary")
         or name in ("memtree_deletions_total", "memtree_recall_tokens_total",
                     "memtree_queue_up", "memtree_index_busy_seconds_total")
     }  # fmt: skip

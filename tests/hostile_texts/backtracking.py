@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 LENGTH = 280  # characters: a sentence that is still read
-TAILS = (", now", " now", ",", ", ", " right now", " for now", ", ok", " okay", " by the way", ". ")
 PLACES = (
     "www.a",
     "www.",

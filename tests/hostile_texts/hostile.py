@@ -173,14 +173,6 @@ def quoted(posted: history.History) -> list[str]:
     return list(quote_lines([TextSpan(0, at, at + 9) for at in range(0, size, 99)], posted))
 
 
-def read_by_cline(text: str) -> list[dict[str, Any]]:
-    """A result of reading whose one entry was asked for by this query."""
-    used = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
-    shown = {"type": "text", "text": json.dumps([{"query": text}])}
-    result = {"type": "tool_result", "tool_use_id": "a", "content": [shown]}
-    return [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
-
-
 def json_object(text: str) -> bytes:
     return json.dumps(
         {"k": text, text: 1, **{f"{at}": at for at in range(len(text) // 64)}}

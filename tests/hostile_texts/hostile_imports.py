@@ -12,7 +12,6 @@ from memtree_proxy.imports.formats import (
     cline_cli,
     codex,
     opencode,
-    outdated,
     sillytavern,
     tasks,
 )
@@ -96,7 +95,6 @@ def posted_messages(text: str) -> bytes:
 
 PIECES = {
     "a session of Cline": Subject(lambda data: cline_cli.read("a", data, "1"), hostile.spoken),
-    "a query of Cline": Subject(outdated.reads, hostile.read_by_cline),
     "ChatGPT": Subject(lambda data: list(chatgpt.read("a", data)), hostile.chatgpt),
     "Claude Code": Subject(lambda data: claude_code.read(data, "s", False), hostile.claude),
     "Roo": Subject(

@@ -1,16 +1,40 @@
-"""A model called on behalf of tenants: the cost of a call is reserved before it, and settled after
-it."""
+"""Models that readers of conversations ask: the configured one, whose cost for a tenant is reserved
+before a call and settled after it, or the caller's own, which the caller pays."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from memtree.background.summarizing.spending import Spending
 from memtree.errors import SummarizerUnavailable
 from memtree.ports.chat_model import ChatModel, ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.text import tokens
+
+
+class AskedModel(Protocol):
+    """A model that a reader may ask on behalf of a tenant."""
+
+    async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
+        """Ask. Returns None if the tenant's limit of the day is reached. Raises `Unavailable` or
+        `UpstreamFailed` if there is no answer."""
+        ...
+
+
+class CountedModel:
+    """Counts the tokens of the calls that one request makes."""
+
+    def __init__(self, model: AskedModel) -> None:
+        self._model = model
+        self.usage = Usage()
+
+    async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
+        said = await self._model.ask(tenant, question)
+        if said is not None:
+            self.usage += said.usage
+        return said
 
 
 @dataclass(slots=True)
@@ -22,7 +46,7 @@ class ModelTotals:
 
 
 class MeteredModel:
-    """The model with its spending, shared by all extractors."""
+    """The configured model with its spending, shared by all extractors: an `AskedModel`."""
 
     def __init__(self, model: ChatModel, spending: Spending) -> None:
         self._model, self._spending = model, spending

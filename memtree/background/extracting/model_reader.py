@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.metered_model import AskedModel
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, SkipReason
 from memtree.memories.extraction.model import grounding, prompt, reply
@@ -51,7 +51,7 @@ class ModelReader:
 
     mode = "model"
 
-    def __init__(self, model: MeteredModel) -> None:
+    def __init__(self, model: AskedModel) -> None:
         self._model = model
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:

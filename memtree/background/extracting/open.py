@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memtree.background.extracting.conversation import ConversationExtraction, EffectiveSettings
 from memtree.background.extracting.keep_snapshots import SnapshotKeeper
-from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.metered_model import AskedModel, CountedModel, MeteredModel
 from memtree.background.extracting.model_reader import ModelReader
 from memtree.background.extracting.posted_messages import MessageFacts
 from memtree.background.extracting.queue import ExtractionQueue
@@ -21,10 +21,7 @@ from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import MessageCache
-from memtree.memories.agents.extraction.structured_readers import (
-    StructuredReader,
-    StructuredRuleReader,
-)
+from memtree.memories.agents.extraction.structured_readers import ConversationReaders
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.message_extraction import (
     EMBEDDER_PATIENCE,
@@ -44,16 +41,27 @@ RULES, OFF = "rules", "off"
 @dataclass(frozen=True, slots=True)
 class ExtractionParts:
     """`queue`: takes conversations in the background; `conversations`: reads one immediately.
-    `reader`: extracts memories, `structured`: those with schemas. `model`: the model they call, or
-    None. `caches`: by name, for metrics."""
+    `reader`: extracts memories. `model`: the configured model, which it asks, or None. `caches`: by
+    name, for metrics."""
 
     queue: ExtractionQueue
     conversations: ConversationExtraction
     reader: CandidateReader
-    structured: StructuredReader
     model: MeteredModel | None = None
     closing: tuple[Callable[[], Awaitable[None]], ...] = ()
     caches: Mapping[str, SizedCache] = field(default_factory=dict)
+
+    def readers(
+        self, caller: AskedModel | None = None
+    ) -> tuple[ConversationReaders, CountedModel | None]:
+        """Return the readers of one posted conversation, and the model that they ask, if any: the
+        configured one, else the `caller`'s own, which only fills schemas."""
+        model = self.model or caller
+        if model is None:
+            return ConversationReaders(self.reader), None
+        counted = CountedModel(model)
+        free = ModelReader(counted) if self.model else self.reader
+        return ConversationReaders(free, StructuredModelReader(counted)), counted
 
     async def close(self, patience: float) -> None:
         await self.queue.close(patience)
@@ -76,7 +84,6 @@ def open_extraction(
     None: no model is used."""
     limits = settings.cache_limits
     reader: CandidateReader = RuleReader(extract)
-    structured: StructuredReader = StructuredRuleReader()
     model: MeteredModel | None = None
     snapshots: ModelSnapshots | None = None
     asks = settings.memories_extraction not in (RULES, OFF) and bool(settings.summary_model)
@@ -84,7 +91,7 @@ def open_extraction(
         daily, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
         spending = Spending(tallies, clock, prices, daily)
         model = MeteredModel(open_endpoint(settings, 1), spending)
-        reader, structured = ModelReader(model), StructuredModelReader(model)
+        reader = ModelReader(model)
         snapshots = ModelSnapshots(summarizer, spending)
     keeper = SnapshotKeeper(
         memories,
@@ -118,4 +125,4 @@ def open_extraction(
     queue = ExtractionQueue(conversations, clock, enabled=settings.memories_extraction != OFF)
     closing = (model.close, snapshots.close) if model and snapshots else ()
     caches: dict[str, SizedCache] = {"read_messages": read, "read_infos": own, "snapshots": keeper}
-    return ExtractionParts(queue, conversations, reader, structured, model, closing, caches)
+    return ExtractionParts(queue, conversations, reader, model, closing, caches)

@@ -1,47 +1,46 @@
-"""Memories with schemas, by rules and a model: rules extract first, and the model adds to the
-result.
+"""Fill schemas by a model.
 
-    the user's own sentences, the kinds -> reserve the money -> one call for several messages ->
-    records of which each value is grounded in the message that they name
+    the user's own sentences, the kinds -> one call for several messages -> records of which each
+    value is grounded in the message that they name
 
 If the model fails, the caller repeats the call later: its messages stay unread. A day's limit works
 the same way. If an answer cannot be read, or was cut off, each of its messages is sent once more by
-itself; if that fails too, the message keeps what rules extracted, and the next request reads it
-again.
+itself; if that fails too, the next request reads the message again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.metered_model import AskedModel
 from memtree.background.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
-from memtree.memories.agents.extraction.structured_readers import (
-    TOLD,
-    StructuredReading,
-    read_by_rules,
-)
+from memtree.memories.agents.extraction import schema_prompt, schema_reply
+from memtree.memories.agents.extraction.fillable_fields import KindFields, kind_fields
+from memtree.memories.agents.extraction.merging import Finding
+from memtree.memories.agents.extraction.schema_reply import ModelRecord, ModelRecords
+from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReading
+from memtree.memories.agents.extraction.value_grounding import Believed, believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.model import schema_prompt, schema_reply
-from memtree.memories.agents.slot_filling.model.schema_reply import ModelRecords
-from memtree.memories.agents.slot_filling.model.value_grounding import believed
-from memtree.memories.agents.slot_filling.rule_reader import Finding
-from memtree.memories.agents.slot_filling.schema_fields import KindFields, kind_fields
 from memtree.memories.extraction import gate
+from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
-from memtree.memories.message_extraction import PER_MESSAGE, SkippedText, UserMessage
+from memtree.memories.message_extraction import PER_MESSAGE, READ, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelQuestion
 
+NO_SCHEMA = "no_schema"  # no kind can be filled
+Kinds = Mapping[str, tuple[KindFields, str]]  # by name, each with its line of the prompt
+
 
 @dataclass(frozen=True, slots=True)
-class _RuleItem:
-    """A message of a call, and what rules extracted from it."""
+class _CallItem:
+    """A message of a call. `skipped`: what the model is not shown, and why."""
 
+    message: UserMessage
     shown: ShownMessage
-    rules: StructuredReading
+    skipped: tuple[SkippedText, ...] = ()
 
 
 class StructuredModelReader:
@@ -49,33 +48,25 @@ class StructuredModelReader:
 
     mode = "model"
 
-    def __init__(self, model: MeteredModel) -> None:
+    def __init__(self, model: AskedModel) -> None:
         self._model = model
 
     async def read(
         self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
     ) -> Sequence[StructuredReading]:
+        shown = schema_prompt.shown_kinds(schemas, [kind_fields(schema) for schema in schemas])
+        kinds = {kind.kind: (kind, line) for kind, line in shown}
         prepared = await asyncio.to_thread(
-            lambda: [_prepared(str(at + 1), item, schemas) for at, item in enumerate(messages)]
+            lambda: [_prepared(str(at + 1), item, kinds) for at, item in enumerate(messages)]
         )
         done = {row.message.digest: row for row in prepared if isinstance(row, StructuredReading)}
-        pending = [row for row in prepared if isinstance(row, _RuleItem)]
-        kinds = schema_prompt.shown_kinds(schemas, [kind_fields(schema) for schema in schemas])
-        if pending and kinds:
-            done |= await self._ask(
-                scope.tenant, pending, {kind.kind: (kind, line) for kind, line in kinds}
-            )
-        elif pending:
-            done |= {message.rules.message.digest: message.rules for message in pending}
+        pending = [row for row in prepared if isinstance(row, _CallItem)]
+        if pending:
+            done |= await self._ask(scope.tenant, pending, kinds)
         return [done[message.digest] for message in messages if message.digest in done]
 
     async def _ask(
-        self,
-        tenant: str,
-        pending: Sequence[_RuleItem],
-        kinds: Mapping[str, tuple[KindFields, str]],
-        *,
-        again: bool = False,
+        self, tenant: str, pending: Sequence[_CallItem], kinds: Kinds, *, again: bool = False
     ) -> dict[bytes, StructuredReading]:
         said = await self._call(tenant, pending, [line for _, line in kinds.values()])
         if said is None:
@@ -89,7 +80,7 @@ class StructuredModelReader:
         return await asyncio.to_thread(_judged, pending, said, known)
 
     async def _call(
-        self, tenant: str, pending: Sequence[_RuleItem], lines: Sequence[str]
+        self, tenant: str, pending: Sequence[_CallItem], lines: Sequence[str]
     ) -> ModelRecords | None:
         """Call the model. Returns None if the day's limit is reached."""
         shown = [message.shown for message in pending]
@@ -110,82 +101,56 @@ class StructuredModelReader:
         return schema_reply.read(said.text, ids)
 
 
-def _prepared(
-    id_: str, message: UserMessage, schemas: Sequence[MemorySchema]
-) -> StructuredReading | _RuleItem:
-    rules = read_by_rules(message, schemas)
-    if message.fiction or gate.message_reason(message.text):
-        return rules
-    spans, _ = shown_spans(message.text)
+def _prepared(id_: str, message: UserMessage, kinds: Kinds) -> StructuredReading | _CallItem:
+    text = message.text[:READ]
+    reason = SkipReason.FICTION if message.fiction else gate.message_reason(text)
+    if reason or not kinds:
+        return StructuredReading(message, (), (SkippedText(text[:TOLD], reason or NO_SCHEMA),))
+    spans, secret = shown_spans(text)
+    skipped = (SkippedText("", SkipReason.SECRET),) * len(secret)
     if not spans:
-        return rules
-    return _RuleItem(ShownMessage(id_, message.text, spans, message.said), rules)
+        return StructuredReading(message, (), skipped)
+    return _CallItem(message, ShownMessage(id_, text, spans, message.said), skipped)
 
 
 def _judged(
-    pending: Sequence[_RuleItem], said: ModelRecords, kinds: Mapping[str, KindFields]
+    pending: Sequence[_CallItem], said: ModelRecords, kinds: Mapping[str, KindFields]
 ) -> dict[bytes, StructuredReading]:
     """Accept the trustworthy parts of an answer, by message digest."""
-    by_id = {message.shown.id: message for message in pending}
+    by_id = {item.shown.id: item for item in pending}
     findings: dict[str, list[Finding]] = {id_: [] for id_ in by_id}
-    skipped: dict[str, list[SkippedText]] = {id_: [] for id_ in by_id}
+    skipped = {id_: list(item.skipped) for id_, item in by_id.items()}
     for record in said.records:
-        named = [by_id[record.message]] if record.message else list(pending)
-        for message in named:
-            finding = believed(record, message.shown, kinds)
-            if finding is not None:
-                if len(findings[message.shown.id]) < PER_MESSAGE:
-                    findings[message.shown.id].append(finding)
-                break
+        named = [by_id[record.message]] if record.message else pending
+        id_, judged = _place(record, named, kinds)
+        if judged.finding is None:
+            skipped[id_].append(SkippedText(record.quote[:TOLD], NOT_GROUNDED))
+        elif len(findings[id_]) >= PER_MESSAGE:
+            skipped[id_].append(SkippedText(record.quote[:TOLD], SkipReason.CAP))
         else:
-            skipped[named[0].shown.id].append(SkippedText(record.quote[:TOLD], NOT_GROUNDED))
+            findings[id_].append(judged.finding)
+            skipped[id_] += [SkippedText(text[:TOLD], NOT_GROUNDED) for text in judged.dropped]
+    for id_, item in by_id.items():
+        if not said.readable:
+            skipped[id_].append(SkippedText(item.shown.shown[:TOLD], NO_ANSWER))
     return {
-        message.rules.message.digest: _joined(
-            message, findings[message.shown.id], skipped[message.shown.id], said.readable
+        item.message.digest: StructuredReading(
+            item.message,
+            tuple(sorted(findings[id_], key=lambda finding: finding.start)),
+            tuple(skipped[id_]),
+            done=said.readable,
         )
-        for message in pending
+        for id_, item in by_id.items()
     }
 
 
-def _joined(
-    item: _RuleItem, more: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
-) -> StructuredReading:
-    """Add the model's findings to those of rules: no value of a field twice; a memory that rules
-    made from the same sentence gets the fields it lacks."""
-    findings = list(item.rules.findings)
-    known = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
-    added: list[Finding] = []
-    for each in more:
-        if not each.alone:
-            values = tuple(pair for pair in each.values if (each.kind, pair[0]) not in known)
-            if values:
-                added.append(replace(each, values=values))
-            continue
-        rivals = [at for at, other in enumerate(findings) if _overlap(each, other)]
-        same = next((at for at in rivals if _agree(each, findings[at])), None)
-        if same is not None:
-            findings[same] = _with_values(findings[same], each)
-        elif not rivals:
-            added.append(each)
-    both = sorted([*findings, *added], key=lambda each: each.start)
-    quoted = [item.shown.text[each.start : each.end] for each in both]
-    left = [skip for skip in item.rules.skipped if not any(text in skip.text for text in quoted)]
-    if not readable:
-        left.append(SkippedText(item.shown.shown[:TOLD], NO_ANSWER))
-    return StructuredReading(item.rules.message, tuple(both), (*left, *skipped), done=readable)
-
-
-def _overlap(finding: Finding, other: Finding) -> bool:
-    return finding.kind == other.kind and finding.start < other.end and other.start < finding.end
-
-
-def _agree(finding: Finding, other: Finding) -> bool:
-    """Return True if the two give no field different values."""
-    known = dict(other.values)
-    return all(known.get(path, value) == value for path, value in finding.values)
-
-
-def _with_values(finding: Finding, more: Finding) -> Finding:
-    start, end = min(finding.start, more.start), max(finding.end, more.end)
-    values = tuple((dict(more.values) | dict(finding.values)).items())
-    return replace(finding, values=values, start=start, end=end)
+def _place(
+    record: ModelRecord, messages: Sequence[_CallItem], kinds: Mapping[str, KindFields]
+) -> tuple[str, Believed]:
+    """Return the id of the message that says a record, with what of it was said; of the first
+    message where none says it."""
+    for item in messages:
+        judged = believed(record, item.shown, kinds)
+        if judged.finding is not None:
+            return item.shown.id, judged
+    return messages[0].shown.id, Believed()

@@ -58,8 +58,7 @@ def future_timestamp(value: object, name: str, now: float) -> float | None:
 
 
 def shown(seconds: float) -> str:
-    """Write a time as answers give it: UTC, with milliseconds. It is rounded up, so that `as_of`
-    such a time finds what was there by then."""
+    """Write a time as answers give it: UTC, with milliseconds, rounded up."""
     microseconds = round(max(_FIRST, min(_LAST, seconds)) * 1_000_000)
     at = _EPOCH + timedelta(milliseconds=-(-microseconds // 1_000))
     return f"{at.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"

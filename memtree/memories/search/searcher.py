@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.memory import Memory
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRow, SearchRows
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.hit_order import as_hits, newest_hits_first, without_common
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
@@ -27,33 +26,14 @@ from memtree.memories.search.index.scope_index import ScopeIndex
 from memtree.memories.search.query import Query
 from memtree.memories.search.query_vectors import LOADING, PATIENCE, QueryVectors
 from memtree.memories.search.ranking import Ranked, ranked
-from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
-
-
-def rows_of_then(memories: Sequence[Memory], now: SearchRows) -> SearchRows:
-    """`memories`: as they were; `now`: all rows as they are. The vector of a memory is that of what
-    it says now, so one that said something else has none: words rank it."""
-    known = {row.number: row for row in now.rows}
-    rows = [_row(memory, known.get(memory.number)) for memory in memories]
-    return SearchRows(now.state, tuple(sorted(rows, key=lambda row: row.number)))
-
-
-def _row(memory: Memory, now: SearchRow | None) -> SearchRow:
-    terms = packed_terms(memory.text)
-    same = now is not None and now.terms == terms
-    vector = now.vector if now is not None and same else None
-    return SearchRow(memory.number, True, None, terms, vector, memory.session_id)
-
 
 CACHE_BYTES = 256 << 20
 IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests
 # Characters that are at most 126 wordpieces: of such a text an embedder of queries, which is quick,
 # reads all, as an embedder of passages does.
 SHORT = 126
-MOST_PAST = 20_000  # memories of another time that one search reads
-PAST_PAGE = 1_000
 SPARE = 16  # rows ranked beyond the limit, for those that are gone when they are read
 
 
@@ -99,46 +79,11 @@ class MemorySearch:
         hits = newest_hits_first(index, prepared, await self._hits(scope, ranking, past=past))
         return self._result(hits[:limit], prepared, degraded, ranking)
 
-    async def search_as_of(
-        self,
-        scope: Scope,
-        query: str,
-        at: float,
-        *,
-        wanted: MemoryFilter = ANY,
-        limit: int = 5,
-        least: float = 0.0,
-        patience: float | None = None,
-    ) -> SearchResult:
-        """Search as `search` does, in what was remembered at that time (unix seconds), with the
-        texts of that time. All of it is read, so it takes longer the more there was: of more than
-        `MOST_PAST` memories the newest."""
-        until = await self.vectors.until(patience)
-        _, prepared, degraded = await self._asked(scope, query, until)
-        memories = await self._remembered(scope, at, wanted)
-        rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
-        index = await asyncio.to_thread(lambda: ScopeIndex.of(rows_of_then(memories, rows)))
-        ranking = await self._ranked(index, prepared, limit + SPARE, least)
-        by_number = {memory.number: memory for memory in memories}
-        hits = newest_hits_first(index, prepared, as_hits(ranking, by_number))
-        return self._result(hits[:limit], prepared, degraded, ranking)
-
     def _result(
         self, hits: Sequence[MemoryHit], query: Query, degraded: bool, ranking: Ranked
     ) -> SearchResult:
         lacking = self._embedder is not None and (degraded or not ranking.complete)
         return SearchResult(tuple(hits), NO_EMBEDDER if lacking else (), query.vector is None)
-
-    async def _remembered(self, scope: Scope, at: float, wanted: MemoryFilter) -> list[Memory]:
-        memories: list[Memory] = []
-        before: int | None = None
-        while len(memories) < MOST_PAST:
-            page = await self._store.as_of(scope, at, wanted, before=before, limit=PAST_PAGE)
-            memories += page.memories
-            if not page.more or not page.memories:
-                break
-            before = page.memories[-1].number
-        return memories
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8

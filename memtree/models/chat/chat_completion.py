@@ -3,11 +3,10 @@
     reply = await ChatClient(url, key).ask(body, seconds=120)
     reply.text, reply.cut, reply.usage
 
-Every kind of reply is accepted: text, parts of text, only reasoning, a tool call, a refusal,
-nothing at all. Every failure is one of four errors, which differ in what to do next: `CallRefused`
-(ask in another form), `ServerBusy` and `BrokenReply` (retry later), `CallDenied` (much later). The
-body of an error is searched for the parameter that it names, and is never logged or shown: some
-servers quote the text that they refuse.
+Every failure is one of four errors, which differ in what to do next: `CallRefused` (ask in another
+form), `ServerBusy` and `BrokenReply` (retry later), `CallDenied` (much later). The body of an error
+is searched for the parameter that it names, and is never logged or shown: some servers quote the
+text that they refuse.
 
 Retries are made in `chat_endpoint.py`, rate limits in `rate_limit.py`.
 """
@@ -18,23 +17,19 @@ import asyncio
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import httpx2
-import msgspec
 import openai
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
-from memtree.models.chat import response_format
-from memtree.ports.models import Usage
+from memtree.models.chat.chat_reply import REFUSED, ChatReply, read_answer, refusal
 
 TOO_LATE = frozenset({504, 522, 524})  # a gateway gave up waiting for a model that is still working
 # A connection that breaks sooner had been idle and was closed by the server: no model was at work.
 SOON = 1.0
-REFUSED = frozenset({400, 413, 422})
 PASSING = frozenset({408, 409, 425})  # concerns this request alone; the list is the SDK's
 REASONS = {
     401: " (is summary_api_key right?)",
@@ -78,18 +73,6 @@ class BrokenReply(CallFailed):
 
 class CallDenied(CallFailed):
     """The server rejects the key, the model or the account; a retry will not help soon."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChatReply:
-    """`text`: the answer. `hidden`: reasoning that came with it. `cut`: the answer ended at the
-    token limit. `usage`: None if the server reports none."""
-
-    text: str
-    hidden: str = ""
-    cut: bool = False
-    usage: Usage | None = None
-    thinks: bool = False
 
 
 class ChatClient:
@@ -138,22 +121,11 @@ class ChatClient:
         if status == 429 and error.code != "insufficient_quota":
             raise ServerBusy(message, wait=wait) from None
         if status in REFUSED:
-            raise CallRefused(message, response_format.complaint(*_named(error))) from None
+            raise CallRefused(message, refusal(error.body)) from None
         if status < 500 and status not in PASSING:
             raise CallDenied(message, wait=max(wait, DENIED_SECONDS)) from None
         timed_out = status in TOO_LATE
         raise BrokenReply(message, wait=wait, billed=timed_out, again=not timed_out) from None
-
-
-def _named(error: openai.APIStatusError) -> tuple[str | None, str]:
-    """Return (parameter, code and message) of an error in any of the usual forms."""
-    body: Any = error.body
-    if isinstance(body, dict):
-        said = " ".join(str(body.get(name) or "") for name in ("code", "type"))
-        param = body.get("param")
-        text = body.get("message") or body.get("detail") or body.get("error") or ""
-        return param if isinstance(param, str) else None, f"{said} {text}"
-    return None, str(body or "")
 
 
 # ---------------------------------------------------------------- seconds to wait
@@ -186,78 +158,3 @@ def length(value: str) -> float:
     if _LENGTH.sub("", value).strip():
         return openai_client.retry_after(value) if value.replace(".", "", 1).isdigit() else 0.0
     return sum(float(number) * _UNITS[unit] for number, unit in _LENGTH.findall(value))
-
-
-# ---------------------------------------------------------------- reading
-
-
-def read_answer(content: bytes) -> ChatReply | None:
-    """Read the answer in a body; None if it is not a chat completion (or is an error with status
-    200)."""
-    try:
-        answer = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
-        return None
-    usage = _object(answer.get("usage"))
-    choice = _object(answer["choices"][0]) if answer["choices"] else {}
-    if choice.get("error") or (answer.get("error") and not choice):
-        return None
-    message = _object(choice.get("message"))
-    text, hidden = _text(message.get("content")), _reasoning(message)
-    cut = choice.get("finish_reason") in ("length", "max_tokens")
-    text = text or _called(message)
-    if not text and not cut:
-        text = hidden  # a server that labels the whole answer as reasoning
-    details = _object(usage.get("completion_tokens_details"))
-    thinks = bool(hidden) or _number(details.get("reasoning_tokens")) > 0
-    return ChatReply(text, hidden, cut, _usage(usage), thinks or (cut and not text))
-
-
-def _text(content: Any) -> str:
-    """Return content as text: a string, or its parts without reasoning."""
-    if isinstance(content, str):
-        return content
-    parts = [_object(part) for part in content] if isinstance(content, list) else []
-    texts = [
-        part.get("text") for part in parts if part.get("type") in (None, "text", "output_text")
-    ]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _reasoning(message: Mapping[str, Any]) -> str:
-    for name in ("reasoning_content", "reasoning"):
-        if text := _text(message.get(name)):
-            return text
-    return ""
-
-
-def _called(message: Mapping[str, Any]) -> str:
-    """Return the arguments of a tool that was never offered: some models answer so when JSON is
-    requested."""
-    calls = message.get("tool_calls")
-    offered = calls if isinstance(calls, list) else []
-    functions = [_object(_object(call).get("function")) for call in offered]
-    functions.append(_object(message.get("function_call")))
-    return "\n".join(f["arguments"] for f in functions if isinstance(f.get("arguments"), str))
-
-
-def _usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Return the tokens as the server counts them. Some include reasoning in the total only: it
-    counts as output."""
-    read, written = _number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens"))
-    if not read:
-        return None
-    details = _object(usage.get("prompt_tokens_details"))
-    cached = _number(details.get("cached_tokens")) or _number(usage.get("prompt_cache_hit_tokens"))
-    written = max(written, _number(usage.get("total_tokens")) - read)
-    return Usage(read, written, min(cached, read))
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -27,9 +27,9 @@ from memtree.models.chat.chat_completion import (
     CallFailed,
     CallRefused,
     ChatClient,
-    ChatReply,
     ServerBusy,
 )
+from memtree.models.chat.chat_reply import ChatReply
 from memtree.models.chat.response_format import CONTENT, KnownFormats, ResponseFormat, body
 from memtree.models.rate_limit import RateLimit, RateTicket
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
@@ -233,17 +233,8 @@ class _Call:
 
     def spend(self, said: ChatReply) -> int:
         """Add an answer's tokens, counted here if the server reports none; returns how many."""
-        usage = said.usage
-        if usage is None:
-            written = f"{said.text}{said.hidden if said.hidden != said.text else ''}"
-            size = tokens.count(written.encode(errors="replace").decode())
-            usage = Usage(self.input, size, counted=True)
-        self.spent = Usage(
-            self.spent.input + usage.input,
-            self.spent.output + usage.output,
-            self.spent.cached + usage.cached,
-            self.spent.counted or usage.counted,
-        )
+        usage = said.used(self.input)
+        self.spent += usage
         return usage.input + usage.output
 
     def lost(self, form: ResponseFormat) -> int:

@@ -79,16 +79,15 @@ async def change(
 
 
 async def _joining(
-    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float, but: int = 0
+    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
 ) -> tuple[MemoryChange, int]:
     """Merge a memory with another live one, if it is going to say the same. Returns the change with
-    the fields of both, and how many fewer memories count. `but`: number of a memory that is removed
-    anyway. Only people edit texts."""
+    the fields of both, and how many fewer memories count. Only people edit texts."""
     if isinstance(change.text, Unset) or change.text_hash == row.text_hash or not row.live(now):
         return change, 0
     changed = changed_memory(row.memory(), change)
     twin = await twin_of(sql, scope, change.text_hash, changed.kind, now)
-    if twin is None or twin.number in (row.number, but):
+    if twin is None or twin.number == row.number:
         return change, 0
     await count_as(sql, scope, twin, row.id, row.number, now)
     both = joined(changed, twin, by_person=True)
@@ -258,7 +257,6 @@ async def merge(
     *,
     reason: str,
     change: MemoryChange | None,
-    if_version: int | None,
     now: float,
 ) -> Memory:
     """Merge two memories: `ref` counts from now on, `older` is superseded. The first gets a new
@@ -267,20 +265,14 @@ async def merge(
     at, row = await begin_live(sql, scope, ref, now)
     rows = await live(sql, at.number, [older], now)
     if not rows:
-        raise NotFound("There is no memory with the id in replaces.", param="replaces")
+        raise NotFound("There is no memory with the id in with.", param="with")
     if rows[0].number == row.number:
-        raise BadRequest("replaces must name another memory, not the one itself.", param="replaces")
-    _require_version(row, if_version)
+        raise BadRequest("with must name another memory, not the one itself.", param="with")
     change = change or MemoryChange(now)
-    change, fewer = await _joining(sql, at, row, change, now, rows[0].number)
     memory = replace(changed_memory(row.memory(), change), supersedes=rows[0].id)
     await replace_row(sql, at, rows[0], memory, reason=reason, since=now, now=now)
-    key, counted = row.unique_key, -1 - fewer
-    if not isinstance(change.data, Unset):
-        (key,) = await unique_keys.unique_keys(sql, at, [unique_keys.keyed(memory, key)])
-        counted -= await make_way(sql, at, row, key, since=now, now=now) is not None
-    await put_version(sql, at, row, memory, change, unique_key=key)
-    await commit(sql, at, counted=counted)
+    await put_version(sql, at, row, memory, change, unique_key=row.unique_key)
+    await commit(sql, at, counted=-1)
     return memory
 
 

@@ -33,7 +33,6 @@ from memtree.stores.memories.tables import counters, unique_keys
 from memtree.stores.memories.transactions import MemoryTransactions
 from memtree.stores.memories.transactions import reading as reads
 from memtree.stores.memories.transactions import writing as writes
-from memtree.stores.memories.user import as_of as past
 from memtree.stores.memories.user import extracted as user_extracted
 from memtree.stores.memories.user import groups as user_groups
 from memtree.stores.memories.user import records as user_records
@@ -53,7 +52,6 @@ class SqlMemories(MemoryTransactions):
     add_many = writes(MemoryStore.add_many, saving.add_many)
     get = reads(MemoryStore.get, reading.get)
     page = reads(MemoryStore.page, reading.page)
-    as_of = reads(MemoryStore.as_of, past.as_of)
     change = writes(MemoryStore.change, changing.change)
     supersede = writes(MemoryStore.supersede, changing.supersede)
     merge = writes(MemoryStore.merge, changing.merge)

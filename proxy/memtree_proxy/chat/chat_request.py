@@ -16,7 +16,6 @@ from memtree.conversation import side_requests
 from memtree.conversation.message import Message
 from memtree.dialects.dialect_history import DialectHistory
 from memtree.dialects.placed_memories import PlacedMemories
-from memtree.errors import BadRequest
 from memtree.text.memory_lines import MemoryLine
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
@@ -28,39 +27,17 @@ from memtree_proxy.server_tools.offer import Offer
 
 
 @dataclass(frozen=True, slots=True)
-class ShadowRequest:
-    """A request that is relayed unchanged, with the parts needed to measure it later; it contains
-    no credential. `headers`: those meant for us."""
-
-    dialect: Dialect
-    body: Body
-    suffix: memory_switch.Suffix
-    headers: Mapping[str, str]
-
-    def ask(self, tenant: str, settings: Settings) -> CompressRequest:
-        """Build the request that memory would have received, in mode `stable`: `auto` sends most of
-        a short chat unchanged, so there would be nothing to measure. Raises `BadRequest`."""
-        ask = ask_of(self.dialect, tenant, self.body, self.headers, settings, self.suffix)
-        history = self.dialect.read(self.body, tenant, settings.max_messages)
-        if history.passes:
-            raise BadRequest("the history is not in the request", param=self.dialect.history)
-        ask = with_history(ask, history, whole=is_side(history))
-        return dataclasses.replace(ask, mode=fields.CONTEXT_MODE)
-
-
-@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """`content`: the posted body, decoded. `plain`: the body for the upstream without memory; the
     same object if it has no fields of ours.
 
-    `ask` is None if memory is off (see `state`), cannot be used (see `state`), or only watches
-    (`shadow`); `reason` explains the state. `offer`: our tools that the model may get, counted in
-    `ask`. `memories`: those wanted for the request; `history`: as posted, set if `memories` or
-    `ask` need it, and so is `body`; `others_spoke`: a tool or a web page contributed to the present
-    turn; `query`: text of its newest user message; `conversation`: names under which shown memories
-    are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most
-    important first. `thinks_from`: the message (index in `messages`) before which no thinking is
-    sent.
+    `ask` is None if memory is off or cannot be used (see `state`); `reason` explains the state.
+    `offer`: our tools that the model may get, counted in `ask`. `memories`: those wanted for the
+    request; `history`: as posted, set if `memories` or `ask` need it, and so is `body`;
+    `others_spoke`: a tool or a web page contributed to the present turn; `query`: text of its
+    newest user message; `conversation`: names under which shown memories are remembered. `placed`:
+    memories to insert if nothing is folded; `ranked`: the same, most important first.
+    `thinks_from`: the message (index in `messages`) before which no thinking is sent.
     """
 
     dialect: Dialect
@@ -73,7 +50,6 @@ class ChatRequest:
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     model: str = ""
     streams: bool = False
-    shadow: ShadowRequest | None = None
     offer: Offer | None = None
     memories: WantedMemories = sources.NONE
     history: DialectHistory | None = None

@@ -38,7 +38,7 @@ from memtree.process.tracing import step
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.chat import tool_rounds, tool_session
-from memtree_proxy.chat.chat_request import ChatRequest, ShadowRequest
+from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.exchange import ChatExchange, PreparedChat
 from memtree_proxy.chat.keepalive import (
     JsonKeepalive,
@@ -53,7 +53,6 @@ from memtree_proxy.chat.request_reader import RequestReader
 from memtree_proxy.chat.retrying import context_overflow, thinking_marks
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.retrying.retry import RetryingUpstream
-from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
@@ -101,7 +100,6 @@ class CompletionServices:
     settings: Settings
     waits: WaitingRequests
     pace: KeepalivePace
-    shadows: ShadowRunner
     bodies: KnownBodies
     server_key: ServerKey
     sent: SentRequests
@@ -139,8 +137,6 @@ class CompletionRoute:
         trace.entry.model = chat.model
         exchange = ChatExchange(request, tenant, destination, posted, chat, trace, recorder)
         try:
-            if chat.shadow is not None:
-                return await self._untouched(exchange, chat.shadow)
             return await self._answered(exchange, started)
         finally:  # as soon as that can no longer delay the answer
             self._memories.hand_over(chat)
@@ -172,19 +168,6 @@ class CompletionRoute:
                     await memory
         reply = await self._answer(memory.result(), begun=False)
         return Relay(reply, trace.headers())
-
-    async def _untouched(self, exchange: ChatExchange, shadowed: ShadowRequest) -> Response:
-        """Answer as with memory off; the shadow runs as soon as it can no longer delay the
-        answer."""
-        trace = exchange.trace
-        trace.decide(exchange.chat.state)
-        trace.memory.mode = exchange.chat.state
-        try:
-            prepared = self._unpacked(await self._memories.injected(exchange))
-            reply = await self._answer(prepared, begun=False)
-            return Relay(reply, trace.headers())
-        finally:
-            self._services.shadows.follow(exchange.tenant.id, shadowed)
 
     # -- memory ------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from memtree.memories.scope import Scope
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.chat import chat_request
-from memtree_proxy.chat.chat_request import ChatRequest, ShadowRequest
+from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.memories import sources
 from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
@@ -30,7 +30,7 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import content_encoding, request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
-from memtree_proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
+from memtree_proxy.request import chat_scope, memory_options, memory_switch, rag_options
 from memtree_proxy.request.wait_timeout import patience
 from memtree_proxy.upstream.wrapped_path import settings_of
 
@@ -103,20 +103,14 @@ def read(
         return ChatRequest(dialect, content, content, state, reason=trouble)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
-    shadowed = fields.shadowed(body, headers, settings)
-    on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
+    on = memory_switch.wanted(body, headers, suffix, settings.memory)
     options, rag = memory_options.of(body), rag_options.of(body)
     memories = sources.wanted(tenant, scope, posted.user, options, rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=trouble)
-    if on and shadowed:  # its history is read later, so that the request does not wait
-        ours = {name: headers[name] for name in fields.READ_HEADERS if name in headers}
-        shadow = ShadowRequest(dialect, body, suffix, ours)
-        chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
-    packed = on and not shadowed
-    if not packed and not memories.any:
+    if not on and not memories.any:
         return chat
-    ask = chat_request.ask_of(dialect, tenant, body, headers, settings, suffix) if packed else None
+    ask = chat_request.ask_of(dialect, tenant, body, headers, settings, suffix) if on else None
     return _with_history(chat, posted, body, memories, ask, learned)
 
 

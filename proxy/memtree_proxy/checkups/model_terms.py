@@ -11,7 +11,7 @@ import httpx2
 from memtree.budget import first_fold
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
-from memtree.config import SHADOW, Settings
+from memtree.config import Settings
 from memtree.settings.setting_values import without_password
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.request import context_windows, price_table
@@ -86,8 +86,6 @@ def _terms(model: str, settings: Settings) -> str:
 
 def _begins(settings: Settings, window: int, prices: Prices) -> str:
     mode = settings.mode or CHAT_MODE
-    if mode == SHADOW:
-        return "nothing is folded in mode shadow"
     limits = TokenLimits.of(
         target=min(settings.target_tokens, window),
         hard=False,

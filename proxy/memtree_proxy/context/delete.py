@@ -22,7 +22,6 @@ from memtree.ports.store import Receipt
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics.metrics import Metrics
@@ -75,14 +74,13 @@ class Deletion:
         gate: Gate,
         metrics: Metrics,
         settings: Settings,
-        shadows: ShadowRunner,
         requests: RequestLogWriter,
     ) -> None:
         self._memory = memory
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
-        self._shadows, self._requests = shadows, requests
+        self._requests = requests
 
     async def delete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
@@ -100,7 +98,6 @@ class Deletion:
         if dry_run:
             receipt = await self._forget(tenant.id, target, dry_run=True)
             return Response(rendered(target, receipt, None), media_type="application/json")
-        self._shadows.forget(tenant.id)
         if target.scope == "tenant":
             await self._requests.forget(tenant.id)
         receipt = await self._forget(tenant.id, target, dry_run=False)

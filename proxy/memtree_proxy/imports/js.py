@@ -43,11 +43,6 @@ def stringify(value: Any) -> str:
     return f"{{{','.join(pairs)}}}"
 
 
-def length(text: str) -> int:
-    """Return `text.length`: the number of UTF-16 units."""
-    return len(text) + sum(char > "\uffff" for char in text)
-
-
 def cut_middle(text: str, limit: int, mark: Callable[[int], str]) -> str:
     """Cut the middle out of a text longer than `limit` UTF-16 units and put `mark(units cut)`
     there.

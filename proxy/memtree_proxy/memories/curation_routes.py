@@ -16,7 +16,7 @@ from memtree.background.memory_services import MemoryServices
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.curation import MemoryCuration
-from memtree.memories.memory import UNSET, Memory
+from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import (
@@ -37,7 +37,7 @@ from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted
 from memtree_proxy.memories.events import MemoryFeed, event_stream
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
+from memtree_proxy.memories.fields import limit
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user.rows import rows, shown_one
 from memtree_proxy.wire import curation, parameter
@@ -192,29 +192,6 @@ class CurationRoutes:
             past = await self._curation.past(scope, id_)
         of_agent = scope.kind is ScopeKind.AGENT
         return answer(shown(curation.AGENT_HISTORY if of_agent else curation.HISTORY, past))
-
-    @route(
-        "POST /memories/{memory_id}/merge",
-        "mergeMemories",
-        "Let a memory replace an older one",
-        "The older one counts no more; what it said stays in the history. Memories of an "
-        "agent must be of one kind, and keep the text that their data makes.",
-        answers={200: ("The memory that counts.", *EITHER)},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER),
-        body="MemoryMerge",
-    )
-    async def merge(self, request: Request) -> Response:
-        scope, id_ = await self._one(request)
-        version = if_version(request.headers)
-        merge = await self._requests.posted(request, curation.MemoryMerge)
-        text = UNSET if merge.text is None else merge.text
-        with naming(MEMORY):
-            memory = await self._curation.merge(
-                scope, id_, merge.replaces, text=text, if_version=version
-            )
-        return await self._shown(scope, memory)
 
     @route(
         "POST /memories/{memory_id}/settle",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.config import MODES, SHADOW, Settings
+from memtree.config import MODES, Settings
 from memtree.conversation.addresses.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import LONGEST, MOST, PATTERNS, TOOLS
 from memtree.dialects.posted_history import CHAT
@@ -123,7 +123,7 @@ def own_fields(settings: Settings) -> dict[str, Json]:
             fields.MAX_DAYS,
             settings.expiration_days,
         ),
-        "mode": mode(settings),
+        "mode": _mode(settings),
         "query": _optional(STRING, "What to unfold for, instead of the newest user message."),
         "model": _optional(STRING, "The model that the messages are for: its window and prices."),
         "tools": _optional(
@@ -192,7 +192,7 @@ def schemas(settings: Settings) -> dict[str, Json]:
             description="A history, and how it is to be shortened.",
         ),
         "ChatRequest": object_of(
-            _chat({**known, "mode": mode(settings, SHADOW)}),
+            _chat(known),
             ("model", "messages"),
             description="A request of the OpenAI chat API. Fields of MemTree are taken out, "
             "everything else goes to the upstream as it came.",
@@ -254,19 +254,17 @@ def _deletion(messages: Json) -> Json:
     }
 
 
-def mode(settings: Settings, *more: str) -> Json:
-    """Return the schema of the field `mode`. `more`: modes that only this route has."""
-    shadow = "`shadow`: sent untouched, and measured what memory would have kept. " if more else ""
+def _mode(settings: Settings) -> Json:
+    """Return the schema of the field `mode`."""
     return _optional(
-        {"type": "string", "enum": [*MODES, *more]},
+        {"type": "string", "enum": list(MODES)},
         "How memory is unfolded. `stable`: folded once, then only appended to, as a provider's "
         "cache likes it. `auto`: the same, but sent whole while that is cheaper and fits. "
-        f"`fresh`: unfolded anew for each request. {shadow}Absent: {_default_mode(settings)}.",
+        f"`fresh`: unfolded anew for each request. Absent: {_default_mode(settings)}.",
     )
 
 
 def _default_mode(settings: Settings) -> str:
-    if settings.mode not in (None, SHADOW):
+    if settings.mode is not None:
         return f"`{settings.mode}`"
-    chat = settings.mode or fields.CHAT_MODE
-    return f"`{fields.CONTEXT_MODE}` on `/context_memory`, `{chat}` on the chat routes"
+    return f"`{fields.CONTEXT_MODE}` on `/context_memory`, `{fields.CHAT_MODE}` on the chat routes"

@@ -3,7 +3,7 @@ the vendors and forwarded unchanged."""
 
 from __future__ import annotations
 
-from memtree.config import SHADOW, Settings
+from memtree.config import Settings
 from memtree.conversation.keep_options import PATTERNS, TOOLS
 from memtree.dialects.posted_history import MESSAGES, RESPONSES
 from memtree_proxy.openapi import bodies, failures, headers
@@ -42,7 +42,7 @@ SCHEMAS: dict[str, Json] = {
 
 def schemas(settings: Settings) -> dict[str, Json]:
     own = bodies.own_fields(settings)
-    mine = {name: own[name] for name in _OWN} | {"mode": bodies.mode(settings, SHADOW)}
+    mine = {name: own[name] for name in _OWN}
     model = described(STRING, "The model, with or without the suffix `:memory`.")
     shared = {name: own[name] for name in bodies.CONTEXT if name not in _OF_CHATS}
     return {

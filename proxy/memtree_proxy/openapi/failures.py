@@ -44,9 +44,10 @@ _DESCRIPTIONS = {
     415: "The body's `content-type` is not JSON (forms and pages may send others without asking), "
     "or its `content-encoding` cannot be read here. `param` names the header.",
     421: "A server without access keys was asked under a name that it does not answer to.",
-    422: "The text holds a secret (`secret_rejected`), whose kind the message names and not its "
-    "value; a schema is not valid, or exceeds a limit (`invalid_schema`); data does not keep to "
-    "the schema of its kind (`schema_violation`).",
+    422: "A conversation is posted for schemas, and there is no model to fill them "
+    "(`model_needed`); the text holds a secret (`secret_rejected`), whose kind the message names "
+    "and not its value; a schema is not valid, or exceeds a limit (`invalid_schema`); data does "
+    "not keep to the schema of its kind (`schema_violation`).",
     426: "A WebSocket was asked for on `/responses`, which speaks HTTP.",
     429: "Too many requests of one tenant; of imports, extractions, files to parse and posts of "
     "documents too many at once (`max_imports`), or too much CPU for them in a minute "
@@ -54,7 +55,8 @@ _DESCRIPTIONS = {
     "again after `retry-after` seconds.",
     431: "The request line and headers are too long.",
     500: "A defect on our side. The message says nothing of the request.",
-    502: "The upstream could not be reached, or broke off.",
+    502: "The upstream could not be reached, or broke off (`upstream_unreachable`), or refused a "
+    "call that was made for the caller (`upstream_refused`).",
     503: "A part of the server is not available: the store, or an upstream where none is set.",
     504: "The upstream did not accept a connection in time.",
 }

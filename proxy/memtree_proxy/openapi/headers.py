@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.budget.packing import THRESHOLD
-from memtree.config import MODES, SHADOW, Settings
+from memtree.config import MODES, Settings
 from memtree.context.state import Reason, State, with_size
 from memtree.conversation.keep_options import PATTERNS, TOOLS
 from memtree_proxy.access.auth import SESSION_COOKIE, is_loopback
@@ -31,8 +31,8 @@ _STATE = (
     f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: sent whole, under "
     f"{THRESHOLD:,} tokens; `{State.PASSED}`: sent whole, as the reason says; `{State.PACKED}`: "
     f"folded; `{State.PROVISIONAL}`: folded, embeddings are still being made; `{State.REFUSED}`: "
-    f"too large for the model (`context_length_exceeded`); `{State.SHADOW}`: sent untouched, and "
-    "measured beside it; `degraded:<why>`: a part of ours failed, and the request went on "
+    f"too large for the model (`context_length_exceeded`); `degraded:<why>`: a part of ours "
+    "failed, and the request went on "
     "(`embedder`: folded, and ranked by words alone; `no-room`: older messages left out, with no "
     "room for a memory of them)."
 )
@@ -46,18 +46,6 @@ _REASON = (
     f"`{State.NO_TREE}`: `{Reason.TREE_PENDING}`, where it went whole meanwhile. "
     f"With `{State.PROVISIONAL}`: `{Reason.EMBEDDINGS_PENDING}`."
 )
-
-
-def _mode_header(*more: str) -> Json:
-    shadow = (
-        " `shadow`: the request goes through untouched, and what memory would have kept of it is "
-        "measured beside it; asks for memory by itself, but an off wins."
-    )
-    return header(
-        MODE_HEADER,
-        "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
-        {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
-    )
 
 
 _REQUEST_HEADERS = (
@@ -101,7 +89,11 @@ _REQUEST_HEADERS = (
         "is nobody's, and a 400 with `memory_options.enabled`.",
         CHAT_ID,
     ),
-    _mode_header(),
+    header(
+        MODE_HEADER,
+        "How memory is unfolded. Wins over the field `mode`.",
+        {"type": "string", "enum": list(MODES), "examples": ["stable"]},
+    ),
     header(
         KEEP_HEADER,
         f"The fields `{PATTERNS}` and `{TOOLS}` as a JSON object. Wins over these.",
@@ -147,10 +139,7 @@ def of_deletion() -> list[Json]:
 
 
 def of_chat() -> list[Json]:
-    """Return the request headers of the chat routes, which accept one more mode than other
-    routes."""
-    named = [name for name in REQUEST_HEADERS if name != MODE_HEADER]
-    return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
+    return [ref("parameters", name) for name in REQUEST_HEADERS]
 
 
 ANSWER_HEADERS: dict[str, Json] = {

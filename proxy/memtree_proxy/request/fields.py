@@ -15,7 +15,7 @@ from dataclasses import replace
 import msgspec
 
 from memtree.budget.prices import Prices
-from memtree.config import MODES, SHADOW, Settings
+from memtree.config import MODES, Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.addresses.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
@@ -39,7 +39,6 @@ MAX_DAYS = 365
 DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
 IDEMPOTENCY_HEADER = "idempotency-key"
 MAX_KEY_CHARS = 255
-READ_HEADERS = (MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
@@ -139,22 +138,10 @@ def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int
     return posted or max(1, min(MAX_DAYS, default))
 
 
-def mode(body: Body, headers: Mapping[str, str], default: str, among: Sequence[str] = MODES) -> str:
+def mode(body: Body, headers: Mapping[str, str], default: str) -> str:
     """Return the mode. The header takes precedence over the body, the body over the default."""
-    posted = choice(body.value("mode"), "mode", among)
-    return choice(headers.get(MODE_HEADER), MODE_HEADER, among) or posted or default
-
-
-def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool:
-    """Return True if a chat or the setting selects shadow mode. An unreadable mode does not: it is
-    an error only if memory is on."""
-    if (named := headers.get(MODE_HEADER)) is not None:
-        return named == SHADOW
-    try:
-        posted = body.value("mode")
-    except BadRequest:
-        return False
-    return (settings.mode if posted is None else posted) == SHADOW
+    posted = choice(body.value("mode"), "mode", MODES)
+    return choice(headers.get(MODE_HEADER), MODE_HEADER, MODES) or posted or default
 
 
 def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
@@ -258,7 +245,7 @@ def context_ask(
         reserve=min(wanted_output(body, output_fields), limit - MIN_TARGET),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, _packing_mode(settings.mode) or CONTEXT_MODE),
+        mode=mode(body, headers, settings.mode or CONTEXT_MODE),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(body, headers, settings.expiration_days),
         patience=patience(headers, settings, silent=True),
@@ -291,7 +278,7 @@ def chat_ask(
         # Some clients request the model's maximum: then the upstream decides what it can give.
         reserve=min(chat_output(body, output_fields), limit // 2),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, _packing_mode(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
+        mode=mode(body, headers, settings.mode or CHAT_MODE),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(
             body, headers, settings.expiration_days if days is None else days
@@ -301,11 +288,6 @@ def chat_ask(
         client=client_of(headers),
         keep=keep(body, headers, settings),
     )
-
-
-def _packing_mode(mode: str | None) -> str | None:
-    """Return a mode in which memory changes what is sent; None for `shadow`."""
-    return None if mode == SHADOW else mode
 
 
 def model(body: Body) -> str:

@@ -34,7 +34,6 @@ from memtree_proxy.access.rate_limits import (
 from memtree_proxy.access.wallet_access import WalletAccess
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
-from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.checkups.health_report import HealthReport
 from memtree_proxy.context.compress import ContextMemoryRoutes
 from memtree_proxy.context.conversations import ConversationRoutes, StoredConversations
@@ -97,12 +96,11 @@ from memtree_proxy.upstream.upstreams import Upstreams
 @dataclass(frozen=True, slots=True)
 class Services:
     """Services for the routes; their builder closes them. `summaries`: the queue of stage 3, for
-    its metrics. `tallies`: None to count no usage, which leaves results of shadow mode to the
-    metrics. `requests`: None for no log of single requests. `collectors`: further metrics of the
-    process. `caches`: of posted conversations, by name. `spans`: None for no traces. `health`: of
-    the parts that were built. `local`: this machine's user. `tenants`: returns the names of tenants
-    with stored memory. `log_pace`: seconds between two transactions of the log. `leases`: of
-    `memtree wrap`, if that started the server."""
+    its metrics. `tallies`: None to count no usage. `requests`: None for no log of single requests.
+    `collectors`: further metrics of the process. `caches`: of posted conversations, by name.
+    `spans`: None for no traces. `health`: of the parts that were built. `local`: this machine's
+    user. `tenants`: returns the names of tenants with stored memory. `log_pace`: seconds between
+    two transactions of the log. `leases`: of `memtree wrap`, if that started the server."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -137,7 +135,6 @@ class _Shared:
     metrics: Metrics
     requests: RequestLogWriter
     usage: UsageTallies
-    shadows: ShadowRunner
     sent: SentRequests
     bodies: KnownBodies
     server_key: ServerKey
@@ -155,7 +152,7 @@ def create_app(services: Services) -> Starlette:
     middleware = _middleware(services, shared, completions, routes)
     app = App(lifespan=_lifespan, routes=routes, middleware=middleware)
     state, key = app.state, shared.server_key
-    state.shadows, state.usage, state.requests = shared.shadows, shared.usage, shared.requests
+    state.usage, state.requests = shared.usage, shared.requests
     state.mcp, state.objects, state.streams = shared.mcp, key.objects, shared.streams
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # for a target that is not a path: `*`
@@ -186,7 +183,6 @@ def _shared(services: Services) -> _Shared:
         metrics=metrics,
         requests=RequestLogWriter(services.requests, pace=services.log_pace),
         usage=UsageTallies(services.tallies),
-        shadows=ShadowRunner(services.memory, settings, metrics, services.tallies),
         sent=sent,
         bodies=KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies),
         server_key=ServerKey(settings, OwnObjects(uses.objects)),
@@ -205,7 +201,6 @@ def _completions(services: Services, shared: _Shared) -> CompletionRoutes:
             settings=services.settings,
             waits=shared.waits,
             pace=services.pace,
-            shadows=shared.shadows,
             bodies=shared.bodies,
             server_key=shared.server_key,
             sent=shared.sent,
@@ -264,7 +259,7 @@ def _context_memory(services: Services, shared: _Shared) -> list[Route]:
     memory, settings, gate = services.memory, services.settings, shared.gate
     requests, waits = shared.requests, shared.waits
     context = ContextMemoryRoutes(memory, gate, waits, settings, shared.bodies, shared.sent)
-    deletion = Deletion(memory, gate, shared.metrics, settings, shared.shadows, requests)
+    deletion = Deletion(memory, gate, shared.metrics, settings, requests)
     return [
         *own("/context_memory", context.compress, "POST"),
         *own("/memory", context.compress, "POST"),
@@ -286,7 +281,12 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
     users = UserRequests(gate, settings)
     agent_requests = AgentRequests(gate, settings, uses.book.clock, shared.work)
     agents = AgentMemoryRoutes(
-        uses.agents, uses.agent_curation, uses.agent_extraction, agent_requests
+        uses.agents,
+        uses.agent_curation,
+        uses.agent_extraction,
+        uses.extracting.readers,
+        services.upstreams,
+        agent_requests,
     )
     searches = AgentSearchRoutes(uses, plain)
     both = MemoryCollection(UserMemoryRoutes(uses, users), users, agents, searches.search)
@@ -375,6 +375,5 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     yield
     await app.state.mcp.close()
     await app.state.objects.close()
-    await app.state.shadows.close()
     await app.state.usage.close()
     await app.state.requests.close()

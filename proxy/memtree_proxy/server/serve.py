@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from memtree import __version__
 from memtree.background.runtime import Runtime, open_runtime
-from memtree.config import ON, SHADOW, Settings
+from memtree.config import ON, Settings
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.settings.setting_values import without_password
 from memtree.stores import shown_store
@@ -331,8 +331,6 @@ def messages_line(settings: Settings) -> list[str]:
 
 
 def _switch(settings: Settings) -> str:
-    if settings.mode == SHADOW:
-        return "shadow: chats go through unchanged, and what memory would keep is measured"
     return "send the header `x-polychat-memory: on`" + (
         " (on by default)" if settings.memory else ""
     )

@@ -15,6 +15,7 @@ from memtree.memories.agents.structured_memory import DIRECT
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import EntityMention, Memory
 from memtree.memories.scope import ScopeKind
+from memtree.ports.models import Usage
 from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
@@ -171,17 +172,13 @@ PAGE: Answer[ShownPage] = {
 
 
 class Stored(NamedTuple):
-    """Outcome of saving one request's memories. `report`: present if they came from a
-    conversation."""
+    """Outcome of saving one request's memories. `report`: present if they came from a conversation;
+    `usage`: what the model that read it cost."""
 
     results: Sequence[StructuredResult]
     degraded: Sequence[str] = ()
     report: AgentExtractionReport | None = None
-
-
-def _plain(text: str) -> str:
-    """Replace lone surrogates, which a message may hold and UTF-8 cannot encode."""
-    return text.encode("utf-8", "replace").decode()
+    usage: Usage = Usage()
 
 
 def _metadata(of: StructuredResult) -> Json:
@@ -189,6 +186,13 @@ def _metadata(of: StructuredResult) -> Json:
     return data_of(of.memory) | ({} if end is None else {EXPIRES_AT: end})
 
 
+_CACHED: Answer[Usage] = {"cached_tokens": Shown(COUNT, lambda of: of.cached)}
+USAGE: Answer[Usage] = {
+    "prompt_tokens": Shown(COUNT, lambda of: of.input),
+    "completion_tokens": Shown(COUNT, lambda of: of.output),
+    "total_tokens": Shown(COUNT, lambda of: of.input + of.output),
+    "prompt_tokens_details": Shown(schema_of_answer(_CACHED), lambda of: shown(_CACHED, of)),
+}
 ROW: Answer[StructuredResult] = {
     "id": Shown(MEMORY_ID, lambda of: of.memory.id),
     "kind": Shown(STRING, lambda of: kind_of(of.memory)),
@@ -221,17 +225,22 @@ STORED: Answer[Stored] = {
         lambda of: (
             LEFT_OUT
             if of.report is None
-            else [
-                {"text": _plain(one.text), "reason": str(one.reason)} for one in of.report.skipped
-            ]
+            else [{"text": one.shown, "reason": str(one.reason)} for one in of.report.skipped]
         ),
-        "What a conversation said and was not kept.",
+        "What a conversation said and was not kept, and what a model claims that it did not say "
+        "(`not_grounded`). The text of a `secret` is empty.",
         optional=True,
     ),
     "messages": Shown(
         COUNT,
         lambda of: LEFT_OUT if of.report is None else of.report.messages,
         "Messages of the conversation that were read now.",
+        optional=True,
+    ),
+    "usage": Shown(
+        schema_of_answer(USAGE),
+        lambda of: LEFT_OUT if of.report is None else shown(USAGE, of.usage),
+        "Of a conversation: tokens of the model that read it; 0 where rules did.",
         optional=True,
     ),
     "degraded": Shown(

@@ -59,6 +59,7 @@ from memtree_proxy.wire.types import (
 
 ROLES = ("user", "assistant", "system", "human", "ai")  # of a conversation's messages
 MAX_MESSAGE_ID = 200  # characters
+MAX_MODEL = 200
 NOT_EDITED = ("data", "kind", "text", "category", TTL)
 MAX_POSTED = 131_072  # bytes of one memory: JSON may escape each character as six
 _MEMORY_ID = re.compile(r"[A-Za-z0-9._~:@-]{1,200}")
@@ -122,6 +123,12 @@ def _ttl(value: object, name: str, by: RequestContext) -> float | None:
 def _message_id(value: object, name: str) -> str:
     if not (isinstance(value, str) and 0 < len(value) <= MAX_MESSAGE_ID):
         raise BadRequest(f"{name} must be a string of 1 to {MAX_MESSAGE_ID} characters", param=name)
+    return value
+
+
+def _model(value: object, name: str) -> str:
+    if not (isinstance(value, str) and 0 < len(value) <= MAX_MODEL):
+        raise BadRequest(f"{name} must be a string of 1 to {MAX_MODEL} characters", param=name)
     return value
 
 
@@ -255,7 +262,8 @@ class NewAgentMemoryBatch(_OfAgent, frozen=True, kw_only=True):
 
 class NewAgentMemories(_OfAgent, frozen=True, kw_only=True):
     """Body that saves memories or a conversation; the other field is empty. `schemas`: kinds that
-    memories of the conversation may have, None for all. `force`: read messages again."""
+    memories of the conversation may have, None for all. `force`: read messages again. `model`: to
+    be asked at the caller's upstream, or empty."""
 
     memories: Annotated[Sequence[NewAgentMemory], Many(MOST_TOGETHER, MAX_POSTED)] = ()
     conversation: Annotated[Sequence[ConversationMessage], Many("max_messages")] = ()
@@ -265,6 +273,12 @@ class NewAgentMemories(_OfAgent, frozen=True, kw_only=True):
         "Kinds that its memories may have; none: all that there are.",
     ] = None
     force: Annotated[bool, YES_OR_NO, "Read messages again that were read before."] = False
+    model: Annotated[
+        str,
+        Type({"type": "string", "minLength": 1, "maxLength": MAX_MODEL}, _model),
+        "A model of the upstream that fills schemas from the conversation, asked with the caller's "
+        "own credential, if the server has no model of its own for that.",
+    ] = ""
 
     MORE: ClassVar[Json] = {
         "description": "What an agent remembers: memories, or a conversation to read.",

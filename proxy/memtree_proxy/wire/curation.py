@@ -1,4 +1,4 @@
-"""Define requests and answers that curate memories: bulk deletion, merging, settling conflicts,
+"""Define requests and answers that curate memories: bulk deletion, settling conflicts,
 histories and tombstones."""
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ from memtree_proxy.wire.types import (
     A_TEXT,
     AN_ID,
     MEMORY_ID,
-    MEMORY_TEXT,
     NO_NUL,
     TAGS,
     TAGS_SAY,
@@ -190,16 +189,6 @@ class MemorySettlement(Shape, frozen=True, rename={"other": "with"}):
         return self.action == "replace"
 
 
-class MemoryMerge(Shape, frozen=True):
-    replaces: Annotated[str, A_TEXT, "The id of the older memory."]
-    text: Annotated[str | None, MEMORY_TEXT] = None
-
-
-class ChatMemoryMerge(Shape, frozen=True):
-    replaces: Annotated[str, A_TEXT, "The id of the older memory."]
-    content: Annotated[str | None, MEMORY_TEXT] = None
-
-
 # -- answered --------------------------------------------------------------------------------
 
 OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
@@ -318,9 +307,7 @@ DRY_RUN = object_of(
 _MEMORY = "mem_0b1c2d3e4f5a6b7c8d9e"
 _EXAMPLES: dict[str, Json] = {
     "MemoryIds": {"ids": [_MEMORY]},
-    "ChatMemoryMerge": {"replaces": _MEMORY},
     "ChatBulkDeletion": {"filter": {"source_type": "model", "tainted": True}, "dry_run": True},
-    "MemoryMerge": {"replaces": _MEMORY},
     "MemorySettlement": {"with": _MEMORY, "action": "replace"},
     "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
 }
@@ -329,7 +316,7 @@ REQUEST_BODIES = {name: posted([name], {"one": value}) for name, value in _EXAMP
 
 def schemas(settings: Settings) -> dict[str, Json]:
     """Return the JSON Schemas of curation by their names in the document."""
-    shapes = (MemoryIds, ChatMemoryMerge, MemoryMerge, MemorySettlement)
+    shapes = (MemoryIds, MemorySettlement)
     return {
         **{shape.__name__: schema_of(shape, settings) for shape in shapes},
         "ChatBulkDeletion": deletion_schema(agents=False),

@@ -163,7 +163,11 @@ _PLANNED: Answer[ShownRow] = {
     **dict.fromkeys(("id", "number"), Shown(NULL, lambda of: None)),
 }
 _SKIPPED: Answer[SkippedText] = {
-    "text": Shown(STRING, says="What it was about. It is told here and kept nowhere."),
+    "text": Shown(
+        STRING,
+        lambda of: of.shown,
+        "What it was about; empty for a `secret`. It is told here and kept nowhere.",
+    ),
     "reason": Shown(
         STRING,
         lambda of: str(of.reason),

@@ -246,18 +246,6 @@ def test_a_changed_value_offers_to_replace_the_older_memory(open_page: Open, ser
     page.get_by_role("button", name="Keep both").wait_for(state="detached")  # nothing to replace
 
 
-@pytest.mark.long
-def test_an_older_memory_is_found_and_replaced_from_the_history(open_page: Open, served: Served):
-    saved(served, PORT_OLD)
-    saved(served, PORT_NEW)
-    page = open_page(PAGE)
-    card(page, PORT_NEW).get_by_role("button", name="History").click()
-    page.get_by_role("button", name="Does it replace another memory?").click()
-    page.get_by_role("button", name=f"Replace: {PORT_OLD}").click()
-    wait_for_texts(page, PORT_NEW)
-    assert texts(served) == [PORT_NEW]
-
-
 def test_changes_show_without_a_reload_and_a_hidden_tab_holds_no_stream(
     open_page: Open, served: Served
 ):

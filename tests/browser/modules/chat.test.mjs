@@ -163,7 +163,7 @@ test("failures are told in plain words", () => {
 });
 
 test("every state of memory has words", () => {
-  const states = ["off", "shadow", "below-threshold", "passed", "packed", "provisional", "refused",
+  const states = ["off", "below-threshold", "passed", "packed", "provisional", "refused",
     "degraded:store", "degraded:indexing", "degraded:embedder", "degraded:no-room",
     "degraded:invalid-history", "degraded:encoded-body", "degraded:internal"];
   for (const state of states) {

@@ -1,4 +1,4 @@
-"""`memtree memories delete`, `history` and `merge`, over a store in a file."""
+"""`memtree memories delete` and `history`, over a store in a file."""
 
 from __future__ import annotations
 
@@ -156,16 +156,6 @@ def test_what_a_memory_said_before_and_what_it_replaced(shell: Shell) -> None:
         "User lives\x1b[2J in York", "User lives in Leeds",
     ]  # fmt: skip
     assert "no memory with this id" in shell.run("history", "--user", "v", newest["id"], code=1)[1]
-
-
-def test_one_memory_replaces_another(shell: Shell) -> None:
-    new = shell.added("User lives in York", "--user", "u")
-    said = ("--text", "User lives in York now", "--reason", "moved")
-    (row,) = shell.rows("merge", "--user", "u", new["id"], "1", *said)
-    assert (row["id"], row["text"]) == (new["id"], "User lives in York now")
-    assert "User lives in Leeds" not in shell.texts()
-    assert any("moved" in line for line in shell.run("history", "--user", "u", new["id"])[0])
-    assert "replaces" in shell.run("merge", "--user", "u", new["id"], "99", code=1)[1]
 
 
 def test_a_subject_is_forgotten_by_all_agents(shell: Shell) -> None:

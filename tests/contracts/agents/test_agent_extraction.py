@@ -16,6 +16,7 @@ from memtree.stores import Opened, open_memories, open_store
 from tests.contracts.memory_backends import InPostgres, InRam, InSqlite
 from tests.contracts.memory_lives.test_memory_races import ROOT
 from tests.programs.postgres import drop_schema, ready_url
+from tests.spoken_model import SpokenModel
 
 ME = Scope.of_agent("t", "agent-007", "bo")
 FIELDS = {
@@ -51,7 +52,8 @@ async def read(store: Opened, *texts: str, **more: Any) -> Any:
     for text in texts:
         id_, mark, rest = text.partition(": ")
         messages.append(AgentMessage("user", rest, id_) if mark else AgentMessage("user", text))
-    report = await services.agent_extraction.extract(ME, messages, **more)
+    readers, _ = services.extracting.readers(SpokenModel())
+    report = await services.agent_extraction.extract(ME, messages, readers, **more)
     await services.close()
     return report
 
@@ -88,9 +90,9 @@ class AgentExtractionContract:
     async def test_confidence_source_and_thread_are_kept(self, store: Opened) -> None:
         await read(store, "m1: My name is Bo.", thread="chat-1")
         [row] = (await open_memories(store).page(ME)).memories
-        assert (row.confidence, row.thread_id, row.capture_mode) == (0.95, "chat-1", "rule")
+        assert (row.confidence, row.thread_id, row.capture_mode) == (0.8, "chat-1", "model")
         assert row.source
-        assert (row.source.message, row.source.start, row.source.end) == ("m1", 11, 13)
+        assert (row.source.message, row.source.start, row.source.end) == ("m1", 0, 13)
 
 
 class TestRam(InRam, AgentExtractionContract):

@@ -93,8 +93,6 @@ class StructuredWritesContract:
         (there,) = await memories.get(AGENT, ["mem_red"])
         assert (old.superseded_by, there.supersedes) == ("mem_red", "mem_blue")
         assert await memories.tombstones(AGENT) == []  # the superseded one says it all
-        then = await memories.as_of(AGENT, START + 4)
-        assert texts(then.memories) == ["blue"]
         assert await store.check() == []
 
     async def test_each_scope_kind_and_key_has_its_own(self, memories):

@@ -320,16 +320,6 @@ class StoredSchemasContract:
         assert result.superseded == "3"
         assert await store.check() == []
 
-    async def test_a_merge_with_other_data(self, made, store):
-        await made.write(AGENT, [person("3", "carl")])
-        carl = MemoryChange(START + 1, data={"id": "1", "name": "carl"})
-        await made.merge(AGENT, "1", "2", "", change=carl)
-        assert await live(made) == ["1"]
-        assert (await made.state(AGENT)).total == 1
-        (result,) = await made.write(AGENT, [person("4", "carl")])
-        assert result.superseded == "1"
-        assert await store.check() == []
-
     async def test_one_that_comes_back_under_a_newer_schema(self, made, store):
         await made.delete(AGENT, ["1"])
         await put(made, "id")

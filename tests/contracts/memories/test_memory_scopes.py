@@ -180,7 +180,6 @@ async def answers(memories, scope: Scope, refs: list[str | int]) -> dict[str, ob
         "count_without_vectors": await memories.count_without_vectors(scope, "another"),
         "segment": await memories.segment(scope, RECIPE),
         "shown": await memories.shown(scope, "talk"),
-        "as_of": [await memories.as_of(scope, START + at, ANY) for at in (0, 99)],
         "records": await memories.records(scope),
         "groups": await memories.groups(scope),
         "group": [await asked(memories.group(scope, f"grp_{mark(each)}")) for each in SCOPES]
@@ -255,9 +254,6 @@ class MemoryScopesContract:
             members = await memories.page(scope, of_group)
             assert [m.id for m in members.memories] == [f"mem_{mark(scope)}_0"]
             assert await memories.matching(scope, of_group) == [members.memories[0].number]
-            then = await memories.as_of(scope, START + 99, of_group)
-            assert [m.id for m in then.memories] == [f"mem_{mark(scope)}_0"]
-            assert then.total == 3
         # The canaries can be seen at all, but where an answer holds numbers only.
         assert seen == every.keys() - NUMBERS_ONLY
 

@@ -73,12 +73,6 @@ class MemoryTruthContract:
         assert [each.id for each in await memories.get(CHAT, ["mem_1", "mem_2"])] == ["mem_4"]
         assert texts((await memories.page(CHAT)).memories) == ["same"]
 
-    async def test_merging_with_the_text_of_a_third_one(self, memories):
-        await save(memories, CHAT, "one", "two", "three")
-        await memories.merge(CHAT, "mem_two", "mem_one", "", change=rewritten("three"))
-        assert (await memories.state(CHAT)).total == 1
-        assert [each.id for each in await memories.get(CHAT, ["mem_three"])] == ["mem_two"]
-
     async def test_agents_and_kinds_keep_each_row(self, memories):
         agent = Scope.of_agent("tenant", "a")
         for scope, kind in ((agent, ""), (CHAT, "snapshot")):

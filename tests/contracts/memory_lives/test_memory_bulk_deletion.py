@@ -82,7 +82,6 @@ class BulkDeletionContract:
         assert await filled.delete_matching(USER, STORED) == ids
         assert (await filled.page(USER, STORED)).memories == ()
         assert await filled.records(USER) == []
-        assert await filled.as_of(USER, START) == ((), False, 0)
 
     @pytest.mark.parametrize("wanted", [STORED, EVERY])
     async def test_purged_with_what_was_deleted_before(self, filled, wanted, store):
@@ -173,7 +172,6 @@ class LineageContract:
             "versions": await memories.versions(USER, [(id_, 1) for id_ in ids]),
             "tombstones": [stone.text for stone in await memories.tombstones(USER)],
             "records": [record.memory.id for record in await memories.records(USER)],
-            "as_of": texts((await memories.as_of(USER, START)).memories),
         }
 
     async def test_no_answer_holds_it_while_it_is_deleted(self, line):
@@ -189,7 +187,6 @@ class LineageContract:
             "versions": {},
             "tombstones": [],
             "records": ["mem_stays"],
-            "as_of": ["stays"],
         }
         assert texts(await line.undelete(USER, ["mem_third"])) == ["third"]
         assert await self.answers(line) == before

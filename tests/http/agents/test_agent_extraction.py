@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from memtree.stores import RamStore
+from memtree_proxy.access.auth import tenant_id
 from tests.http.owned.agents import AGENT, PROFILE, Agents, agents
+from tests.http.served.fakes import FakeKeys
+from tests.http.served.upstream import PLAIN, FakeUpstream
 
 FAVORITE = (
     "UserProfile",
@@ -22,14 +27,21 @@ SEED = [
 ]
 
 
+MODEL = "gpt-5-nano"
+SECRET = "sk-proj-" + "aB3dE5gH7jK9" * 4
+
+
 @pytest.fixture
-async def app() -> AsyncIterator[Agents]:
-    async with agents() as made:
+async def app(upstream: FakeUpstream, base: str) -> AsyncIterator[Agents]:
+    """Over an upstream that can fill schemas."""
+    upstream.mode = "spoken"
+    async with agents(base=base) as made:
         yield made
 
 
 async def read(app: Agents, *messages: Any, status: int = 201, **fields: Any) -> Any:
-    """Texts are the user's."""
+    """Texts are the user's. `model`: of the upstream."""
+    fields = {"model": MODEL, **fields}
     conversation = [
         one if isinstance(one, dict) else {"role": "user", "content": one} for one in messages
     ]
@@ -56,7 +68,7 @@ async def test_the_example_of_the_documents(app: Agents) -> None:
 async def test_without_a_schema_sentences_are_kept(app: Agents) -> None:
     answer = await read(app, "My name is Alice and I live in Seattle.")
     assert [(row["kind"], row["metadata"]) for row in answer["created"]] == [
-        ("fact", {"text": "User's name is Alice"}),
+        ("UserProfile", {"name": "Alice"}),
         ("fact", {"text": "User lives in Seattle"}),
     ]
 
@@ -74,11 +86,7 @@ async def test_a_message_is_read_once_and_by_force_again(app: Agents) -> None:
 async def test_what_was_skipped_is_said_with_its_reason(app: Agents) -> None:
     await app.schemas(PROFILE)
     answer = await read(app, "I'm 30. Is it late? I play chess.", status=200)
-    assert [(row["text"], row["reason"]) for row in answer["skipped"]] == [
-        ("Is it late?", "question"),
-        ("I play chess.", "no_schema"),
-        ("30", "incomplete"),
-    ]
+    assert [(row["text"], row["reason"]) for row in answer["skipped"]] == [("I'm 30", "incomplete")]
 
 
 async def test_a_later_mention_supersedes_and_keeps_what_else_is_known(app: Agents) -> None:
@@ -116,10 +124,146 @@ async def test_roles_of_both_sdks(app: Agents) -> None:
     assert answer["messages"] == 1
 
 
-async def test_two_servers_at_once_create_it_once(app: Agents) -> None:
+# -- the model ------------------------------------------------------------------------------------
+
+
+async def test_schemas_without_a_model_are_told_what_to_do(
+    app: Agents, upstream: FakeUpstream
+) -> None:
     await app.schemas(FAVORITE)
-    async with agents(beside=app.opened) as beside:
-        posted = {"agentId": AGENT, "conversation": SEED}
+    error = (await read(app, *SEED, status=422, model=None))["error"]
+    assert (error["code"], error["param"]) == ("model_needed", "model")
+    assert "your own credential" in error["message"]
+    assert (upstream.seen, await app.data()) == ([], [])
+    assert (await read(app, *SEED))["messages"] == 1  # it does not count as read
+
+
+async def test_a_model_needs_an_upstream(base: str) -> None:
+    async with agents() as app:
+        await app.schemas(FAVORITE)
+        error = (await read(app, *SEED, status=422))["error"]
+        assert (error["code"], error["param"]) == ("model_needed", "model")
+        assert "--upstream" in error["message"]
+        assert await app.data() == []
+        await app.book_of_schemas.delete(app.tenant, "UserProfile")
+        assert len((await read(app, *SEED))["created"]) == 1  # a sentence needs no model
+
+
+async def test_the_callers_model_is_asked_with_the_callers_credential(
+    app: Agents, upstream: FakeUpstream
+) -> None:
+    await app.schemas(FAVORITE)
+    more = {"openai-organization": "org", "x-mine": "1", "cookie": "session=x"}
+    posted = {"agentId": AGENT, "conversation": SEED, "model": MODEL}
+    answer = await app.got("POST", json=posted, headers=more, status=201)
+    assert answer["usage"] == {
+        "prompt_tokens": 7,
+        "completion_tokens": 1,
+        "total_tokens": 8,
+        "prompt_tokens_details": {"cached_tokens": 0},
+    }
+    [seen] = upstream.seen
+    assert (seen.method, seen.path) == ("POST", b"/up/v1/chat/completions")
+    assert json.loads(seen.body)["model"] == MODEL
+    assert seen.header("authorization") == ["Bearer key"]
+    assert seen.header("openai-organization") == ["org"]
+    assert not seen.header("x-mine") + seen.header("cookie")
+
+
+async def test_a_key_of_ours_stays_here_and_the_servers_own_is_lent(
+    upstream: FakeUpstream, base: str
+) -> None:
+    upstream.mode = "spoken"
+    keys = FakeKeys(**{tenant_id("key"): ["key"]})
+    async with agents(keys=keys, base=base, upstream_api_key="theirs") as app:
+        await app.schemas(FAVORITE)
+        await read(app, *SEED)
+    assert upstream.last.header("authorization") == ["Bearer theirs"]
+
+
+async def test_the_configured_model_comes_before_the_callers(
+    upstream: FakeUpstream, base: str
+) -> None:
+    upstream.mode = "spoken"
+    configured: dict[str, Any] = {"summary_model": "small", "summary_base_url": base}
+    async with agents(base=base, tallies=RamStore(), **configured) as app:
+        await app.schemas(FAVORITE)
+        assert (await read(app, *SEED))["usage"]["total_tokens"] == 8
+    assert [json.loads(seen.body)["model"] for seen in upstream.seen] == ["small"]
+
+
+async def test_no_model_is_asked_without_schemas(app: Agents, upstream: FakeUpstream) -> None:
+    answer = await read(app, *SEED)
+    assert [(row["kind"], row["metadata"]) for row in answer["created"]] == [
+        ("UserProfile", {"favoriteColor": "blue"})
+    ]
+    assert (upstream.seen, answer["usage"]["total_tokens"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "code"),
+    [
+        ("error", 502, "upstream_refused"),
+        ("json", 200, None),
+        ("echo", 502, "upstream_unreachable"),
+    ],
+)
+async def test_an_upstream_that_fails_stores_nothing(
+    app: Agents, upstream: FakeUpstream, mode: str, status: int, code: str | None
+) -> None:
+    await app.schemas(FAVORITE)
+    upstream.mode, upstream.status = mode, 401
+    answer = await read(app, *SEED, status=status)
+    if code is None:  # it answers, but no records
+        assert [skip["reason"] for skip in answer["skipped"]] == ["no_answer"]
+    else:
+        assert answer["error"]["code"] == code
+        assert "upstream says no" not in str(answer)
+    assert await app.data() == []
+    upstream.mode = "spoken"
+    assert (await read(app, *SEED))["messages"] == 1
+
+
+@pytest.mark.parametrize("field", ["response_format", "max_tokens", "temperature"])
+async def test_what_the_upstream_does_not_know_is_left_out(
+    app: Agents, upstream: FakeUpstream, field: str
+) -> None:
+    await app.schemas(FAVORITE)
+    upstream.refuses = field
+    assert len((await read(app, *SEED))["created"]) == 1
+    assert field not in json.loads(upstream.last.body)
+
+
+async def test_what_was_not_said_is_dropped_and_told_but_no_secret(
+    app: Agents, upstream: FakeUpstream
+) -> None:
+    await app.schemas(FAVORITE)
+    values = [{"field": "name", "value": "Rex"}, {"field": "favoriteColor", "value": "blue"}]
+    record = {"message": "1", "quote": "My favorite color is blue", "kind": "UserProfile"}
+    invented = record | {"quote": f"my key is {SECRET}", "values": values}
+    said = json.dumps({"records": [record | {"values": values}, invented]})
+    answer = PLAIN | {"choices": [{"message": {"role": "assistant", "content": said}}]}
+    upstream.mode, upstream.answer_body = "bytes", json.dumps(answer).encode()
+    told = await read(app, f"My favorite color is blue. My token is {SECRET}.")
+    assert SECRET not in upstream.last.body.decode()
+    assert await app.data() == [{"favoriteColor": "blue"}]
+    assert [(skip["text"], skip["reason"]) for skip in told["skipped"]] == [
+        ("", "secret"),
+        ("Rex", "not_grounded"),
+        ("my key is [secret]", "not_grounded"),
+    ]
+
+
+async def test_the_name_of_a_model_is_a_string(app: Agents) -> None:
+    for wrong in ("", 7, "m" * 201):
+        error = (await read(app, *SEED, status=400, model=wrong))["error"]
+        assert error["param"] == "model"
+
+
+async def test_two_servers_at_once_create_it_once(app: Agents, base: str) -> None:
+    await app.schemas(FAVORITE)
+    async with agents(beside=app.opened, base=base) as beside:
+        posted = {"agentId": AGENT, "conversation": SEED, "model": MODEL}
         answers = await asyncio.gather(*(one.ask("POST", json=posted) for one in (app, beside) * 4))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     assert await app.data() == [{"favoriteColor": "blue"}]
@@ -128,7 +272,8 @@ async def test_two_servers_at_once_create_it_once(app: Agents) -> None:
 async def test_hostile_text_is_answered_for(app: Agents) -> None:
     await app.schemas(FAVORITE)
     body = (
-        '{"agentId": "a", "conversation": [{"id": "\\u0000\\ud800", "role": "user", "content": '
+        '{"agentId": "a", "model": "m", "conversation": '
+        '[{"id": "\\u0000\\ud800", "role": "user", "content": '
         '"My favorite color is \\ud800. My name is Bo. Why \\ud800?"}]}'
     )
     answer = await app.ask("POST", content=body, headers={"content-type": "application/json"})

@@ -110,7 +110,6 @@ async def test_pages_of_a_list():
         ({"agentId": AGENT, "limit": "many"}, "limit"),
         ({"agentId": AGENT, "cursor": "x"}, "cursor"),
         ({"agentId": AGENT, "group_id": "grp_1"}, "group_id"),
-        ({"agentId": AGENT, "as_of": "2026-01-01"}, "as_of"),
         ({"agentId": AGENT, "include": "superseded"}, "include"),
         ({"agentId": AGENT, "include_superseded": "perhaps"}, "include_superseded"),
     ],

@@ -138,7 +138,6 @@ async def test_without_an_agent_the_users_memories_are_found_in_this_form(served
         ({"query": "x" * 8_001}, "query must be at most 8000 characters"),
         ({"agentId": "a", "query": "x" * 8_001}, "query must be at most 8000 characters"),
         ({"agentId": "a", "kind": ""}, "kind"),
-        ({"agentId": "a", "as_of": "2026-01-01"}, "as_of"),
         ({"agentId": "a", "threshold": "0.5"}, "threshold"),
         ({"scope": "shared"}, "x-grants"),
     ],

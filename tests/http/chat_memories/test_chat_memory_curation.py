@@ -49,7 +49,9 @@ async def test_a_newer_memory_replaces_an_older_one_and_both_stay_in_the_history
     async with remembering(HashingEmbedder()) as chat:
         old, new = await chat.saved(OLD), await chat.saved(NEW)
         path = f"/memories/{new['id']}"
-        merged = await chat.ask("POST", f"{path}/merge", json={"replaces": old["id"]})
+        merged = await chat.ask(
+            "POST", f"{path}/settle", json={"with": old["id"], "action": "replace"}
+        )
         assert (merged.status_code, merged.json()["content"]) == (200, NEW)
         assert merged.headers["etag"] == f'"{merged.json()["version"]}"'
         assert await chat.texts() == [NEW]
@@ -59,39 +61,6 @@ async def test_a_newer_memory_replaces_an_older_one_and_both_stay_in_the_history
         assert [one["content"] for one in replaced["versions"]] == [OLD]
         (stone,) = (await got(chat, "GET", "/memories/tombstones"))["tombstones"]
     assert (stone["id"], stone["content"], stone["replaced_by"]) == (old["id"], OLD, new["id"])
-
-
-async def test_what_replaces_may_say_something_new():
-    async with remembering() as chat:
-        old, new = await chat.saved(OLD), await chat.saved("Port 8091")
-        asked = {"replaces": old["id"], "content": NEW}
-        row = await got(chat, "POST", f"/memories/{new['id']}/merge", json=asked)
-        assert (row["id"], row["content"]) == (new["id"], NEW)
-        assert await chat.texts() == [NEW]
-
-
-async def test_what_is_wrong_with_replacing_is_named():
-    async with remembering() as chat:
-        old, new = await chat.saved(OLD), await chat.saved(DEADLINE)
-        path = f"/memories/{new['id']}/merge"
-        wrong: list[tuple[dict[str, Any], int, str]] = [
-            ({}, 400, "replaces"),
-            ({"replaces": 5}, 400, "replaces"),
-            ({"replaces": new["id"]}, 400, "replaces"),
-            ({"replaces": "mem_none"}, 404, "replaces"),
-            ({"replaces": old["id"], "content": ""}, 400, "content"),
-        ]
-        for posted, status, param in wrong:
-            code = "not_found" if status == 404 else "invalid_request"
-            error(await chat.ask("POST", path, json=posted), status, code, param)
-        nobody = "/memories/mem_none/merge"
-        answer = await chat.ask("POST", nobody, json={"replaces": old["id"]})
-        error(answer, 404, "not_found", "memoryId")
-        late = {"if-match": '"7"'}
-        answer = await chat.ask("POST", path, json={"replaces": old["id"]}, headers=late)
-        error(answer, 409, "version_conflict", None)
-        error(await chat.ask("GET", "/memories/mem_none/history"), 404, "not_found", "memoryId")
-        assert len(await chat.texts()) == 2
 
 
 # -- deleting many ---------------------------------------------------------------------------

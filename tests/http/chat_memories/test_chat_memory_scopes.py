@@ -45,7 +45,7 @@ async def asked(
 async def test_no_answer_tells_another_scope_of_a_memory(other: tuple[dict[str, str], str]):
     async with remembering(HashingEmbedder()) as chat:
         row = await chat.saved(CANARY)
-        at = f"/memories/{row['id']}"
+        at, settled = f"/memories/{row['id']}", {"with": row["id"], "action": "replace"}
         answers = [
             await asked(chat, other, "GET", "/memories"),
             await asked(chat, other, "GET", "/memories/search", params={"query": CANARY}),
@@ -56,7 +56,7 @@ async def test_no_answer_tells_another_scope_of_a_memory(other: tuple[dict[str, 
             await asked(chat, other, "DELETE", at, params={"purge": "true"}),
             await asked(chat, other, "POST", f"{at}/confirm"),
             await asked(chat, other, "GET", f"{at}/history"),
-            await asked(chat, other, "POST", f"{at}/merge", json={"replaces": row["id"]}),
+            await asked(chat, other, "POST", f"{at}/settle", json=settled),
             await asked(chat, other, "POST", "/memories/undelete", json={"ids": [row["id"]]}),
             await asked(chat, other, "POST", "/memories/delete", json={"ids": [row["id"]]}),
             await asked(chat, other, "POST", "/memories/delete", json={"all": True}),

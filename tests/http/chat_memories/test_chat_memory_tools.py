@@ -235,18 +235,13 @@ async def test_they_are_offered_whether_or_not_context_memory_is_on(memory: str,
         assert talk.tools() == ["save_memory", "recall_memory"]  # nothing is folded yet
 
 
-async def test_they_are_offered_where_context_memory_fails_and_in_shadow_mode():
+async def test_they_are_offered_where_context_memory_fails():
     broken = FakeMemory()
     broken.before = lambda: (_ for _ in ()).throw(RuntimeError("disk"))
     async with talking(Say("", (SAVE,)), Say("ok"), memory=broken) as talk:
         headers = {"x-chat-id": "c1", "x-polychat-memory": "on"}
         answer = await talk.post(headers=headers)
         assert answer.headers["x-memtree-state"] == "degraded:internal"
-        assert len(await talk.rows()) == 1
-    async with talking(Say("", (SAVE,)), Say("ok"), mode="shadow") as talk:
-        headers = {"x-chat-id": "c1", "x-polychat-memory": "on", "x-memtree-mode": "shadow"}
-        answer = await talk.post(headers=headers)
-        assert answer.headers["x-memtree-state"] == "shadow"
         assert len(await talk.rows()) == 1
 
 

@@ -72,10 +72,10 @@ BODIES = {
 # Schemathesis takes half a second and more to draw the bodies of these.
 SLOWLY_DRAWN = {
     "PATCH /chat/api/{chatId}/memories/{memoryId}", "PATCH /memories/{memory_id}",
-    "DELETE /context_memory/delete", "POST /chat/api/{chatId}/memories/{memoryId}/merge",
-    "POST /chat_completions", "POST /chat/api/{chatId}/memory", "POST /context_memory/tree",
+    "DELETE /context_memory/delete", "POST /chat_completions",
+    "POST /chat/api/{chatId}/memory", "POST /context_memory/tree",
     "POST /memories/batch/search",
-    "POST /memories/extract", "POST /memories/{memory_id}/merge", "POST /memory",
+    "POST /memories/extract", "POST /memory",
     "POST /messages/count_tokens", "POST /rag/{namespace}/documents",
 }  # fmt: skip
 SLOWLY_DRAWN_WRONG = {"POST /context_memory", "POST /context_memory/delete", "POST /memories"}
@@ -146,7 +146,7 @@ UNSAID = (
     "must be a time zone",
     "must answer a call", "metadata has a value that cannot be stored", "metadata is nested deeper",
     "is also the id of another", "must be an ISO 8601 time", "must lie in the future",
-    "include and as_of exclude", "filter must not be empty", "replaces must name another",
+    "filter must not be empty",
     "memories are made from conversations", "the schema", "uniqueOn[", "at most 50 are allowed",
     "filters must name", "at most 100 years", "holds a NUL character", "beyond 64 bits",
     "x-grants", "x-wallet-", "grant.", "shareCode", "the grant cannot be revoked",

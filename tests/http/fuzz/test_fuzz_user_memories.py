@@ -36,13 +36,13 @@ FIELDS = (
     "memories", "x",
 )  # fmt: skip
 POSTED = [
-    ("POST", ""), ("PATCH", "/{id}"), ("POST", "/{id}/merge"), ("POST", "/delete"),
+    ("POST", ""), ("PATCH", "/{id}"), ("POST", "/{id}/settle"), ("POST", "/delete"),
     ("POST", "/undelete"), ("PATCH", "/settings"), ("POST", "/groups"),
     ("PATCH", "/groups/{group}"), ("POST", "/groups/{group}/memories"),
 ]  # fmt: skip
 QUERIES = (
     "limit", "cursor", "category", "tag", "tags", "source_type", "tainted", "created_from",
-    "created_before", "as_of", "include", "group_id", "query", "threshold", "purge", "agentId",
+    "created_before", "include", "group_id", "query", "threshold", "purge", "agentId",
 )  # fmt: skip
 ASKED = [
     ("GET", ""), ("GET", "/search"), ("GET", "/{id}"), ("GET", "/{id}/history"), ("GET", "/groups"),

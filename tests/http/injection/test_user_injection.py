@@ -226,7 +226,7 @@ async def test_passages_of_documents_stand_in_tags_of_their_own(
         ({"history": True}, "pro", DISABLED, False, False),
     ],
 )
-@pytest.mark.parametrize("mode", ["off", "shadow", "stable"])
+@pytest.mark.parametrize("mode", ["off", "stable"])
 async def test_by_settings_plan_and_request(
     base: str,
     upstream: FakeUpstream,

@@ -102,11 +102,12 @@ async def agents(
     keys: Credentials | None = None,
     rules: MemoryRules | None = None,
     beside: Opened | None = None,
+    base: str | None = None,
     **settings: Any,
 ) -> AsyncIterator[Agents]:
-    """`beside`: another server on the same store."""
+    """`beside`: another server on the same store. `base`: the upstream's address."""
     async with opened(embedder, rules, beside) as of:
         keys = keys or FakeKeys()
-        made = edge(None, FakeMemory(), keys, book=of.book, memories=of.store, **settings)
+        made = edge(base, FakeMemory(), keys, book=of.book, memories=of.store, **settings)
         async with made as client:
             yield Agents(client, of)

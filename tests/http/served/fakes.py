@@ -231,6 +231,8 @@ async def edge(
         client.headers.clear()
         yield client
     await built.upstreams.close()
+    for close in built.memory_services.extracting.closing:
+        await close()
 
 
 def turn(count: int = 9, **fields: Any) -> dict[str, Any]:

@@ -13,7 +13,9 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-PLAIN = {
+from tests import spoken_model
+
+PLAIN: dict[str, Any] = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
     "model": "fake",
@@ -51,10 +53,11 @@ class Seen:
 
 class FakeUpstream:
     """`mode`: json, sse, slow-sse, gzip, gzip-sse, error, hang, cut, cut-length, echo, headers,
-    bytes, not-modified, early, narrow, narrow-sse, script.
+    bytes, not-modified, early, narrow, narrow-sse, script, spoken.
 
     `narrow` refuses bodies over `fits` bytes with `status` and `refusal`; `narrow-sse` says so in
-    the first event of a stream with status 200."""
+    the first event of a stream with status 200. `spoken` fills schemas, and refuses bodies with the
+    field `refuses`."""
 
     def __init__(self) -> None:
         self.reset()
@@ -66,6 +69,7 @@ class FakeUpstream:
         self.answer_headers: list[tuple[bytes, bytes]] = []
         self.fits = 0
         self.refusal = b""
+        self.refuses = ""
         self.script: list[Any] = []
         self.crowd = 0
         self.encoded = b""
@@ -150,6 +154,16 @@ class FakeUpstream:
                 begun = True
             await piece(send, step)
         await send({"type": "http.response.body"})
+
+    async def _spoken(self, seen: Seen, receive: Any, send: Any) -> None:
+        posted = json.loads(seen.body)
+        if self.refuses in posted:
+            error = {"message": "not supported", "param": self.refuses}
+            await reply(send, 400, JSON, json.dumps({"error": error}).encode())
+            return
+        choice = PLAIN["choices"][0] | {"message": {"role": "assistant",
+            "content": spoken_model.reply(posted["messages"][1]["content"])}}  # fmt: skip
+        await reply(send, 200, JSON, json.dumps(PLAIN | {"choices": [choice]}).encode())
 
     async def _narrow(self, seen: Seen, receive: Any, send: Any) -> None:
         if len(seen.body) <= self.fits:

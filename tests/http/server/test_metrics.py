@@ -40,7 +40,6 @@ async def test_everything_begins_at_nothing():
         assert await counted(client) == {
             "raw_tokens_total": 0, "sent_tokens_total": 0, "recall_tokens_total": 0,
             "folding_saved_tokens_total": 0, "folding_lost_tokens_total": 0,
-            "shadow_raw_tokens_total": 0, "shadow_sent_tokens_total": 0,
             "requests_dropped_total": 0,
             "overflows_total": 0, "thinking_replays_total": 0, "recall_rounds_total": 0,
             "injected_memories_total": 0,

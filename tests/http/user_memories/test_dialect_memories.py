@@ -1,23 +1,16 @@
-"""Chat memory, side requests and shadow mode on `/messages` and `/responses`: as on chat."""
+"""Chat memory and side requests on `/messages` and `/responses`: as on chat."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
 
-import httpx
 import pytest
 
-from memtree_proxy.server.app import create_app
-from tests.http.served.fakes import real_memory, services
-from tests.http.served.running import running
-from tests.http.served.speaking import FILLER, MessagesSpeaker, ResponsesSpeaker, Speaker, messages
+from tests.http.served.speaking import MessagesSpeaker, Speaker, messages
 from tests.http.served.speaking import responses as responses_
 from tests.made.scripted import Call, Say
-from tests.wire.servers.messages_server import MessagesServer
-from tests.wire.servers.responses_server import ResponsesServer
 
 Opened = Callable[..., AbstractAsyncContextManager[Speaker]]
 BOTH = pytest.mark.parametrize("opened", [messages, responses_])
@@ -95,38 +88,3 @@ async def test_a_compaction_goes_whole(opened: Opened):
         answer = await said.post(posted)
         assert answer.headers["x-memtree-state"] == "passed"
         assert answer.headers["x-memtree-reason"].startswith("side-request")
-
-
-@pytest.mark.parametrize(
-    ("server", "speaker", "fields"),
-    [
-        (MessagesServer, MessagesSpeaker, {"model": "claude-opus-5-5", "max_tokens": 9}),
-        (ResponsesServer, ResponsesSpeaker, {"model": "gpt-6.1", "store": False}),
-    ],
-)
-async def test_shadow_mode_measures_and_changes_nothing(
-    server: Any, speaker: Any, fields: dict[str, Any]
-):
-    with running(server()) as base:
-        built = services(f"{base}/v1", real_memory(), target_tokens=4_000)
-        app = create_app(built)
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
-            said = speaker(client, server(), **fields)
-            texts = [f"question {number} about beds: {FILLER}" for number in range(80)]
-            posted = []
-            for text in texts:
-                posted += [said.user(text), _answer(said)]
-            answer = await said.post([*posted, said.user("and now?")], x_memtree_mode="shadow")
-            assert (answer.status_code, answer.headers["x-memtree-state"]) == (200, "shadow")
-            await app.state.shadows.settle()
-            page = await client.get("/metrics")
-            assert 'outcome="folded"} 1.0' in page.text
-        await built.upstreams.close()
-
-
-def _answer(said: Speaker) -> dict[str, Any]:
-    if isinstance(said, MessagesSpeaker):
-        return {"role": "assistant", "content": "so it is"}
-    part = {"type": "output_text", "text": "so it is", "annotations": []}
-    return {"type": "message", "role": "assistant", "content": [part]}

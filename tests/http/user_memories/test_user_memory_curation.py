@@ -1,4 +1,4 @@
-"""Looking after user memories over HTTP: as of a time, merging, deleting many with a receipt."""
+"""Looking after user memories over HTTP: replacing, deleting many with a receipt."""
 
 from __future__ import annotations
 
@@ -11,18 +11,9 @@ from memtree.memories.draft import DedupPolicy, MemoryDraft
 from tests.fakes import HashingEmbedder
 from tests.http.owned.deleting import counts
 from tests.http.owned.remembering import error
-from tests.http.owned.user_memories import TYPESCRIPT, Users, users
+from tests.http.owned.user_memories import Users, users
 
 LEEDS, YORK = "User lives in Leeds", "User lives in York"
-MINUTE = 60
-
-
-async def later(of: Users) -> str:
-    """A time after all that has happened, and before all that will."""
-    of.opened.clock.time += MINUTE
-    seconds = int(of.opened.clock.time) % 86_400
-    of.opened.clock.time += MINUTE
-    return f"1970-01-12T{seconds // 3_600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
 
 
 async def deleted(of: Users, user: str | None = None, **posted: Any) -> dict[str, Any]:
@@ -30,102 +21,7 @@ async def deleted(of: Users, user: str | None = None, **posted: Any) -> dict[str
     return answer
 
 
-# -- as of a time ----------------------------------------------------------------------------
-
-
-async def test_what_was_remembered_at_a_time():
-    async with users() as of:
-        nothing = await later(of)
-        home = await of.saved(LEEDS, expires_at="1970-01-12T13:55:00Z")
-        one = await later(of)
-        await of.got("PATCH", f"/{home['id']}", json={"text": YORK})
-        language = await of.saved()
-        two = await later(of)
-        await of.book.correct(of.scope(), language["id"], MemoryDraft("User prefers Rust"))
-        three = await later(of)
-        of.opened.clock.time += 3_600
-        assert await of.texts() == ["User prefers Rust"]
-        then = {at: await of.texts(as_of=at) for at in (nothing, one, two, three)}
-        assert then == {
-            nothing: [], one: [LEEDS], two: [TYPESCRIPT, YORK], three: ["User prefers Rust", YORK],
-        }  # fmt: skip
-        assert await of.texts(as_of=two, category="fact") == [YORK]
-        assert await of.texts(as_of="2031-01-01") == ["User prefers Rust"]
-        assert await of.texts(as_of="1970-01-12") == []
-        shown = await of.got("GET", params={"as_of": two, "limit": 1})
-        assert (len(shown["memories"]), shown["total"]) == (1, 2)
-        more = {"as_of": two, "limit": 1, "cursor": shown["next_cursor"]}
-        assert await of.texts(**more) == [YORK]
-        assert (await of.rows(as_of=one))[0]["version"] == 1
-
-
-async def test_a_memory_was_there_when_it_is_shown_to_be_made():
-    async with users() as of:
-        of.opened.clock.time += 0.7004
-        row = await of.saved()
-        assert row["created_at"] == "1970-01-12T13:46:40.701Z"
-        assert await of.texts(as_of=row["created_at"]) == [TYPESCRIPT]
-        assert await of.texts(as_of="1970-01-12T13:46:40.700Z") == []
-
-
-async def test_two_edits_within_a_second_are_told_apart():
-    async with users() as of:
-        row = await of.saved(LEEDS)
-        shown = [row["created_at"]]
-        for text in (YORK, "User lives in Hull"):
-            of.opened.clock.time += 0.002
-            shown.append(
-                (await of.got("PATCH", f"/{row['id']}", json={"text": text}))["updated_at"]
-            )
-        then = [await of.texts(as_of=at) for at in shown]
-        assert then == [[LEEDS], [YORK], ["User lives in Hull"]]
-
-
-async def test_a_search_in_the_past():
-    async with users(HashingEmbedder()) as of:
-        home = await of.saved(LEEDS)
-        one = await later(of)
-        await of.got("PATCH", f"/{home['id']}", json={"text": YORK})
-        two = await later(of)
-        assert [hit["text"] for hit in await of.found("Leeds?", as_of=one)] == [LEEDS]
-        assert [hit["text"] for hit in await of.found("York?", as_of=two)] == [YORK]
-        assert await of.found("York?", as_of=one, threshold=0.9) == []
-
-
-@pytest.mark.parametrize("purge", ["false", "true"])
-async def test_the_past_never_shows_what_was_deleted(purge: str):
-    """Nor what it said before, nor what it had replaced."""
-    async with users(HashingEmbedder()) as of:
-        home = await of.saved(LEEDS)
-        one = await later(of)
-        await of.got("PATCH", f"/{home['id']}", json={"text": YORK})
-        two = await later(of)
-        corrected = await of.book.correct(of.scope(), home["id"], MemoryDraft("User lives in Bath"))
-        three = await later(of)
-        for at, text in ((one, LEEDS), (two, YORK), (three, "User lives in Bath")):
-            assert await of.texts(as_of=at) == [text]
-        await of.got("DELETE", f"/{corrected.memory.id}", params={"purge": purge})
-        for at in (one, two, three, "2031-01-01"):
-            assert await of.texts(as_of=at) == []
-            for query in (LEEDS, YORK, "Bath"):
-                assert await of.found(query, as_of=at) == []
-        for id_ in (home["id"], corrected.memory.id):
-            error(await of.ask("GET", f"/{id_}/history"), 404, "not_found", "memory_id")
-        assert await of.got("GET", "/tombstones") == {"tombstones": []}
-
-
-async def test_groups_in_the_past_are_those_of_today():
-    async with users() as of:
-        row = await of.saved()
-        await of.saved(LEEDS)
-        one = await later(of)
-        group = await of.group()
-        await of.put(group["id"], row["id"])
-        (shown,) = await of.rows(as_of=one, group_id=group["id"])
-        assert (shown["id"], shown["group_title"]) == (row["id"], group["title"])
-
-
-# -- merging ---------------------------------------------------------------------------------
+# -- replacing -------------------------------------------------------------------------------
 
 
 async def test_the_newer_one_replaces_the_older_one_and_both_stay_in_the_history():
@@ -133,10 +29,11 @@ async def test_the_newer_one_replaces_the_older_one_and_both_stay_in_the_history
         old = await of.saved("The staging server listens on port 8090")
         group = await of.group()
         await of.put(group["id"], old["id"])
-        before = await later(of)
         new = await of.saved("The staging server listens on port 8091")
         (update,) = new["possible_update_of"]
-        merged = await of.ask("POST", f"/{new['id']}/merge", json={"replaces": update["id"]})
+        merged = await of.ask(
+            "POST", f"/{new['id']}/settle", json={"with": update["id"], "action": "replace"}
+        )
         row = merged.json()
         assert (merged.status_code, merged.headers["etag"]) == (200, f'"{row["version"]}"')
         assert (row["id"], row["supersedes"]) == (new["id"], old["id"])
@@ -148,62 +45,8 @@ async def test_the_newer_one_replaces_the_older_one_and_both_stay_in_the_history
         (replaced,) = past["replaced"]
         assert (replaced["id"], replaced["replaced_by"]) == (old["id"], new["id"])
         assert [one["text"] for one in replaced["versions"]] == [old["text"]]
-        assert await of.texts(as_of=before) == [old["text"]]
         shown = await of.rows(include="superseded")
         assert [one["superseded_by"] for one in shown] == [None, new["id"]]
-
-
-async def test_a_merge_with_a_text_of_its_own():
-    async with users(HashingEmbedder()) as of:
-        old, new = await of.saved("Likes tea"), await of.saved("User likes coffee")
-        posted = {"replaces": old["id"], "text": "User likes tea and coffee"}
-        row = await of.got("POST", f"/{new['id']}/merge", json=posted)
-        assert row["text"] == "User likes tea and coffee"
-        assert await of.texts() == ["User likes tea and coffee"]
-        past = await of.got("GET", f"/{new['id']}/history")
-        assert past["versions"][0]["text"] == "User likes tea and coffee"
-        assert past["versions"][-1]["text"] == "User likes coffee"
-
-
-@pytest.mark.parametrize(
-    ("posted", "status", "field"),
-    [
-        ({}, 400, "replaces"),
-        ({"replaces": None}, 400, "replaces"),
-        ({"replaces": 7}, 400, "replaces"),
-        ({"replaces": "mem_none"}, 404, "replaces"),
-        ({"replaces": "the same"}, 400, "replaces"),
-        ({"replaces": "old", "text": ""}, 400, "text"),
-        ({"replaces": "old", "text": 7}, 400, "text"),
-        ({"replaces": "a stranger's", "text": "a"}, 404, "replaces"),
-        ({"replaces": "\0"}, 404, "replaces"),
-    ],
-)
-async def test_what_is_wrong_with_a_merge_is_named(posted: dict[str, Any], status: int, field: str):
-    async with users() as of:
-        old, new = await of.saved(LEEDS), await of.saved()
-        named = {"old": old["id"], "the same": new["id"]}
-        named["a stranger's"] = (await of.saved("Secretly", user="someone"))["id"]
-        given = posted.get("replaces")
-        if isinstance(given, str):
-            posted = {**posted, "replaces": named.get(given, given)}
-        answer = await of.ask("POST", f"/{new['id']}/merge", json=posted)
-        error(answer, status, "not_found" if status == 404 else "invalid_request", field)
-        unknown = await of.ask("POST", "/mem_none/merge", json={"replaces": old["id"]})
-        error(unknown, 404, "not_found", "memory_id")
-        assert [row["version"] for row in await of.rows()] == [1, 1]
-
-
-async def test_a_merge_that_was_meant_for_another_version():
-    async with users() as of:
-        old, new = await of.saved(LEEDS), await of.saved()
-        await of.got("PATCH", f"/{new['id']}", json={"tags": ["a"]})
-        at, posted = f"/{new['id']}/merge", {"replaces": old["id"]}
-        late = await of.ask("POST", at, json=posted, headers={"if-match": '"1"'})
-        error(late, 409, "version_conflict", None)
-        assert len(await of.rows()) == 2
-        await of.got("POST", at, json=posted, headers={"if-match": '"2"'})
-        assert len(await of.rows()) == 1
 
 
 # -- deleting many ---------------------------------------------------------------------------
@@ -282,7 +125,6 @@ async def test_everything_is_what_counts_no_more_as_well(purge: bool):
     async with users(HashingEmbedder()) as of:
         rows = await several(of)
         await of.saved("A stranger's", user="someone")
-        before = await later(of)
         corrected = await of.book.correct(of.scope(), rows["leeds"]["id"], MemoryDraft(YORK))
         await of.saved("The milk is fresh", expires_at="1970-01-13")
         of.opened.clock.time += 86_400
@@ -293,7 +135,6 @@ async def test_everything_is_what_counts_no_more_as_well(purge: bool):
         assert count == (7 if purge else 6)
         assert counts(await deleted(of, all=True, purge=purge)) == (count, True)
         assert await of.rows() == []
-        assert await of.texts(as_of=before) == []
         stored = await of.rows(include="superseded,expired,deleted")
         assert (len(stored), await of.texts("someone")) == (0 if purge else 7, ["A stranger's"])
         assert counts(await deleted(of, all=True)) == (0, True)

@@ -71,7 +71,9 @@ async def test_each_change_of_a_users_memories_is_an_event_for_that_user(
         new = (await client.post("/memories", json={"text": f"{CANARY} 2"}, headers=mine)).json()
         assert (await event(events))["id"] == new["id"]
         merged = await client.post(
-            f"/memories/{new['id']}/merge", json={"replaces": row["id"]}, headers=mine
+            f"/memories/{new['id']}/settle",
+            json={"with": row["id"], "action": "replace"},
+            headers=mine,
         )
         assert merged.status_code == 200
         seen = [await event(events), await event(events)]

@@ -44,6 +44,7 @@ _CONVERSATION = {
     "agentId": "a",
     "conversation": [{"id": "m1", "role": "user", "content": "My name is Ada."}],
     "schemas": ["Note"],
+    "model": "gpt-5-nano",
     "force": True,
 }
 _DOCUMENT = {"type": "object", "properties": {"name": {"type": "string"}}}
@@ -201,11 +202,6 @@ POSTINGS: tuple[Posting, ...] = (
         ),
     ),
     Posting("POST", "/memories/undelete", ({"ids": [MEMORY]},)),
-    Posting(
-        "POST",
-        f"/memories/{MEMORY}/merge",
-        ({"replaces": OTHER, "text": "The head office is in Wien."},),
-    ),
     Posting("POST", f"/memories/{MEMORY}/settle", ({"with": OTHER, "action": "keep_both"},)),
     Posting(
         "POST",
@@ -258,11 +254,6 @@ POSTINGS: tuple[Posting, ...] = (
         ),
     ),
     Posting("POST", "/chat/api/c/memories/undelete", ({"ids": [CHAT_MEMORY]},)),
-    Posting(
-        "POST",
-        f"/chat/api/c/memories/{CHAT_MEMORY}/merge",
-        ({"replaces": "{chat_other}", "content": "The head office is in Wien."},),
-    ),
     Posting(
         "POST",
         f"/chat/api/c/memories/{CHAT_MEMORY}/settle",

@@ -20,13 +20,18 @@ import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.spending import Spending
 from memtree.config import Settings
+from memtree.stores import RamStore
 from memtree_proxy.mcp.definitions import TOOLS
 from memtree_proxy.openapi.document import build
 from memtree_proxy.server.app import create_app
@@ -34,6 +39,7 @@ from tests.http.served.fakes import real_memory, services
 from tests.http.wire.documented import DOCUMENT, resolved
 from tests.http.wire.wire_bodies import CALLS, POSTINGS, QUERIES
 from tests.programs.sessions import chat
+from tests.spoken_model import SpokenModel
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TABLE, DESCRIBED = GOLDEN / "wire_faults.txt", GOLDEN / "wire_schemas.txt"
@@ -166,6 +172,10 @@ class Routes:
 @asynccontextmanager
 async def opened() -> AsyncIterator[Routes]:
     built = services(None, real_memory())
+    uses = built.memory_services
+    model = MeteredModel(SpokenModel(), Spending(RamStore(), SystemClock()))
+    uses = replace(uses, extracting=replace(uses.extracting, model=model))
+    built = replace(built, memory_services=uses)
     yield Routes(create_app(built))
     await built.upstreams.close()
 

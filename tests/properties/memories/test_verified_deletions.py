@@ -48,12 +48,10 @@ class Scopes:
             "chat": Scope.of_chat(of.tenant, "c1"),
             "agent": Scope.of_agent(of.tenant, "a"),
         }
-        self.times: list[float] = []
 
     async def step(self, name: str, *given: Any) -> None:
         clock, book = self.of.opened.clock, self.of.book
         clock.time += 1
-        self.times.append(clock.time)
         if name == "wait":
             clock.time += 100
             return
@@ -79,13 +77,13 @@ class Scopes:
         """(id, text) of every row that some route answers."""
         asked: list[dict[str, str]] = [{}]
         if kind == "user":
-            asked += [{"include": ALL[kind]}, *({"as_of": f"{_iso(at)}"} for at in self.times)]
+            asked += [{"include": ALL[kind]}]
         if kind == "agent":
             asked += [{"include_superseded": "true"}]
         found: list[dict[str, Any]] = []
         for params in asked:
             found += (await self.ask(kind, "GET", params=params)).json()["memories"]
-            if "as_of" in params or kind != "agent":
+            if kind != "agent":
                 searched = {**params, "query": TEXTS[0], "limit": "100"}
                 found += (await self.ask(kind, "GET", "/search", params=searched)).json()[
                     "memories"
@@ -110,12 +108,6 @@ class Scopes:
 
 def text_of(row: dict[str, Any]) -> str:
     return row.get("text") or row.get("content") or (row.get("data") or {}).get("text") or ""
-
-
-def _iso(at: float) -> str:
-    return f"1970-01-{1 + int(at // 86_400):02d}T{int(at % 86_400 // 3600):02d}:" + (
-        f"{int(at % 3600 // 60):02d}:{int(at % 60):02d}Z"
-    )
 
 
 async def run(steps: list[Any], kind: str, place: int, how: str, purge: bool) -> None:

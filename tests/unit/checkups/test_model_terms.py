@@ -41,7 +41,6 @@ def test_settings_are_told() -> None:
     (line,) = lines(upstream=HOME, **settings)
     assert "window 32,768, prices 1/0.5/60; in mode auto memory begins at about 12,000" in line
     assert "in mode fresh memory begins at about 20,000" in lines(upstream=HOME, mode="fresh")[0]
-    assert "nothing is folded in mode shadow" in lines(upstream=HOME, mode="shadow")[0]
 
 
 def test_known_models_that_are_alike_share_a_line() -> None:

@@ -13,7 +13,7 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree_proxy.imports import js
-from memtree_proxy.imports.formats import cline_cli, opencode, outdated, tasks
+from memtree_proxy.imports.formats import cline_cli, opencode, tasks
 from tests.foreign import (
     CLINE_STORED,
     DATA_URL,
@@ -303,34 +303,10 @@ def test_cline_hands_pictures_of_results_on_as_json() -> None:
 @pytest.mark.parametrize(("before", "faces"), [("", 1984), ("x", 1983)])
 def test_a_cut_is_measured_as_javascript_does(before: str, faces: int) -> None:
     face = "\U0001f600"  # two units of UTF-16; the numbers are those of Node
-    cut = js.cut_middle(before + face * 3000, 4000, outdated.truncated)
-    assert js.length(cut) == 4000
+    cut = js.cut_middle(before + face * 3000, 4000, "\n\n...[truncated {} chars]...\n\n".format)
+    assert len(cut.encode("utf-16-le")) == 8000
     assert cut.count(face) == faces
     assert ("\ufffd" in cut) is bool(before)
-
-
-def reading(number: int, path: str, size: int) -> list[Fields]:
-    """A call that reads a file, and its result."""
-    entry = {"query": path, "result": "x" * size, "success": True}
-    used = use(f"r{number}", "read_files", {"files": [{"path": path}]})
-    return [assistant(used), user(result(f"r{number}", [entry]))]
-
-
-@pytest.mark.parametrize(("times", "hidden"), [(9, 0), (10, 9)])
-def test_cline_hides_old_reads_once_there_are_64_kb_of_them(times: int, hidden: int) -> None:
-    made = cline(*(one for number in range(times) for one in reading(number, "/a", 7_900)))
-    results = [one["content"] for one in made if one["role"] == "tool"]
-    assert sum(outdated.REMARK in one for one in results) == hidden
-    assert "xxx" in results[-1]
-    if hidden:
-        assert results[0] == f'[{{"query":"/a","result":"{outdated.REMARK}","success":true}}]'
-
-
-def test_other_lines_of_a_file_are_not_old() -> None:
-    spans = [f"/a:{number * 9 + 1}-{number * 9 + 9}" for number in range(12)]
-    stored = [one for at, span in enumerate(spans) for one in reading(at, span, 7_900)]
-    assert outdated.REMARK not in str(cline(*stored))
-    assert outdated.REMARK in str(cline(*stored, *reading(12, "/a", 10)))
 
 
 # ---------------------------------------------------------------- opencode and Kilo

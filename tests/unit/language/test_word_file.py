@@ -13,7 +13,6 @@ DATA = files("memtree.language") / "data"
 REFERENCE = re.compile(r"\{([a-z]\w*)\}")
 FILLED = {  # by code
     "memory_dates": {"month", "any_month", "short_months", "weekdays"},
-    "memory_self_statements": {"number"},
 }
 
 
@@ -42,9 +41,9 @@ def test_a_pattern_is_compiled_at_its_first_use() -> None:
 
 
 def test_words_of_several_sections_are_one_set() -> None:
-    file = WordFile("en", "memory_known_words")
-    assert {"german", "canadian"} <= file.words("languages", "no_names")
-    assert file.words("languages") & {"german", "canadian"} == {"german"}
+    file = WordFile("en", "memory_value_grounding")
+    assert {"profile", "diet"} <= file.words("profile", "of_user")
+    assert file.words("profile") & {"profile", "diet"} == {"profile"}
 
 
 def test_an_entry_may_name_a_section_of_another_language() -> None:

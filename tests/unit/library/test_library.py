@@ -131,7 +131,7 @@ async def test_what_cannot_be_read_names_its_argument(memory: memtree.MemTree) -
         ([{"role": "user", "content": object()}], {}, "messages"),
         (chat(1), {"target": 10}, "target"),
         (chat(1), {"target": 4_000, "window": 2_000}, "target"),
-        (chat(1), {"mode": "shadow"}, "mode"),
+        (chat(1), {"mode": "odd"}, "mode"),
         (chat(1), {"dialect": "morse"}, "dialect"),
         ([{"type": "item_reference", "id": "i"}], {"dialect": "responses"}, "input"),
     ):

@@ -47,7 +47,6 @@ from memtree.memories.search import hit_order, query, text_terms
 from memtree.memories.search.hits import MemoryHit
 from memtree.memories.users import user_categories
 from memtree.ranking import segments
-from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece
@@ -179,8 +178,6 @@ TEXTS = {
     "invented": Subject(
         lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY)), hostile.as_it_is
     ),
-    "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
-    "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
     "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
     "who spoke": Subject(
         lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m"),

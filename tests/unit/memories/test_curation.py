@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.errors import BadRequest, NotFound, SecretRejected, VersionConflict
+from memtree.errors import NotFound
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.deletion_check import MOST_SEARCHED
@@ -81,52 +81,6 @@ async def test_another_scope_is_not_reached():
         assert (await of.book.page(SCOPE)).total == 1
 
 
-# -- merging ---------------------------------------------------------------------------------
-
-
-async def test_a_merge_with_a_text_of_its_own_is_one_change():
-    """So that nobody sees the new text beside the old memory, whatever stops the second half."""
-    async with opened(HashingEmbedder()) as of:
-        old = await saved(of, "The port is 8090")
-        new = await saved(of, "The port is 8091")
-        before = (await of.book.state(SCOPE)).changed
-        merged = await curation(of).merge(
-            SCOPE, new.id, old.id, text=" The port is 8092 ", if_version=1
-        )
-        assert (merged.text, merged.version) == ("The port is 8092", 2)
-        assert {event.changed for event in await of.book.changes(SCOPE, before)} == {before + 1}
-        [hit] = (await of.book.search(SCOPE, "The port is 8092", least=0.99)).hits
-        assert hit.memory == merged
-
-
-async def test_a_merge_that_is_meant_for_another_version_changes_nothing():
-    async with opened(HashingEmbedder()) as of:
-        old = await saved(of, "The port is 8090")
-        new = await saved(of, "The port is 8091")
-        with pytest.raises(VersionConflict):
-            await curation(of).merge(SCOPE, new.id, old.id, text="The port is 8092", if_version=2)
-        assert (await of.book.page(SCOPE)).memories == (new, old)
-
-
-async def test_what_cannot_be_merged_is_named_and_nothing_changes():
-    async with opened() as of:
-        old = await saved(of, "The port is 8090")
-        new = await saved(of, "The port is 8091")
-        looks = curation(of)
-        for ref, older, field in (
-            ("mem_none", old.id, "id"), (new.id, "mem_none", "replaces"),
-        ):  # fmt: skip
-            with pytest.raises(NotFound) as missing:
-                await looks.merge(SCOPE, ref, older, text="The port is 8092")
-            assert missing.value.param == field
-        with pytest.raises(BadRequest) as itself:
-            await looks.merge(SCOPE, new.id, new.number, text="The port is 8092")
-        assert itself.value.param == "replaces"
-        with pytest.raises(SecretRejected):
-            await looks.merge(SCOPE, new.id, old.id, text=TOKEN)
-        assert (await of.book.page(SCOPE)).memories == (new, old)
-
-
 # -- of agents -------------------------------------------------------------------------------
 
 AGENT = Scope.of_agent("tenant", "a", "s")
@@ -162,20 +116,3 @@ async def test_the_past_of_what_took_another_s_place_by_its_unique_values():
         ]
         await written(of, 50)  # of no one's place
         assert (await curation.past(AGENT, "mem_Shoe50")).replaced == ()
-
-
-async def test_memories_of_an_agent_are_merged_as_they_are_and_within_a_kind():
-    async with opened() as of:
-        curation = MemoryCuration(of.store, of.book)
-        small, large = await written(of, 40, 41)
-        (hat,) = await written(of, 7, kind="Hat")
-        with pytest.raises(BadRequest) as caught:
-            await curation.merge(AGENT, large.id, small.id, text="size 41, not 40")
-        assert caught.value.param == "text"
-        with pytest.raises(BadRequest) as caught:
-            await curation.merge(AGENT, large.id, hat.id)
-        assert caught.value.param == "replaces"
-        merged = await curation.merge(AGENT, large.id, small.id)
-        assert (merged.id, merged.data, merged.supersedes) == (large.id, {"size": 41}, small.id)
-        live = (await of.store.page(AGENT)).memories
-        assert {memory.id for memory in live} == {large.id, hat.id}

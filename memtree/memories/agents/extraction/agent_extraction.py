@@ -1,9 +1,10 @@
 """Memories of an agent, extracted from a conversation that a caller posts: from each message once.
 
-    new messages of the user -> what they say (rules or a model) -> memories that fit the schemas
+    new messages of the user -> what they say -> memories that fit the schemas
     -> those that are not known yet; with them, in one step, that the messages are done
 
-Without schemas a memory is a sentence (`extraction.rules`); with schemas it is data of their kinds.
+Without schemas a memory is a sentence (`extraction.rules`), or a field that the user calls by its
+name; with schemas it is data of their kinds, which only a model can find.
 A message is known by the id that the caller gave it, else by its text, so branches, retries,
 restarts and other processes extract nothing twice, and what was deleted does not come back.
 """
@@ -17,7 +18,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from memtree.errors import Conflict, MemoryLimit, SchemaViolation, Unavailable
+from memtree.errors import (
+    Conflict,
+    MemoryLimit,
+    MemTreeError,
+    ModelNeeded,
+    SchemaViolation,
+    Unavailable,
+    UpstreamFailed,
+    UpstreamTimeout,
+)
 from memtree.memories.agents.agent_memory import StructuredResult, WriteOutcome
 from memtree.memories.agents.extraction.agent_messages import (
     AgentMessage,
@@ -34,7 +44,7 @@ from memtree.memories.agents.extraction.extraction_plan import (
 )
 from memtree.memories.agents.extraction.structured_readers import (
     TOLD,
-    StructuredReader,
+    ConversationReaders,
     StructuredReading,
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
@@ -44,11 +54,11 @@ from memtree.memories.message_extraction import (
     LIMIT,
     PER_REQUEST,
     REQUEST_CAP,
-    CandidateReader,
     SkippedText,
     within,
 )
 from memtree.memories.scope import Scope
+from memtree.text import secrets
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 
@@ -61,6 +71,11 @@ ATTEMPTS = 5  # against others who write the same
 # the model or the store fails, or others write all the time, after something was read.
 MODEL_LIMIT, TIME_LIMIT = "model_limit", "time_limit"
 UNAVAILABLE, CONFLICT = "unavailable", "conflict"
+_MODEL_NEEDED = (
+    "There are schemas, and only a model can fill them from a conversation. Name one of your "
+    "upstream in `model`, which is asked with your own credential; or configure one on the server "
+    "(`summary_model`); or post the data yourself in `memories`. Nothing was stored."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +105,13 @@ class AgentExtraction:
     def __init__(
         self,
         planner: ExtractionPlanner,
-        free: CandidateReader,
-        structured: StructuredReader,
         *,
         most: int = 0,
         per_call: int = PER_CALL,
         most_chars: int = PER_REQUEST,
         seconds: float = SECONDS,
     ) -> None:
-        self.planner, self._free, self._structured = planner, free, structured
+        self.planner = planner
         self._store, self._schemas = planner.store, planner.schemas
         self._saving, self._clock = planner.saving, planner.clock
         self._most, self._most_chars = most, most_chars
@@ -108,6 +121,7 @@ class AgentExtraction:
         self,
         scope: Scope,
         messages: Sequence[AgentMessage],
+        readers: ConversationReaders,
         *,
         thread: str | None = None,
         schemas: Sequence[str] | None = None,
@@ -118,19 +132,22 @@ class AgentExtraction:
         filled; None or none: all that the tenant has. `expires`: unix seconds, of all memories.
         `force`: read what was read before, too.
 
-        Raises `SchemaViolation` for a schema that there is not (`schemas[i]`); `MemoryLimit`, store
-        errors, and `Unavailable` where a model does not answer, if nothing was read before it: else
-        the messages that were not read are told in `skipped`."""
+        Raises `SchemaViolation` for a schema that there is not (`schemas[i]`); `ModelNeeded` where
+        there are schemas and no model; `MemoryLimit`, store errors, and `Unavailable`,
+        `UpstreamFailed` and `UpstreamTimeout` where a model does not answer, if nothing was read
+        before it: else the messages that were not read are told in `skipped`."""
         chosen = await self._chosen(scope.tenant, schemas)
-        mode = (self._structured if chosen else self._free).mode
-        request = ExtractionRequest(scope, chosen, thread, expires, mode)
+        reader = readers.structured if chosen else readers.free
+        if reader is None:
+            raise ModelNeeded(_MODEL_NEEDED, param="model")
+        request = ExtractionRequest(scope, chosen, thread, expires, reader.mode)
         said = await asyncio.to_thread(told_by_user, messages, thread or "", self._today())
         known = await self._store.extracted(scope, {item.key for item in said}) if said else set()
         fresh = [item for item in said if force or item.key not in known]
         began = self._clock.monotonic()
         report, read, reason = AgentExtractionReport(), 0, ""
         now = fresh[: within((item.read for item in fresh), self._most_chars)]
-        for batch in batches(now, MODEL_BATCH if mode == MODEL else RULE_BATCH):
+        for batch in batches(now, MODEL_BATCH if reader.mode == MODEL else RULE_BATCH):
             room = self._per_call - len(report.created) - len(report.updated)
             if room <= 0:
                 reason = REQUEST_CAP
@@ -139,8 +156,9 @@ class AgentExtraction:
             if reason:
                 break
             try:
-                report += await self._batch(request, batch, room, force)
-            except (Conflict, Unavailable) as error:
+                done = await self._read(request, batch, readers)
+                report += await self._kept(request, batch, done, room, force)
+            except (Conflict, Unavailable, UpstreamFailed, UpstreamTimeout) as error:
                 if not (report.messages or report.created or report.updated):
                     raise
                 reason = _why(error)  # the caller must hear of what is stored
@@ -166,20 +184,16 @@ class AgentExtraction:
 
     # -- reading -----------------------------------------------------------------------------
 
-    async def _batch(
-        self, request: ExtractionRequest, batch: Sequence[ToldMessage], most: int, force: bool
-    ) -> AgentExtractionReport:
+    async def _read(
+        self, request: ExtractionRequest, batch: Sequence[ToldMessage], readers: ConversationReaders
+    ) -> dict[bytes, Found]:
         read = [message.read for message in batch]
-        done: dict[bytes, Found]
-        if request.schemas:
-            structured = await self._structured.read(request.scope, read, request.schemas)
-            done = {row.message.digest: row for row in structured}
+        rows: Sequence[Found]
+        if request.schemas and readers.structured is not None:
+            rows = await readers.structured.read(request.scope, read, request.schemas)
         else:
-            done = {row.message.digest: row for row in await self._free.read(request.scope, read)}
-        left = [message for message in batch if message.key not in done]
-        return _unread(left, MODEL_LIMIT) + await self._kept(
-            request, [message for message in batch if message.key in done], done, most, force
-        )
+            rows = await readers.free.read(request.scope, read)
+        return {row.message.digest: row for row in rows}
 
     # -- keeping -----------------------------------------------------------------------------
 
@@ -191,7 +205,10 @@ class AgentExtraction:
         most: int,
         force: bool,
     ) -> AgentExtractionReport:
-        """Write what was read, unless somebody else did meanwhile."""
+        """Write what was read, unless somebody else did meanwhile. What is not in `done` is read
+        another time."""
+        unread = _unread([message for message in batch if message.key not in done], MODEL_LIMIT)
+        batch = [message for message in batch if message.key in done]
         read = [done[item.key] for item in batch]
         vectors = await self.planner.sentence_vectors(request, batch, read, most)
         for _ in range(ATTEMPTS):
@@ -214,10 +231,10 @@ class AgentExtraction:
                     request.scope, plan.writes, done=keys, most=self._most
                 )
                 if written is not None:
-                    return await self._report(request, plan, written, len(whole))
+                    return unread + await self._report(request, plan, written, len(whole))
         else:
             raise Conflict("Others write memories of this scope at the same time: try again.")
-        return AgentExtractionReport()
+        return unread
 
     async def _marks(
         self, scope: Scope, keys: Sequence[bytes], parts: Collection[bytes]
@@ -282,11 +299,15 @@ def _nth_reading(key: bytes, nth: int) -> bytes:
 def _unread(rest: Sequence[ToldMessage], reason: str) -> AgentExtractionReport:
     """Messages that the next call reads."""
     return AgentExtractionReport(
-        skipped=tuple(SkippedText(message.read.text[:TOLD], reason) for message in rest)
+        # masked before it is cut: half a secret would not be recognised
+        skipped=tuple(
+            SkippedText(secrets.mask(message.read.text[: 4 * TOLD])[:TOLD], reason)
+            for message in rest
+        )
     )
 
 
-def _why(error: Conflict | Unavailable) -> str:
+def _why(error: MemTreeError) -> str:
     if isinstance(error, MemoryLimit):
         return LIMIT
     return CONFLICT if isinstance(error, Conflict) else UNAVAILABLE

@@ -169,7 +169,6 @@ _USERS = (
     " 1e-9) ELSE coalesce((SELECT nullif(newer.created, 0) FROM memories AS newer"
     " WHERE newer.scope = memories.scope AND newer.id = memories.superseded_by),"
     " nullif(updated, 0), 1e-9) END WHERE superseded_by <> '' OR duplicate_of <> ''",
-    "CREATE INDEX replaced_memories ON memories (scope, replaced) WHERE replaced > 0",
     "DROP INDEX counted_memories",
     "CREATE INDEX counted_memories ON memories (scope, number{filters}{times}) WHERE counted = 1",
     "CREATE INDEX memory_threads ON memories (scope, thread_id{threads})"

@@ -1,1 +1,1 @@
-"""Commands for a history: compress, index, audit, import, demo."""
+"""Commands for a history: compress, index, import, demo."""

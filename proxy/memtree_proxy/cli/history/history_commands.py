@@ -32,7 +32,6 @@ from memtree_proxy.cli.drawing.console import open_console, styled
 from memtree_proxy.cli.drawing.foreign_text import plain, plain_json
 from memtree_proxy.cli.drawing.progress import bar
 from memtree_proxy.cli.drawing.trees import draw_all, draw_unfolded, summary_line
-from memtree_proxy.cli.history import estimate
 from memtree_proxy.request import fields, price_table
 
 LEAST_TARGET = 1_000  # tokens, as on POST /context_memory
@@ -63,8 +62,6 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
 
 async def index(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
-    if options.estimate:
-        return await estimate.run(messages, LOCAL, settings)
     console = open_console()
     async with open_runtime(settings, drain=0) as runtime:
         answer = await runtime.memory.index(CompressRequest(LOCAL, messages, patience=UNHURRIED))

@@ -1,4 +1,4 @@
-"""`memtree memories history`, `merge` and `delete`: earlier texts of a memory, replacing one by
+"""`memtree memories history`, `settle` and `delete`: earlier texts of a memory, replacing one by
 another, and deleting many at once.
 
 Like the other actions, it opens the store itself, beside a running server.
@@ -23,11 +23,10 @@ from memtree.memories.curation import DeletionReceipt, MemoryCuration
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.fields.times import shown, timestamp
-from memtree.memories.memory import UNSET, Memory
+from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.scope import Scope
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
-from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.lines import print_memories, refs, row
 from memtree_proxy.cli.memories.scope import agents_of, scope_of, tenant_of
 
@@ -60,17 +59,6 @@ async def history(options: argparse.Namespace, settings: Settings) -> int:
             reason = f": {one_line(replaced.tombstone.reason)}" if replaced.tombstone.reason else ""
             print(f"replaced {replaced.tombstone.id}{reason}")
         _print_versions(replaced.versions, options.json)
-    return 0
-
-
-async def merge(options: argparse.Namespace, settings: Settings) -> int:
-    ref, older = refs([options.id, options.older])
-    text = UNSET if options.text is None else options.text
-    async with _opened(options, settings) as (services, scope):
-        memory = await services.curation.merge(scope, ref, older, text=text, reason=options.reason)
-        if text is not UNSET:
-            await embed_rest(services.book, scope, "memories")
-    print_memories([memory], options.json)
     return 0
 
 

@@ -1,5 +1,5 @@
-"""Parsers of the commands for histories: `compress`, `index`, `tree`, `audit`, `import`, `delete`,
-`demo`, and `sessions`, which searches coding agents' sessions."""
+"""Parsers of the commands for histories: `compress`, `index`, `tree`, `import`, `delete`, `demo`,
+and `sessions`, which searches coding agents' sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from memtree_proxy.cli.parsers.arguments import (
 from memtree_proxy.imports.conversation import FORMATS
 
 KEEPS = ("home", "store")
-AUDIT_SAMPLE = 12
 DEMO_TOKENS = 200_000
 
 
@@ -51,19 +50,7 @@ def add_compress(commands: CommandGroups) -> None:
 
 def add_index(commands: CommandGroups) -> None:
     sub = _on_file(commands, "index", "index a history, with a progress bar")
-    estimate = "tell what summaries by a model would cost, and do nothing"
-    sub.add_argument("--estimate", action="store_true", help=estimate)
     sub.set_defaults(run="memtree_proxy.cli.history.history_commands:index")
-
-
-def add_audit(commands: CommandGroups) -> None:
-    sub = _on_file(commands, "audit", "show parts of a history with their summaries, side by side")
-    count = f"how many parts (default {AUDIT_SAMPLE})"
-    sub.add_argument("--sample", type=int, default=AUDIT_SAMPLE, metavar="N", help=count)
-    form = sub.add_mutually_exclusive_group()
-    form.add_argument("--html", metavar="PATH", help="write a page that needs nothing else")
-    form.add_argument("--json", action="store_true", help="all of it as JSON")
-    sub.set_defaults(run="memtree_proxy.cli.history.audit:run")
 
 
 def add_tree(commands: CommandGroups) -> None:

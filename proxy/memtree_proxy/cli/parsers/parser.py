@@ -43,7 +43,6 @@ def build_parser() -> CommandParser:
     histories.add_compress(commands)
     histories.add_tree(commands)
     histories.add_index(commands)
-    histories.add_audit(commands)
     histories.add_import(commands)
     histories.add_sessions(commands)
     histories.add_delete(commands)

@@ -57,7 +57,7 @@ def add_memories(commands: CommandGroups) -> None:
 
 # Modules of the actions that are not in `proxy/memtree_proxy/cli/memories/commands.py`.
 _MODULES = {
-    "remove": "curation", "history": "curation", "merge": "curation", "settle": "curation",
+    "remove": "curation", "history": "curation", "settle": "curation",
     "write": "transfer", "read": "transfer",
 }  # fmt: skip
 
@@ -78,11 +78,6 @@ def _add_curation(action: Action) -> None:
     delete.add_argument("--purge", action="store_true", help="erase them for good")
     past = action("history", "what a memory said before, and what it replaced", "history")
     past.add_argument("id", metavar="ID")
-    merging = action("merge", "let a memory count in the place of an older one", "merge")
-    merging.add_argument("id", metavar="ID", help="the one that counts")
-    merging.add_argument("older", metavar="OLDER", help="the one that it replaces")
-    merging.add_argument("--text", help="what it says from now on")
-    merging.add_argument("--reason", default="", help="kept with the older one")
     settling = action("settle", "end a conflict of two memories", "settle")
     settling.add_argument("id", metavar="ID", help="the one that counts")
     settling.add_argument("other", metavar="OTHER", help="the one that it may replace")

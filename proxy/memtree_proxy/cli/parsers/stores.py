@@ -104,7 +104,7 @@ def add_requests(commands: CommandGroups) -> None:
 
 
 def add_report(commands: CommandGroups) -> None:
-    sub = commands.add("report", "what shadow mode measured and what summaries cost, by tenant")
+    sub = commands.add("report", "what summaries by a model cost, by tenant")
     sub.add_argument("--days", type=int, default=30, help="how far back (default 30, UTC)")
     whose = "the beginning of a tenant's hash, or a key's label"
     sub.add_argument("--tenant", metavar="WHICH", help=whose)

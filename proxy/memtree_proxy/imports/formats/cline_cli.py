@@ -2,11 +2,14 @@
 
 Before sending, Cline shortens long results and removes its own tags from the user's text
 (`MessageBuilder.buildForApi`, read in @cline/core 3.0.65 and compared with the requests it sent);
-the AI SDK then writes OpenAI messages. The limit of 6 MB for all text is not mirrored.
+the AI SDK then writes OpenAI messages. What it does to odd sessions is not repeated: a remark in
+place of file reads that a later read has made obsolete (from 64 KB on), the limits for the text of
+an answer and of a request. Such a session has its memory from its first request through MemTree on.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -23,31 +26,20 @@ from memtree_proxy.imports.conversation import (
     titled,
     tool_call,
 )
-from memtree_proxy.imports.formats import outdated
 from memtree_proxy.imports.formats.pairing import paired
 
-RESULT_CHARS = outdated.RESULT_CHARS
+RESULT_CHARS = 8_000
 FILE_CHARS = 50_000
-ASSISTANT_CHARS = 200_000
-MARKUP_CHARS = 12_000
-MARKUP_TIMES = 8
 EMPTY = "ERROR: EMPTY CONTENT"
-_BARS = r"(?:[|｜]\s*)?"
-_MARKUP = re.compile(  # up to the end of the name; the rest, up to >, is searched for separately
-    rf"<\s*+{_BARS}DSML\s*+{_BARS}(?:tool_calls|invoke)\b"
-    r"|<\s*+(?:/\s*+)?(?:tool_calls?|function_calls?|invoke)\b",
-    re.IGNORECASE,
-)
 NO_MEDIA = "[media omitted: invalid or exceeds size limit]"
 
 
 def read(name: str, data: Fields, id_: str) -> Conversation:
     stored = objects(data.get("messages"), f"{name}: messages")
     shown = [row for row in stored if fields(row.get("metadata")).get("displayOnly") is not True]
-    hidden = outdated.reads(shown)
     made: list[Fields] = []
     for message in shown:
-        made += _user(message, hidden) if message.get("role") == "user" else _assistant(message)
+        made += _user(message) if message.get("role") == "user" else _assistant(message)
     done = paired(made, _missing)
     times = [row["ts"] for row in stored if isinstance(row.get("ts"), int | float)]
     when = moment(max(times, default=0)) or moment(data.get("updated_at"))
@@ -61,14 +53,10 @@ def _missing(name: str) -> str:
     return js.stringify([{"type": "text", "text": value}])
 
 
-def _user(message: Fields, hidden: outdated.Hidden) -> list[Fields]:
+def _user(message: Fields) -> list[Fields]:
     """Convert a user message: results become messages of their own, followed by the user's text."""
     content = _content(message)
-    output = [
-        _result(outdated.without(block, hidden))
-        for block in content
-        if block.get("type") == "tool_result"
-    ]
+    output = [_result(block) for block in content if block.get("type") == "tool_result"]
     parts = [part for block in content if (part := _part(block))]
     if parts or not content:
         output.append({"role": "user", "content": _joined(parts)})
@@ -89,7 +77,7 @@ def _part(block: Fields) -> Fields | None:
     if kind == "image":
         return image(block.get("mediaType"), block.get("data"))
     if kind == "file":
-        content = js.cut_middle(text(block.get("content")), FILE_CHARS, outdated.truncated)
+        content = js.cut_middle(text(block.get("content")), FILE_CHARS, _truncated)
         path = text(block.get("path"))
         return {"type": "text", "text": f'<file_content path="{path}">\n{content}\n</file_content>'}
     return None
@@ -136,7 +124,9 @@ def _untagged(shown: str, tag: str) -> str:
 
 def _assistant(message: Fields) -> list[Fields]:
     content = _content(message)
-    texts = [_said(text(part.get("text"))) for part in content if part.get("type") == "text"]
+    texts = [
+        js.well_formed(text(part.get("text"))) for part in content if part.get("type") == "text"
+    ]
     thoughts = [text(part.get("thinking")) for part in content if part.get("type") == "thinking"]
     calls = [
         tool_call(part.get("id"), part.get("name"), _arguments(part.get("input", {})))
@@ -153,28 +143,14 @@ def _assistant(message: Fields) -> list[Fields]:
     return [made]
 
 
-def _said(shown: str) -> str:
-    """Return the assistant's text, cut if it is endless or repeats the markup of tool calls."""
-    if js.length(shown) > MARKUP_CHARS and _is_markup(shown):
-        return js.cut_middle(shown, MARKUP_CHARS, _repeated)
-    return js.well_formed(js.cut_middle(shown, ASSISTANT_CHARS, _omitted))
-
-
-def _is_markup(shown: str) -> bool:
-    """Return True if the text repeats tags of tool calls."""
-    at = times = 0
-    while times < MARKUP_TIMES and (match := _MARKUP.search(shown, at)):
-        at = shown.find(">", match.end()) + 1
-        if not at:
-            return False
-        times += 1
-    return times == MARKUP_TIMES
-
-
 def _arguments(given: Any) -> str:
     if not isinstance(given, str):
         return js.well_formed(js.stringify(given))
-    return given if outdated.parsed(given) is not outdated.NOTHING else js.stringify(given)
+    try:
+        json.loads(given)
+    except (ValueError, RecursionError):
+        return js.stringify(given)
+    return given
 
 
 def _result(block: Fields) -> Fields:
@@ -189,8 +165,8 @@ def _result(block: Fields) -> Fields:
 def _output(content: Any) -> str:
     """Return a tool's output as the AI SDK writes it: text unchanged, everything else as JSON."""
     if not isinstance(content, list):
-        return js.cut_middle(text(content), RESULT_CHARS, outdated.truncated)
-    content = [js.shortened(item, RESULT_CHARS, outdated.truncated) for item in content]
+        return js.cut_middle(text(content), RESULT_CHARS, _truncated)
+    content = [js.shortened(item, RESULT_CHARS, _truncated) for item in content]
     if content and all(_is_plain(item) for item in content):
         return js.stringify(
             [_media(item) or {"type": "text", "text": item["text"]} for item in content]
@@ -245,10 +221,6 @@ def _content(message: Fields) -> list[Fields]:
     return listed(content)
 
 
-def _omitted(chars: int) -> str:
-    return f"\n\n...[assistant text truncated: omitted {chars} chars]...\n\n"
-
-
-def _repeated(chars: int) -> str:
-    why = "due to repeated tool-call markup"
-    return f"\n\n...[assistant text truncated: omitted {chars} chars {why}]...\n\n"
+def _truncated(units: int) -> str:
+    """Return the mark that replaces the middle of a long result."""
+    return f"\n\n...[truncated {units} chars]...\n\n"

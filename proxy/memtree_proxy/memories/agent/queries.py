@@ -31,7 +31,7 @@ from memtree_proxy.wire.shape import names, read
 
 DEFAULT_LISTED, MAX_LISTED = 100, 1_000
 USERS_FILTERS = (
-    "as_of", "include", "group_id", "category", "source_type", "tainted", "standing", "conflicts",
+    "include", "group_id", "category", "source_type", "tainted", "standing", "conflicts",
     "created_from", "created_before", "threshold",
 )  # fmt: skip
 _ONCE = (*AGENT_FIELDS, "threadId", "kind", "limit", SUPERSEDED)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.background.extracting.metered_model import AskedModel, CountedModel
 from memtree.memories.agents.agent_book import AgentBook
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
+from memtree.memories.agents.extraction.structured_readers import ConversationReaders
 from memtree.memories.scope import Scope
+from memtree.ports.models import Usage
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
 from memtree_proxy.memories.agent import queries
+from memtree_proxy.memories.agent.caller_model import CallerModel
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.requests import MEMORY, AgentRequests, naming, unknown
 from memtree_proxy.request.fields import idempotency_key
+from memtree_proxy.upstream.upstreams import Upstreams
 from memtree_proxy.wire import agent_answers
 from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored
 from memtree_proxy.wire.agent_memories import AgentMemoryEdit, NewAgentMemories, NewAgentMemoryBatch
 from memtree_proxy.wire.answer import shown
+
+OpenReaders = Callable[[AskedModel | None], tuple[ConversationReaders, CountedModel | None]]
 
 
 class AgentMemoryRoutes:
@@ -30,27 +37,40 @@ class AgentMemoryRoutes:
         book: AgentBook,
         curation: AgentCuration,
         extraction: AgentExtraction,
+        readers: OpenReaders,
+        upstreams: Upstreams,
         requests: AgentRequests,
     ) -> None:
+        """`readers`: opens those of one conversation. `upstreams`: where the caller's own model
+        is asked."""
         self._book, self._curation = book, curation
         self._extraction, self._requests = extraction, requests
+        self._readers, self._upstreams = readers, upstreams
 
     async def create(self, request: Request) -> Response:
         """Save the posted memories, or those extracted from a posted conversation."""
         posted = await self._requests.posted(request, NewAgentMemories)
         if posted.memories:
             return await self.stored(request, posted)
-        scope = posted.scope((await self._requests.tenant(request)).id)
+        tenant = await self._requests.tenant(request)
+        scope = posted.scope(tenant.id)
+        caller = None
+        if posted.model:
+            caller = CallerModel(request, tenant, self._upstreams, posted.model)
+        readers, model = self._readers(caller)
         with self._requests.costly(scope.tenant):
             report = await self._extraction.extract(
                 scope,
                 posted.messages(),
+                readers,
                 thread=posted.thread_id,
                 schemas=posted.schemas,
                 expires=posted.ends,
                 force=posted.force,
             )
-        return _stored(Stored((*report.created, *report.updated), report=report))
+        results = (*report.created, *report.updated)
+        usage = model.usage if model else Usage()
+        return _stored(Stored(results, report=report, usage=usage))
 
     async def stored(
         self, request: Request, posted: NewAgentMemories | NewAgentMemoryBatch

@@ -7,12 +7,11 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.curation import MemoryCuration
-from memtree.memories.memory import UNSET
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.chat.routes import TAG, ChatRequests, shown_one
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, deleted
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
+from memtree_proxy.memories.fields import limit
 from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
 from memtree_proxy.wire import curation, parameter
 from memtree_proxy.wire.answer import shown
@@ -73,32 +72,6 @@ class ChatCurationRoutes:
         with naming(CHAT_MEMORY):
             past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
         return answer(shown(curation.CHAT_HISTORY, past))
-
-    @route(
-        "POST /chat/api/{chatId}/memories/{memoryId}/merge",
-        "mergeChatMemories",
-        "Let a memory replace an older one",
-        "The older one counts no more; what it said stays in the history.",
-        answers={200: ("The memory that counts.", "ChatMemory")},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(IF_MATCH_HEADER,),
-        body="ChatMemoryMerge",
-    )
-    async def merge(self, request: Request) -> Response:
-        """Replace an older memory with a newer one; the older stays in its history."""
-        scope = await self._requests.scope(request)
-        version = if_version(request.headers)
-        merge = await self._requests.posted(request, curation.ChatMemoryMerge)
-        with naming(CHAT_MEMORY):
-            memory = await self._curation.merge(
-                scope,
-                path_id(request, CHAT_MEMORY),
-                merge.replaces,
-                text=UNSET if merge.content is None else merge.content,
-                if_version=version,
-            )
-        return await shown_one(self._curation.book, scope, memory)
 
     @route(
         "POST /chat/api/{chatId}/memories/{memoryId}/settle",

@@ -7,14 +7,12 @@ from typing import NamedTuple
 from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
-from memtree.memories.fields.times import timestamp
 from memtree.memories.ports import MemoryFilter
 from memtree_proxy.memories.fields import HITS, MAX_HITS, MAX_ROWS, limit, queried_tags, searched
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.curation import (
-    A_TIME,
     AGENTS_FILTERS,
     OF_CHATS,
     OF_USERS,
@@ -26,17 +24,14 @@ from memtree_proxy.wire.types import GIVEN_TAGS
 from memtree_proxy.wire.user_memories import not_a_number, number
 
 INCLUDED = ("superseded", "expired", "deleted")
-_MICROSECOND = 0.000_001  # rounding error of a shown time against the stored float
 _SWITCHES = ("tainted", "standing", "conflicts")
-_LISTED = ("tag", "limit", "cursor", "include", "as_of")  # parameters other than filters
+_LISTED = ("tag", "limit", "cursor", "include")  # parameters other than filters
 
 
 class UserQuery(NamedTuple):
-    """Query of a list or a search. `at`: unix seconds of a past state to show, None for now.
-    `cursor`: for lists. `text`, `least`: for searches."""
+    """Query of a list or a search. `cursor`: for lists. `text`, `least`: for searches."""
 
     wanted: MemoryFilter
-    at: float | None
     limit: int
     cursor: str | None = None
     text: str = ""
@@ -44,16 +39,16 @@ class UserQuery(NamedTuple):
 
 
 def page(query: QueryParams) -> UserQuery:
-    wanted, at = _which(query)
+    wanted = _which(query)
     refuse_unknown(query, (*OF_USERS, *_LISTED), "query parameter")
-    return UserQuery(wanted, at, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
+    return UserQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
 
 
 def search(query: QueryParams) -> UserQuery:
-    wanted, at = _which(query)
+    wanted = _which(query)
     refuse_unknown(query, (*OF_USERS, *_LISTED, "query", "threshold"), "query parameter")
     text, most = searched(query), limit(query, MAX_HITS, HITS)
-    return UserQuery(wanted, at, most, text=text, least=_least(query))
+    return UserQuery(wanted, most, text=text, least=_least(query))
 
 
 def filters() -> list[Json]:
@@ -63,36 +58,24 @@ def filters() -> list[Json]:
     shown = {"type": "string", "enum": list(INCLUDED)}
     return [
         *(known[name] for name in ("group_id", "category", "tag", *OF_CHATS[2:])),
-        parameter.query(
-            "include", "Those as well; not with `as_of`.", {"type": "array", "items": shown}
-        ),
-        parameter.query(
-            "as_of",
-            "What was remembered at this time (a date: at its start, UTC), but for what is "
-            "deleted now.",
-            A_TIME.schema,
-        ),
+        parameter.query("include", "Those as well.", {"type": "array", "items": shown}),
     ]
 
 
-def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
-    """Return the filter and, if the query names one, the past time to show."""
+def _which(query: QueryParams) -> MemoryFilter:
+    """Return the filter that the query names."""
     for name in AGENTS_FILTERS:
         if name in query:
             raise BadRequest(f"{name} needs agentId: user memories have a category", param=name)
     if "include_superseded" in query:
         raise BadRequest("include_superseded needs agentId; here it is include=superseded",
                          param="include_superseded")  # fmt: skip
-    at = timestamp(query.get("as_of"), "as_of")
-    at = None if at is None else at + _MICROSECOND
     included = _included(query)
-    if at is not None and included:
-        raise BadRequest("include and as_of exclude each other", param="include")
     # Build the fields as a posted filter has them.
     given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
     given |= {name: fields.switch(query, name) for name in _SWITCHES}
     given["tags"] = queried_tags(query)
-    return memory_filter(given, "", **{name: name in included for name in INCLUDED}), at
+    return memory_filter(given, "", **{name: name in included for name in INCLUDED})
 
 
 def _included(query: QueryParams) -> list[str]:

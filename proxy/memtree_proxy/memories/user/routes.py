@@ -65,12 +65,7 @@ class UserMemoryRoutes:
         scope = await self._requests.scope(request)
         view = queries.page(request.query_params)
         groups = await self._groups(scope, view.wanted.group)
-        if view.at is None:
-            page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
-        else:
-            page = await self._curation.as_of(
-                scope, view.at, view.wanted, cursor=view.cursor, limit=view.limit
-            )
+        page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
         shown_rows = await rows(self._users, scope, page.memories, groups, view.wanted.group)
         return answer(shown(PAGE, ShownPage(shown_rows, page.next_cursor, page.total, groups)))
 
@@ -81,13 +76,15 @@ class UserMemoryRoutes:
         "What says the same as a stored memory is not stored twice: the answer is that "
         "one, with status 200. What may replace one is stored beside it, and the answer "
         "names both. With `agentId`: structured memories of an agent, or a conversation to "
-        "find some in.",
+        "find some in. Where there are schemas a model fills them: the server's, else the one that "
+        "`model` names, at the upstream and with the caller's credential; with neither: 422 "
+        "`model_needed`.",
         answers={
             201: ("It is saved.", *_SAVED),
             200: ("It was there already, in these or other words.", *_SAVED),
         },
         etag=None,
-        errors=(404, 409, 422),
+        errors=(404, 409, 422, 502, 504),
         parameters=(USER_HEADER, content_encoding.HEADER, IDEMPOTENCY_HEADER),
         body="AnyNewMemory",
     )
@@ -134,7 +131,6 @@ class UserMemoryRoutes:
             wanted=ask.wanted,
             limit=ask.limit,
             least=ask.least,
-            at=ask.at,
         )
         memories = [hit.memory for hit in result.hits]
         hits = await rows(self._users, scope, memories, groups, ask.wanted.group)

@@ -20,7 +20,6 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from memtree.shadow.probes import ShadowResult
 from memtree_proxy.observability.memory_outcome import MemoryOutcome
 from memtree_proxy.observability.metrics.label_series import LabelCounts, counters
 from memtree_proxy.observability.metrics.request_metrics import RequestMetrics
@@ -49,29 +48,6 @@ COUNTERS = {
         "Input cost lost by requests that were dearer than sending everything, in the same unit.",
     ),
     "deletions": ("memtree_deletions", "Deletions carried out, by what was named.", "scope"),
-    "shadows": (
-        "memtree_shadows",
-        "Requests that memory compressed beside the chat, without a say in it, by what came of it.",
-        "outcome",
-    ),
-    "shadow_raw": (
-        "memtree_shadow_raw_tokens",
-        "Tokens of requests that were folded in the shadow.",
-    ),
-    "shadow_sent": (
-        "memtree_shadow_sent_tokens",
-        "Tokens that would have been sent in their place.",
-    ),
-    "probes": (
-        "memtree_shadow_probes",
-        "Facts of folded messages that were looked for, by kind.",
-        "kind",
-    ),
-    "kept": (
-        "memtree_shadow_kept",
-        "Those of them that stood in what would have been sent.",
-        "kind",
-    ),
     "epochs": (
         "memtree_epoch_answers",
         "Packed answers that went on with an epoch, or began one: only what goes on is cached "
@@ -133,18 +109,6 @@ class Metrics:
 
     def deleted(self, scope: str) -> None:
         self._counters["deletions"].labels(scope).inc()
-
-    def shadowed(self, outcome: str, result: ShadowResult | None = None) -> None:
-        """Count a finished shadow, and its measurements."""
-        self._counters["shadows"].labels(outcome).inc()
-        if result is None:
-            return
-        if result.folded:
-            self._counters["shadow_raw"].inc(result.raw)
-            self._counters["shadow_sent"].inc(result.sent)
-        for kind, score in result.scores.items():
-            self._counters["probes"].labels(kind).inc(score.probes)
-            self._counters["kept"].labels(kind).inc(score.kept)
 
     def show_also(self, collector: Collector) -> None:
         """Show the numbers of another collector, too. An `AsyncCollector` is read before each page,

@@ -26,6 +26,8 @@ export function collection({ root, key, query = {}, headers = {}, shape, row, wa
     call(method, path, { query, ...more, headers: { ...headers, ...more.headers } });
   const which = (asked) =>
     asked.filter ? { filter: meant(asked.filter) } : asked.ids ? { ids: asked.ids } : { all: true };
+  const settle = async (id, olderId, action) =>
+    shown(await send("POST", one(id, "/settle"), { body: { with: olderId, action } }));
   return {
     async list({ filter = {}, cursor, limit = PAGE, signal } = {}) {
       const asked = { ...query, ...wanted(filter), ...dropEmpty({ cursor }), limit };
@@ -59,13 +61,11 @@ export function collection({ root, key, query = {}, headers = {}, shape, row, wa
     async history(id) {
       return (await send("GET", one(id, "/history"))).json;
     },
-    async replace(id, olderId, text) {
-      const body = dropEmpty({ replaces: olderId, text });
-      return shown(await send("POST", one(id, "/merge"), { body }));
+    replace(id, olderId) {
+      return settle(id, olderId, "replace");
     },
-    async keepBoth(id, olderId) {
-      const body = { with: olderId, action: "keep_both" };
-      return shown(await send("POST", one(id, "/settle"), { body }));
+    keepBoth(id, olderId) {
+      return settle(id, olderId, "keep_both");
     },
     pin(memory, standing) {
       return this.patch(memory, { standing });

@@ -40,7 +40,7 @@
  * @property {(memories: {id: string}[]) => Promise<Memory[]>} undelete Those that are not erased.
  * @property {(id: string) => Promise<Memory>} confirm
  * @property {(id: string) => Promise<{versions: object[], replaced: object[]}>} history
- * @property {(id: string, olderId: string, text?: string) => Promise<Memory>} replace
+ * @property {(id: string, olderId: string) => Promise<Memory>} replace
  * @property {(id: string, olderId: string) => Promise<Memory>} keepBoth
  * @property {(memory: Memory, standing: boolean) => Promise<Memory>} pin
  * @property {(which: Which) => Promise<{deleted: number, verified: boolean}>} removeMany

@@ -6,7 +6,6 @@
 
 const STATES = {
   off: ["Memory off", "This request was sent as it is, without context memory.", "plain"],
-  shadow: ["Measured only", "Sent whole; what memory would have saved was measured.", "plain"],
   "below-threshold": [
     "Sent whole",
     "The conversation is under 10,000 tokens. Memory begins above that.",

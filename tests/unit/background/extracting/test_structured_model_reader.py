@@ -1,4 +1,4 @@
-"""A model fills schemas: what it is asked, and what it adds to what rules find."""
+"""A model fills schemas: what it is asked, and what of its answer is believed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from memtree.background.extracting.structured_model_reader import StructuredMode
 from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
+from memtree.memories.agents.extraction.merging import gathered
 from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.merging import gathered
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelAnswer
@@ -33,6 +33,8 @@ PROFILE = MemorySchema(
     json.dumps({"properties": {"name": TEXT, "pet": TEXT, "age": {"type": "integer"}}}),
     ("kind",),
 )
+SEAT = {"type": "string", "enum": ["window", "aisle"]}
+TRAVEL = MemorySchema("TravelPreference", json.dumps({"properties": {"seat": SEAT}}), ("kind",))
 TASK = MemorySchema("Task", json.dumps({"properties": {"title": TEXT}, "required": ["title"]}))
 
 
@@ -61,38 +63,70 @@ class Counted:
 
 def data(rows: Sequence[StructuredReading]) -> list[Any]:
     found = [(at, each) for at, row in enumerate(rows) for each in row.findings]
-    return [dict(one.data) for one in gathered(found)]
+    return [dict(one.data) for one in gathered(found, (PROFILE, TASK, TRAVEL))]
 
 
 def reasons(row: StructuredReading) -> list[str]:
     return [str(skip.reason) for skip in row.skipped]
 
 
-async def test_a_model_adds_to_what_rules_find() -> None:
-    text = "My name is Bo. Rex, my old dog, sleeps all day."
-    model = Scripted(said(record("1", "Rex, my old dog, sleeps all day", pet="Rex", name="Rex")))
-    [row] = await Counted(model).read(text, schemas=[PROFILE])
-    assert data([row]) == [{"name": "Bo", "pet": "Rex"}]  # the name is known by rule
-    text = "My name is Bo. I finally turned forty."
-    model = Scripted(said(record("1", "I finally turned forty", age="40", name="forty")))
-    [row] = await Counted(model).read(text)
-    assert data([row]) == [{"name": "Bo", "age": 40}]
+async def test_records_of_several_sentences() -> None:
+    text = "My name is Bo. Rex, my old dog, sleeps all day. I finally turned forty."
+    answer = said(
+        record("1", "I finally turned forty", age="40"),
+        record("1", "My name is Bo", name="Bo"),
+        record("1", "Rex, my old dog, sleeps all day", pet="Rex"),
+    )
+    [row] = await Counted(Scripted(answer)).read(text, schemas=[PROFILE])
+    assert data([row]) == [{"name": "Bo", "pet": "Rex", "age": 40}]
+    first = row.findings[0]
+    assert text[first.start : first.end] == "My name is Bo"
 
 
-async def test_a_thing_that_rules_found_is_not_found_twice() -> None:
-    text = "Remind me to call Ann."
-    model = Scripted(said(record("1", text, "Task", title="call Ann")))
-    assert data(await Counted(model).read(text)) == [{"title": "call Ann"}]
-    text = "Somebody ought to phone the bank, that somebody is me."
-    quote = "Somebody ought to phone the bank"
-    model = Scripted(said(record("1", quote, "Task", title="phone the bank")))
-    assert data(await Counted(model).read(text)) == [{"title": "phone the bank"}]
+async def test_a_thing_is_a_memory_of_its_own() -> None:
+    text = "Somebody ought to phone the bank. Remind me to call Ann."
+    answer = said(
+        record("1", "Somebody ought to phone the bank", "Task", title="phone the bank"),
+        record("1", "Remind me to call Ann", "Task", title="call Ann"),
+    )
+    rows = await Counted(Scripted(answer)).read(text)
+    assert data(rows) == [{"title": "phone the bank"}, {"title": "call Ann"}]
+
+
+async def test_a_record_that_names_no_message_is_of_the_one_that_says_it() -> None:
+    answer = said(record("", "My name is Bo", name="Bo"))
+    rows = await Counted(Scripted(answer)).read("I play chess.", "My name is Bo.")
+    assert [len(row.findings) for row in rows] == [0, 1]
 
 
 async def test_what_is_not_grounded_is_told() -> None:
-    model = Scripted(said(record("1", "I play chess", age="40")))
-    [row] = await Counted(model).read("I play chess.")
-    assert reasons(row) == ["no_schema", "not_grounded"]
+    answer = said(
+        record("1", "I play chess", age="40"), record("1", "My name is Bo", name="Bo", pet="Rex")
+    )
+    [row] = await Counted(Scripted(answer)).read("I play chess. My name is Bo.")
+    assert [(skip.text, skip.reason) for skip in row.skipped] == [
+        ("I play chess", "not_grounded"),
+        ("Rex", "not_grounded"),
+    ]
+    assert data([row]) == [{"name": "Bo"}]
+
+
+async def test_a_secret_is_shown_to_nobody() -> None:
+    model = Scripted(said(record("1", f"My key is {KEY}", name=KEY)))
+    [row] = await Counted(model).read(f"I play chess. My key is {KEY}.")
+    assert [(skip.shown, skip.reason) for skip in row.skipped] == [
+        ("", "secret"),
+        ("My key is [secret]", "not_grounded"),
+    ]
+    assert KEY not in str(model.asked)
+
+
+async def test_a_message_gives_so_many_records() -> None:
+    titles = [f"call number {n}" for n in range(10)]
+    text = " ".join(f"I have to {title}." for title in titles)
+    answer = said(*(record("1", f"I have to {title}", "Task", title=title) for title in titles))
+    [row] = await Counted(Scripted(answer)).read(text)
+    assert (len(row.findings), reasons(row)) == (8, ["cap", "cap"])
 
 
 async def test_what_the_model_is_shown() -> None:
@@ -109,7 +143,8 @@ async def test_what_the_model_is_shown() -> None:
 async def test_a_message_without_own_words_costs_nothing() -> None:
     model = Scripted()
     rows = await Counted(model).read("```\ncode\n```", "Let's role-play: I'm Bo, you are Ann.")
-    assert data(rows) == []
+    assert (data(rows), [row.done for row in rows]) == ([], [True, True])
+    assert reasons(rows[1]) == ["fiction"]
     assert not model.asked
 
 
@@ -137,45 +172,21 @@ async def test_an_answer_nobody_can_read_is_asked_for_again_message_by_message()
     )
     rows = await Counted(model).read("I'm turning forty tomorrow.", "My name is Bo.")
     assert len(model.asked) == 3
-    assert data(rows)[-1]["name"] == "Bo"  # by rule
+    assert data(rows) == [{"age": 40}]
     assert "no_answer" in reasons(rows[1])
     assert [row.done for row in rows] == [True, False]
 
 
-CUSTOMER = MemorySchema(
-    "Customer",
-    json.dumps({"properties": dict.fromkeys(("name", "role", "company", "city"), TEXT)}),
-    ("name",),
-)
-
-
-async def test_a_memory_that_rules_found_gets_the_fields_that_the_model_adds() -> None:
-    text = "My name is Bo and I'm a baker at Crumb & Co in Graz."
-    values = {"name": "Bo", "role": "baker", "company": "Crumb & Co", "city": "Graz"}
-    [row] = await Counted(Scripted(said(record("1", text, "Customer", **values)))).read(
-        text, schemas=[CUSTOMER]
-    )
-    assert data([row]) == [values]
-    values["name"] = "Ann"  # which nobody said
-    [row] = await Counted(Scripted(said(record("1", text, "Customer", **values)))).read(
-        text, schemas=[CUSTOMER]
-    )
-    assert data([row]) == [values | {"name": "Bo"}]
-
-
 async def test_what_a_sentence_takes_back_is_not_what_it_says() -> None:
-    seat = {"type": "string", "enum": ["window", "aisle"]}
-    travel = MemorySchema("TravelPreference", json.dumps({"properties": {"seat": seat}}), ("kind",))
     for value, wanted in (("window", [{"seat": "window"}]), ("aisle", [])):
         text = "Actually I prefer window seats, not aisle."
         model = Scripted(said(record("1", text, "TravelPreference", seat=value)))
-        rows = await Counted(model).read("Hm.", text, schemas=[travel])
-        found = [each for each in data(rows) if each.get("seat") == value]
-        assert found == wanted
+        assert data(await Counted(model).read(text, schemas=[TRAVEL])) == wanted
 
 
 async def test_kinds_that_nobody_can_fill_are_not_asked_for() -> None:
     hard = MemorySchema("Odd", json.dumps({"properties": {"a": {"const": 1}}, "required": ["a"]}))
     model = Scripted()
-    assert data(await Counted(model).read("My name is Bo.", schemas=[hard])) == []
+    [row] = await Counted(model).read("My name is Bo.", schemas=[hard])
+    assert (data([row]), reasons(row), row.done) == ([], ["no_schema"], True)
     assert not model.asked

@@ -23,8 +23,7 @@ status --line
 doctor
 compress x.json --wait --target 4000
 tree x.json --query x --scores
-index x.json --estimate
-audit x.json --html x
+index x.json
 import x.json -o y.json --force
 sessions search x --project y --wait
 sessions forget
@@ -34,7 +33,6 @@ memories add x
 memories search x
 memories delete 1
 memories history 1
-memories merge 1 2
 memories settle 1 2 replace
 memories undelete 1
 memories export

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.memory import Memory, MemoryChange, NewMemory
-from memtree.memories.ports import MemoryFilter, ScopeState, SearchRow, SearchRows
+from memtree.memories.memory import MemoryChange, NewMemory
+from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch, rows_of_then
+from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.stores import open_memories, open_store
 from tests.made.saved_memories import TopicEmbedder, embed, rewrite, save
@@ -245,53 +245,3 @@ async def test_a_long_text_is_embedded_as_a_passage_and_a_short_one_as_a_query(s
     halves = MemorySearch(None, Halves(), now=lambda: 0.0)  # type: ignore[arg-type]
     text = "tea" + 200 * " " + "port"
     assert (await halves.embed([text], None)).tolist() == (await TOPICS.embed([text])).tolist()
-
-
-async def test_a_search_in_what_was_remembered_once(store, search):
-    tea = await save(store, SCOPE, "Likes green tea", TOPICS)
-    await rewrite(store, SCOPE, tea.id, "Likes black coffee", TOPICS)
-    changed = (await store.get(SCOPE, [tea.id]))[0].updated
-
-    async def then(query: str, at: float, **options) -> list[str]:
-        result = await search.search_as_of(SCOPE, query, at, **options)
-        return [hit.memory.text for hit in result.hits]
-
-    assert changed > tea.created
-    assert await then("tea", tea.created) == ["Likes green tea"]
-    assert await then("coffee", tea.created) == []
-    assert await then("coffee", changed) == ["Likes black coffee"]
-    assert await then("tea", tea.created - 1) == []
-    assert await then("tea", tea.created, wanted=MemoryFilter(category="other")) == []
-    result = await search.search_as_of(SCOPE, "tea", tea.created)
-    assert result.degraded == ("embedder",)  # of what it said then there is no vector any more
-    assert (await search.search_as_of(SCOPE, "coffee", changed)).degraded == ()
-    await store.delete(SCOPE, [tea.id])
-    assert await then("tea", tea.created) == []
-
-
-# -- Memories of another time as rows of an index.
-
-
-def memory(number: int, text: str) -> Memory:
-    return Memory(f"mem_{number}", number, text, 1.0, 1.0, session_id="s")
-
-
-def test_what_was_changed_since_has_no_vector_and_the_terms_of_then():
-    state = ScopeState(9, 2)
-    rows = (
-        SearchRow(1, False, 5.0, packed_terms("The port is 8090"), b"a"),
-        SearchRow(2, True, None, packed_terms("The tea is green"), b"b"),
-        SearchRow(3, True, None, packed_terms("It came later"), b"c"),
-    )
-    then = [
-        memory(4, "It was erased"),
-        memory(2, "The tea is black"),
-        memory(1, "The port is 8090"),
-    ]
-    found = rows_of_then(then, SearchRows(state, rows))
-    assert found.state == state
-    assert found.rows == (
-        SearchRow(1, True, None, packed_terms("The port is 8090"), b"a", "s"),
-        SearchRow(2, True, None, packed_terms("The tea is black"), None, "s"),
-        SearchRow(4, True, None, packed_terms("It was erased"), None, "s"),
-    )

@@ -8,7 +8,8 @@ from email.utils import formatdate
 
 import pytest
 
-from memtree.models.chat.chat_completion import ChatReply, length, read_answer, retry_after
+from memtree.models.chat.chat_completion import length, retry_after
+from memtree.models.chat.chat_reply import ChatReply, read_answer
 from memtree.ports.models import Usage
 
 

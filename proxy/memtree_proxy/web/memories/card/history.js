@@ -1,22 +1,17 @@
-/** What a memory said before, what it replaced, and what it may replace. */
+/** What a memory said before, and what it replaced. */
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { Dialog } from "../../shell/dialog.js";
 import { Time } from "../../shell/format.js";
 import { Loading, Problem } from "../../shell/states.js";
 import { dataText } from "../rows.js";
-import { excerpt } from "./labels.js";
-
-const CANDIDATES = 5;
-const LONGEST_QUERY = 1_000; // characters
 
 /**
  * @param {object} props
  * @param {import("../rows.js").Memory} props.memory
  * @param {import("../sources.js").Source} props.source
- * @param {import("../list/use_actions.js").Actions} props.actions
  * @param {() => void} props.onClose
  */
-export function History({ memory, source, actions, onClose }) {
+export function History({ memory, source, onClose }) {
   const [past, setPast] = useState(null);
   const [error, setError] = useState(null);
   const read = () => {
@@ -35,7 +30,6 @@ export function History({ memory, source, actions, onClose }) {
           <${Versions} versions=${one.versions} />
         `,
       )}
-      ${past && !memory.deleted && html`<${Older} ...${{ memory, source, actions, onClose }} />`}
     <//>
   `;
 }
@@ -67,50 +61,4 @@ function said(versions) {
   return versions.filter(
     (one, index) => index === versions.length - 1 || content(one) !== content(versions[index + 1]),
   );
-}
-
-/** The nearest others: one of them may be what this memory takes the place of. */
-function Older({ memory, source, actions, onClose }) {
-  const [found, setFound] = useState(null);
-  const [error, setError] = useState(null);
-  const look = () => {
-    setError(null);
-    const query = memory.text.slice(0, LONGEST_QUERY);
-    source.search(query, { limit: CANDIDATES + 1 }).then(
-      ({ memories }) =>
-        setFound(memories.filter((one) => one.id !== memory.id).slice(0, CANDIDATES)),
-      setError,
-    );
-  };
-  const replace = async (older) => {
-    onClose();
-    await actions.replace(memory, older);
-  };
-  if (error) return html`<${Problem} error=${error} retry=${look} />`;
-  if (!found) {
-    return html`<button type="button" class="button small" onClick=${look}>
-      Does it replace another memory?
-    </button>`;
-  }
-  return html`
-    <h3>Does it replace one of these?</h3>
-    ${!found.length && html`<p class="soft">There is no other memory near it.</p>`}
-    <ul class="memory-versions">
-      ${found.map(
-        (one) => html`
-          <li key=${one.id}>
-            <p class="memory-text" dir="auto">${excerpt(one.text, 200)}</p>
-            <button
-              type="button"
-              class="button small"
-              aria-label=${`Replace: ${excerpt(one.text)}`}
-              onClick=${() => replace(one)}
-            >
-              Replace it
-            </button>
-          </li>
-        `,
-      )}
-    </ul>
-  `;
 }

@@ -88,7 +88,7 @@ export function MemoryList(props) {
           />`
         : html`<${Nothing} ...${props} memories=${memories} />`}
       ${past &&
-      html`<${History} ...${{ memory: past, source, actions }} onClose=${() => setPast(null)} />`}
+      html`<${History} ...${{ memory: past, source }} onClose=${() => setPast(null)} />`}
     </div>
   `;
 }

@@ -15,7 +15,6 @@ const KNOWN = {
   passed: ["whole", "it fits, or a fold would cost more than it saves"],
   off: ["whole", "memory was off"],
   none: ["refused", "ended before memory decided"],
-  shadow: ["whole", "sent untouched, measured beside it"],
   refused: ["refused", "what must go whole is larger than the model's window"],
   "degraded:store": ["degraded", "the store failed; folded for this request alone"],
   "degraded:indexing": ["degraded", "the tree was not ready in time"],

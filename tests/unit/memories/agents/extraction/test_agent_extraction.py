@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 
+from memtree.background.extracting.structured_model_reader import StructuredModelReader
 from memtree.errors import (
     Conflict,
     MemoryLimit,
+    ModelNeeded,
     SchemaViolation,
     StoreUnavailable,
     SummarizerUnavailable,
+    UpstreamFailed,
+    UpstreamTimeout,
 )
 from memtree.memories.agents.agent_memory import StructuredResult
 from memtree.memories.agents.extraction.agent_extraction import (
@@ -23,27 +27,29 @@ from memtree.memories.agents.extraction.agent_extraction import (
     AgentMessage,
 )
 from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
+from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.extraction.structured_readers import (
+    ConversationReaders,
     StructuredReading,
-    StructuredRuleReader,
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.agents.schemas.schema_book import SchemaBook
-from memtree.memories.agents.slot_filling.rule_reader import Finding
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.message_extraction import RuleReader, UserMessage
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
+from tests.spoken_model import SpokenModel
 from tests.unit.memories.books import Opened, opened
 
 ME = Scope.of_agent("t", "agent-007", "bo")
 TEXT = {"type": "string"}
 
 
-class Read(StructuredRuleReader):
-    """It counts the messages that it reads, and does what a test wants before it answers."""
+class Read(StructuredModelReader):
+    """It notes the messages that it reads, and does what a test wants before it answers."""
 
     def __init__(self) -> None:
+        super().__init__(SpokenModel())
         self.read_texts: list[str] = []
         self.meanwhile: list[Any] = []
 
@@ -72,7 +78,8 @@ class Agents:
             lambda: f"mem_{next(whole.ids):024x}",
         )
         structured = more.pop("structured", self.reader)
-        self.extraction = AgentExtraction(planner, RuleReader(extract), structured, **more)
+        self.readers = ConversationReaders(RuleReader(extract), structured)
+        self.extraction = AgentExtraction(planner, **more)
 
     async def profile(self, *unique_on: str, required: Sequence[str] = ()) -> None:
         fields = {
@@ -96,7 +103,7 @@ class Agents:
         for text in texts:
             id_, mark, rest = text.partition(": ")
             messages.append(AgentMessage("user", rest, id_) if mark else AgentMessage("user", text))
-        return await self.extraction.extract(scope, messages, **more)
+        return await self.extraction.extract(scope, messages, self.readers, **more)
 
     async def data(self, scope: Scope = ME) -> list[Any]:
         return [row.data for row in (await self.store.page(scope)).memories]
@@ -121,15 +128,11 @@ def reasons(report: AgentExtractionReport) -> list[tuple[str, str]]:
 
 async def test_sentences_without_schemas(agents: Agents) -> None:
     report = await agents.say("m1: My name is Alice and I live in Seattle. Is it raining?")
-    assert (
-        rows(report.created)
-        == [
-            ("fact", {"text": "User's name is Alice"}),
-            ("fact", {"text": "User lives in Seattle"}),
-        ]
-        or len(report.created) >= 1
-    )
-    [memory] = await agents.store.get(ME, [report.created[0].memory.id])
+    assert rows(report.created) == [
+        ("UserProfile", {"name": "Alice"}),
+        ("fact", {"text": "User lives in Seattle"}),
+    ]
+    [memory] = await agents.store.get(ME, [report.created[1].memory.id])
     assert (memory.source_type, memory.capture_mode, memory.category) == (
         "extraction",
         "rule",
@@ -139,6 +142,26 @@ async def test_sentences_without_schemas(agents: Agents) -> None:
     assert memory.source.message == "m1"
     assert 0.5 < memory.confidence < 1
     assert ("Is it raining?", "question") in reasons(report)
+
+
+async def test_a_field_that_is_called_by_its_name_is_data(agents: Agents) -> None:
+    """The example of the source service's documentation, for a tenant without schemas."""
+    report = await agents.say("m1: My favorite color is blue.")
+    assert rows(report.created) == [("UserProfile", {"favoriteColor": "blue"})]
+    again = await agents.say("m2: My favorite color is blue!")
+    assert (again.created, [reason for _, reason in reasons(again)]) == ((), ["duplicate"])
+    [changed] = (await agents.say("m3: My favorite color is green.")).created
+    assert [update.id for update in changed.memory.updates] == [report.created[0].memory.id]
+
+
+async def test_schemas_need_a_model(agents: Agents) -> None:
+    alone = Agents(agents.whole, structured=None)
+    assert len((await alone.say("m1: I'm allergic to nuts.")).created) == 1
+    await alone.tasks()
+    with pytest.raises(ModelNeeded, match=r"`model`.*`summary_model`.*`memories`") as error:
+        await alone.say("m2: Remind me to run.")
+    assert (error.value.status, error.value.param) == (422, "model")
+    assert len((await agents.say("m2: Remind me to run.")).created) == 1  # it was not done
 
 
 async def test_a_duplicate_sentence_is_stored_once(agents: Agents) -> None:
@@ -203,10 +226,10 @@ async def test_one_conversation_tells_of_the_same_thing_twice(agents: Agents) ->
 
 async def test_what_lacks_a_field_or_breaks_the_schema_is_left_out(agents: Agents) -> None:
     await agents.profile("kind", required=["name"])
-    assert reasons(await agents.say("I live in Graz.")) == [("Graz", "incomplete")]
+    assert reasons(await agents.say("I live in Graz.")) == [("live in Graz", "incomplete")]
     document = {"properties": {"name": {"type": "string", "maxLength": 2}}}
     await agents.schemas.put("t", "UserProfile", document)
-    assert reasons(await agents.say("My name is Alice.")) == [("Alice", "invalid")]
+    assert reasons(await agents.say("My name is Alice.")) == [("My name is Alice", "invalid")]
     assert await agents.data() == []
 
 
@@ -216,7 +239,6 @@ async def test_only_the_schemas_that_are_named(agents: Agents) -> None:
     text = "My name is Bo. Remind me to call Ann."
     report = await agents.say(text, schemas=["Task"])
     assert rows(report.created) == [("Task", {"title": "call Ann"})]
-    assert ("My name is Bo.", "no_schema") in reasons(report)
     with pytest.raises(SchemaViolation, match=r"schemas\[1\].*nearest is Task") as error:
         await agents.say(text, schemas=["Task", "Tasks"])
     assert error.value.param == "schemas[1]"
@@ -298,6 +320,7 @@ async def test_only_users_are_read(agents: Agents) -> None:
             AgentMessage("system", "Remind me to sleep."),
             AgentMessage("human", "Remind me to run."),
         ],
+        agents.readers,
     )
     assert rows(report.created) == [("Task", {"title": "run"})]
     assert report.messages == 1
@@ -388,6 +411,8 @@ async def test_a_request_reads_for_so_long_and_tells_what_it_left(agents: Agents
     ("error", "reason"),
     [
         (SummarizerUnavailable("down"), "unavailable"),
+        (UpstreamFailed("down"), "unavailable"),
+        (UpstreamTimeout("slow"), "unavailable"),
         (StoreUnavailable("down"), "unavailable"),
         (MemoryLimit("full"), "limit"),
         (Conflict("others"), "conflict"),
@@ -436,7 +461,7 @@ class Model:
         if isinstance(answer, Exception):
             raise answer
         return [
-            StructuredReading(one, (Finding("Task", ((("title",), text),), 0, 3, 0.8, True),))
+            StructuredReading(one, (Finding("Task", ((("title",), text),), 0, 3, 0.8),))
             for one, text in zip(messages, answer, strict=False)
             if text
         ]

@@ -12,9 +12,9 @@ import pytest
 from memtree.errors import Conflict
 from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
+from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.slot_filling.rule_reader import Finding
 from memtree.memories.memory import MemoryChange
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
@@ -31,10 +31,10 @@ async def agents() -> AsyncIterator[Agents]:
         yield Agents(whole)
 
 
-def profile(*, alone: bool = False, **data: Any) -> Finding:
+def profile(**data: Any) -> Finding:
     """Found in the first letters of a message."""
     values = tuple(((name,), value) for name, value in data.items())
-    return Finding("UserProfile", values, 0, 3, 0.8, alone)
+    return Finding("UserProfile", values, 0, 3, 0.8)
 
 
 class Finds:
@@ -53,7 +53,7 @@ class Finds:
 
 async def test_two_candidates_for_the_place_of_one_memory_lose_no_field(agents: Agents) -> None:
     """One names it, the other one means it because it is the only one of its kind."""
-    finds = Finds([profile(name="Alice", age=30, alone=True), profile(city="Graz")])
+    finds = Finds([profile(name="Alice", age=30), profile(city="Graz")])
     both = Agents(agents.whole, structured=finds)
     await both.profile("name")
     await agents.say("My name is Alice.")
@@ -81,7 +81,7 @@ async def test_with_the_data_of_a_memory_its_tags_expiry_and_doubts_are_kept(
 
 
 async def test_of_two_candidates_for_one_memory_the_less_sure_one_counts(agents: Agents) -> None:
-    sure = replace(profile(name="Alice", age=30, alone=True), confidence=0.6)
+    sure = replace(profile(name="Alice", age=30), confidence=0.6)
     both = Agents(agents.whole, structured=Finds([sure, profile(name="Alice", city="Graz")]))
     await both.profile("name")
     [row] = (await both.say("Alice, that is me, is 30. I live in Graz.")).created
@@ -208,7 +208,7 @@ async def test_a_memory_that_is_left_for_the_next_request_loses_no_message(agent
 async def test_what_is_required_may_be_said_in_another_request(agents: Agents) -> None:
     await agents.profile("kind", required=["name", "age"])
     said = ["m1: My name is Bo.", "m2: I'm 30.", "m3: I live in Graz."]
-    assert reasons(await agents.say(said[0])) == [("Bo", "incomplete")]
+    assert reasons(await agents.say(said[0])) == [("My name is Bo", "incomplete")]
     [result] = (await agents.say(*said[:2])).created
     assert result.memory.data == {"name": "Bo", "age": 30}
     assert rows((await agents.say(*said)).updated)[0][1]["city"] == "Graz"

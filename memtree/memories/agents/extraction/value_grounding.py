@@ -1,0 +1,205 @@
+"""Check that the values which a model wrote were really said: each is believed for itself.
+
+A value must stand in a sentence of the user's own words: as it is, as a number or a day that the
+sentence names, or as a choice whose words stand there. The sentence must be a statement of the
+user about themselves; where it denies the value, or tells of somebody else, the value is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from memtree.language.negation import denies
+from memtree.language.word_file import WordFile
+from memtree.memories.agents.extraction.field_values import (
+    days_of,
+    fitted,
+    is_past,
+    quantities,
+    signed_words,
+    takes_unit,
+)
+from memtree.memories.agents.extraction.fillable_fields import (
+    FieldType,
+    KindFields,
+    Path,
+    SchemaField,
+    words,
+)
+from memtree.memories.agents.extraction.merging import Finding
+from memtree.memories.agents.extraction.schema_prompt import field_name
+from memtree.memories.agents.extraction.schema_reply import ModelRecord
+from memtree.memories.extraction import gate
+from memtree.memories.extraction.candidates import SkipReason
+from memtree.memories.extraction.model.grounding import clause_of, grounds
+from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.own_sentences import lowered
+from memtree.summaries.checks import prompt_injection
+from memtree.text.spans import Span
+
+_DATA = WordFile("en", "memory_value_grounding")
+
+CONFIDENCE = 0.8  # of a value that a model found and the text holds
+ROOT = 3  # letters that are left of a word without its ending
+_REFUSED = {SkipReason.QUESTION, SkipReason.HYPOTHETICAL, SkipReason.FICTION, SkipReason.LONG}
+_OTHERS = _DATA.pattern("others")
+# What a sentence names only to say that it is not so: "window, not aisle".
+_CONTRAST = _DATA.pattern("contrast")
+_OFF = re.compile(r"\b(?:off|disable\w*|stop\w*|without|unsubscribe\w*)\b")
+_NEGATIVE, _SWITCH = _DATA.words("negative"), _DATA.words("switch")
+_ENDINGS = ("ing", "ism", "ed", "er", "e")
+
+
+class Believed(NamedTuple):
+    """The part of a record that was said, None where that is nothing; `dropped`: values of it that
+    were not said, or are of no field."""
+
+    finding: Finding | None = None
+    dropped: tuple[str, ...] = ()
+
+
+def believed(
+    record: ModelRecord, message: ShownMessage, kinds: Mapping[str, KindFields]
+) -> Believed:
+    """Return what of a record was said. Linear in the message and the record."""
+    kind = kinds.get(record.kind)
+    quote = grounds(message.text, message.spans, record.quote)
+    if kind is None or quote is None or not _is_statement(message.text, quote.sentence):
+        return Believed()
+    fields = {field_name(field).lower(): field for field in kind.fields}
+    fields |= {field.path[-1].lower(): field for field in reversed(kind.fields)}
+    values: dict[Path, Any] = {}
+    dropped: list[str] = []
+    for name, text in record.values:
+        field = fields.get(name.lower())
+        value = None if field is None else _value(field, text, message, quote.sentence, kind)
+        if field is None or value is None:
+            dropped.append(text)
+            continue
+        if field.type is not FieldType.STRINGS and values.setdefault(field.path, value) != value:
+            dropped.append(text)
+            continue
+        if field.type is FieldType.STRINGS:
+            before = values.get(field.path, [])
+            values[field.path] = [*before, *(item for item in value if item not in before)]
+        else:
+            values[field.path] = value
+    if not values:
+        return Believed()
+    start, end = quote.quote
+    return Believed(
+        Finding(kind.kind, tuple(values.items()), start, end, CONFIDENCE),
+        tuple(dropped),
+    )
+
+
+def _value(
+    field: SchemaField, text: str, message: ShownMessage, sentence: Span, kind: KindFields
+) -> Any:
+    """The value of a field, if the message says it: in the sentence that was quoted, or else in
+    another one."""
+    if prompt_injection.injected(text, "") or prompt_injection.meta(text, ""):
+        return None
+    value = fitted(field, text, message.said)
+    if value is None:
+        return None
+    for span in (sentence, *(other for other in message.spans if other != sentence)):
+        if not _is_statement(message.text, span):
+            continue
+        if _is_said(field, value, text, message, span, kind):
+            return value
+    return None
+
+
+def _is_said(
+    field: SchemaField,
+    value: Any,
+    text: str,
+    message: ShownMessage,
+    span: Span,
+    kind: KindFields,
+) -> bool:
+    said = _CONTRAST.sub("", lowered(message.text[span.start : span.end]))
+    if field.type is FieldType.BOOLEAN:
+        return _is_true_or_not(field, value, said) and _is_own(said, kind)
+    if field.type in (FieldType.INTEGER, FieldType.NUMBER):
+        numbers = {number for number, unit in quantities(said) if takes_unit(field, unit)}
+        return value in numbers and _is_own(said, kind) and not denies(said)
+    if field.type is FieldType.DATE:
+        days = days_of(message.text[slice(*span)], message.said, certain=is_past(field))
+        said_days = {mention.day.isoformat() for mention in days if mention.day is not None}
+        return value in said_days and _is_own(said, kind) and not denies(said)
+    if field.choices:
+        named = [value] if isinstance(value, str) else value
+        chosen = all(_is_chosen(option, said) for option in named)
+        return chosen and _is_own(said, kind) and not denies(said)
+    place = grounds(message.text, [span], text) or _single(message.text, span, text)
+    if place is None:
+        return False
+    clause = lowered(message.text[place.clause.start : place.clause.end])
+    negative = not _NEGATIVE.isdisjoint(words(field.path[-1]))
+    return (negative or not denies(clause)) and _is_own(clause, kind)
+
+
+class _Grounds(NamedTuple):
+    quote: Span
+    clause: Span
+    sentence: Span
+
+
+def _single(text: str, span: Span, value: str) -> _Grounds | None:
+    """The place of one word, which is no quotation."""
+    at = lowered(text[span.start : span.end]).find(lowered(value))
+    if not value or at < 0:
+        return None
+    start, end = span.start + at, span.start + at + len(value)
+    before, after = text[max(span.start, start - 1) : start], text[end : end + 1]
+    if before.isalnum() or after.isalnum():
+        return None
+    return _Grounds(Span(start, end), clause_of(text, Span(start, end), span), span)
+
+
+def _is_true_or_not(field: SchemaField, value: bool, said: str) -> bool:
+    """All words of the field stand there, but for "has" and "enabled", and the sentence denies it
+    if the value does."""
+    named = words(field.path[-1])
+    if not _stand([word for word in named if word not in _SWITCH] or named, said):
+        return False
+    return value is not bool(denies(said) or _OFF.search(said))
+
+
+def _is_chosen(option: str, said: str) -> bool:
+    return _stand(signed_words(option), said)
+
+
+def _stand(wanted: list[str], said: str) -> bool:
+    """Return True if words stand in a sentence, in whatever form: "smoker" for "smoking", but
+    neither "vegetarian" for "vegetables" nor "C" for "C++"."""
+    ours = {_root(word) for part in said.split() for word in signed_words(part)}
+    return bool(wanted) and all(_root(word) in ours for word in wanted)
+
+
+def _root(word: str) -> str:
+    """Return the root of a word in the singular: without the ending that a verb or a doer has."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) >= len(ending) + ROOT:
+            word = word.removesuffix(ending)
+            break
+    if len(word) > ROOT and word[-1] == word[-2]:
+        word = word[:-1]
+    return f"{word[:-1]}i" if word.endswith("y") else word
+
+
+def _is_own(clause: str, kind: KindFields) -> bool:
+    """Return True if a clause is about the user, where the kind is."""
+    return not (kind.of_user and _OTHERS.search(clause))
+
+
+def _is_statement(text: str, sentence: Span) -> bool:
+    said = lowered(text[sentence.start : sentence.end]).rstrip("\"'”) ")
+    # "Please remind me to ..." may speak to the assistant, but not override what it was told.
+    if said.endswith(("?", "？")) or prompt_injection.injected("", said, said):
+        return False
+    return gate.refused(said) not in _REFUSED

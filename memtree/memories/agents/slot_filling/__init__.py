@@ -1,1 +1,0 @@
-"""Structured memories out of what users say, by rules: which fields a sentence fills."""

@@ -1,1 +1,0 @@
-"""Shadow mode: measure what memory would have kept, without changing what is sent."""
