@@ -32,6 +32,7 @@ class KeptVectors:
         self._file.execute("CREATE TABLE IF NOT EXISTS vectors (name BLOB PRIMARY KEY, row BLOB)")
         embedder.embed = self.embed  # type: ignore[method-assign]
         embedder.embed_query = self.embed_query  # type: ignore[method-assign]
+        embedder.embed_queries = self.embed_queries  # type: ignore[method-assign]
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         names = [self._name("", text) for text in texts]
@@ -52,6 +53,9 @@ class KeptVectors:
         if name not in known:
             known = self._put({name: await self._embed_query(text)})
         return known[name]
+
+    async def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        return np.array([await self.embed_query(text) for text in texts], np.float32)
 
     def close(self) -> None:
         self._file.close()

@@ -28,6 +28,7 @@ from benchmarks.recall.needles import as_messages, as_sentences
 from benchmarks.recall.plain_rival import CHAT_OVERHEAD, TALK_OVERHEAD, PlainRival
 from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
+from memtree.ranking.query import Query
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.unfolding.excerpts.duplicates import NEAR, runs
@@ -171,7 +172,7 @@ async def _orders(subject: Subject, chat: Conversation, question: str) -> TurnOr
     memory = subject.runtime.memory
     posted, index = await memory._newest(asked(chat.id, chat.messages, question, TARGETS[0]))
     orders, _ = await memory._retriever.rank(
-        posted, index, question, lambda ranked: TurnOrders.of(ranked, len(chat.messages))
+        posted, index, Query.of(question), lambda ranked: TurnOrders.of(ranked, len(chat.messages))
     )
     return orders
 

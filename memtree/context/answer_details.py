@@ -13,6 +13,7 @@ from dataclasses import replace
 from memtree.context.indexing.index_state import IndexState
 from memtree.context.indexing.indexing import Indexing
 from memtree.context.retrieval import Retriever
+from memtree.ranking.query import Query
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.tree.btree import walk
 from memtree.unfolding.explain import Evidence, Explanation, explanation
@@ -56,7 +57,8 @@ class FoldedReader:
             return self.folded.excerpts(ranked, most, room)
 
         try:
-            text, _ = await self._retriever.rank(posted, self._index, query[:QUERY], work)
+            wanted = Query.of(query[:QUERY])
+            text, _ = await self._retriever.rank(posted, self._index, wanted, work)
             return text
         finally:
             self._indexing.drop_forgotten(posted.tenant, self._generation)

@@ -48,7 +48,7 @@ from memtree.ports.peers import NoPeers, Peers
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
 from memtree.process import tracing
-from memtree.ranking.query_text import query_text
+from memtree.ranking.query import query_of
 from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding import explain
@@ -183,7 +183,7 @@ class ContextMemory:
                     self._indexing.passed(posted)
                     self._indexing.prepare_later(indexed)
                 return result
-        query = query_text(posted, ask.query) if index is None else None
+        query = query_of(posted, ask.query) if index is None else None
         async with self._retriever.ahead(query) as early:
             index = index or await self._indexing.prepare(awaited)
             if fits and not index.whole:  # costs more, but nothing is lost

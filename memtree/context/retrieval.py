@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -25,7 +25,7 @@ from memtree.ports.models import Embedder
 from memtree.process import tracing
 from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
-from memtree.ranking.query_text import query_text
+from memtree.ranking.query import Query, query_of
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.recipe import nameless, ranking
 from memtree.text.words import terms
@@ -40,6 +40,7 @@ BRIEF_BELOW = 4_000  # tokens of the target: below it, summaries above excerpts 
 FEW = 20  # messages whose speakers are read on the event loop
 
 Result = TypeVar("Result")
+Vectors = Sequence[NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,11 @@ class RetrievedContext:
 
 
 @dataclass(frozen=True, slots=True)
-class EarlyVector:
-    """The vector of a query, started before it is needed."""
+class EarlyVectors:
+    """The vectors of a query, started before they are needed."""
 
-    query: str
-    vector: asyncio.Task[tuple[NDArray[np.float32] | None, bool]]
+    query: Query
+    vectors: asyncio.Task[tuple[Vectors, bool]]
 
 
 class Retriever:
@@ -78,15 +79,15 @@ class Retriever:
         return self._embedder.relevant if self._embedder else 1.0
 
     @asynccontextmanager
-    async def ahead(self, query: str | None) -> AsyncIterator[EarlyVector | None]:
-        """Start computing the vector of a query that will be needed inside the block (None: none
+    async def ahead(self, query: Query | None) -> AsyncIterator[EarlyVectors | None]:
+        """Start computing the vectors of a query that will be needed inside the block (None: none
         will); the work ends with the block."""
         if query is None or self._embedder is None:
             yield None
             return
-        task = asyncio.create_task(self._vector(query))
+        task = asyncio.create_task(self._vectors(query.meanings))
         try:
-            yield EarlyVector(query, task)
+            yield EarlyVectors(query, task)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -95,37 +96,40 @@ class Retriever:
         self,
         posted: History,
         index: IndexState,
-        query: str,
+        query: Query,
         work: Callable[[RankedHistory], Result],
-        early: EarlyVector | None = None,
+        early: EarlyVectors | None = None,
     ) -> tuple[Result, bool]:
         """Return the result of `work` on the ranked passages, and True if they were ranked without
         vectors because the embedder failed. `work` runs in a thread, while the corpus is locked."""
         begun = early is not None and early.query == query
-        vector, by_words = await (early.vector if early and begun else self._vector(query))
+        vectors, by_words = await (
+            early.vectors if early and begun else self._vectors(query.meanings)
+        )
 
-        def ranked(corpus: Corpus, vector: NDArray[np.float32] | None) -> Result:
+        def ranked(corpus: Corpus, vectors: Vectors) -> Result:
             with corpus.with_open(index.open, index.open_place):
-                scores = ranking(posted, corpus, query, vector)
-                return work(RankedHistory(posted, corpus, scores, terms.terms(query).keys()))
+                scores = ranking(posted, corpus, query.words, vectors)
+                sought = terms.terms(query.words).keys()
+                return work(RankedHistory(posted, corpus, scores, sought))
 
         with tracing.step("rank"):
             async with self._indexing.corpus(posted, index) as corpus:
-                if vector is not None:
-                    vector = await self._less_named(posted, corpus, query, vector)
-                return await in_thread(ranked, corpus, vector), by_words
+                texts = zip(query.meanings, vectors, strict=False)  # none if the embedder failed
+                vectors = [await self._less_named(posted, corpus, *each) for each in texts]
+                return await in_thread(ranked, corpus, vectors), by_words
 
     async def _less_named(
-        self, posted: History, corpus: Corpus, query: str, vector: NDArray[np.float32]
+        self, posted: History, corpus: Corpus, text: str, vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return the mean of a query's vector and of the same without the speakers that it names
         (docs/decisions/0083). A turn adds few messages, whose speakers are read without a hop."""
         if corpus.messages - len(corpus.speakers) > FEW:
-            bare = await in_thread(nameless, posted, corpus, query)
+            bare = await in_thread(nameless, posted, corpus, text)
         else:
-            bare = nameless(posted, corpus, query)
-        other = None if bare == query else (await self._vector(bare))[0]
-        return vector if other is None else np.asarray((vector + other) / 2, np.float32)
+            bare = nameless(posted, corpus, text)
+        others = () if bare == text else (await self._vectors([bare]))[0]
+        return np.asarray((vector + others[0]) / 2, np.float32) if others else vector
 
     async def unfolded(
         self,
@@ -135,7 +139,7 @@ class Retriever:
         query: str | None,
         target: int,
         split: BudgetSplit = ONE_SHOT,
-        early: EarlyVector | None = None,
+        early: EarlyVectors | None = None,
     ) -> RetrievedContext:
         """Unfold the tree for the query; without one, for the newest words. `target`: tokens of the
         whole answer."""
@@ -158,19 +162,22 @@ class Retriever:
             unfolding = unfold(ranked, tree, window, split)
             return unfolding, explain.scored_by(unfolding, ranked)
 
-        search_query = query_text(posted, query)
+        search_query = query_of(posted, query)
         made, by_words = await self.rank(posted, index, search_query, work, early)
         if signs := made[0].cut_lines:
             log.info("quotes.cut characters=%d", signs)
         return RetrievedContext(*made, by_words)
 
-    async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, bool]:
-        """Return the query's vector, None if there is none; and True if the embedder failed."""
-        if self._embedder is None or not query.strip():
-            return None, False
+    async def _vectors(self, texts: Sequence[str]) -> tuple[Vectors, bool]:
+        """Return the vectors of the texts, none if there are none; and True if the embedder
+        failed."""
+        if self._embedder is None or not all(map(str.strip, texts)):
+            return (), False
         try:
             with tracing.step("embed"):
-                return await self._embedder.embed_query(query), False
+                if len(texts) == 1:
+                    return [await self._embedder.embed_query(texts[0])], False
+                return list(await self._embedder.embed_queries(texts)), False
         except EmbedderUnavailable as error:
             log.warning("embedder.failed code=%s", error.code)
-            return None, True
+            return (), True

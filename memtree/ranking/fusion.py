@@ -13,7 +13,7 @@ question, and ranks among these say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,20 @@ def rank(
             meaning = np.maximum(meaning, _first_places(nearest * factors) * passages)
         fused = fused + meaning
     return Ranking(fused, lexical, cosine)
+
+
+def together(rankings: Sequence[Ranking]) -> Ranking:
+    """Return the mean of rankings by the same words and different meanings. A passage is as near as
+    to the nearest meaning."""
+    if len(rankings) == 1:
+        return rankings[0]
+    cosines = [ranking.cosine for ranking in rankings if ranking.cosine is not None]
+    return Ranking(
+        np.mean([ranking.fused for ranking in rankings], axis=0),
+        rankings[0].lexical,
+        np.max(cosines, axis=0) if cosines else None,
+        lambda row: np.max([ranking.segments(row) for ranking in rankings], axis=0),
+    )
 
 
 def smooth(scores: Scores) -> Scores:

@@ -8,6 +8,7 @@ docs/decisions/0049 and 0060 record the alternatives that were tried.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
@@ -16,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
-from memtree.ranking.corpus import Corpus
-from memtree.ranking.fusion import Ranking, rank
+from memtree.ranking.corpus import Corpus, SegmentCosines
+from memtree.ranking.fusion import Ranking, Scores, rank, together
 from memtree.text.words import terms
 
 _WORD = re.compile(r"\w+(?:['’]s\b)?")
@@ -46,10 +47,11 @@ def _read_speakers(history: History, corpus: Corpus) -> None:
 
 
 def ranking(
-    history: History, corpus: Corpus, query: str, vector: NDArray[np.float32] | None
+    history: History, corpus: Corpus, query: str, vectors: Sequence[NDArray[np.float32]]
 ) -> Ranking:
-    """Rank every passage of the corpus for a query. `vector`: the query's, None without an
-    embedder. In the result, `lexical` and `cosine` are the unsmoothed scores."""
+    """Rank every passage of the corpus for the words of a query, and for its meanings, each a
+    vector; none without an embedder. In the result, `lexical` and `cosine` are the unsmoothed
+    scores."""
     _read_speakers(history, corpus)
     query_terms = terms.terms(query)
     named = corpus.speakers.named(query_terms)
@@ -60,11 +62,15 @@ def ranking(
     if len(named) == 1:
         says = corpus.speakers.says(next(iter(named)), corpus.message)
         weights = np.where(says, np.float32(SPEAKER), np.float32(1))
-    if vector is None:
+    nearness = [near for each in vectors if (near := corpus.cosines(each)).embedded.any()]
+    if not nearness:
         return rank(lexical, None, weights, whole=whole)
-    near = corpus.cosines(vector)
-    if not near.embedded.any():
-        return rank(lexical, None, weights, whole=whole)
+    return together([_by_meaning(near, lexical, weights, whole) for near in nearness])
+
+
+def _by_meaning(
+    near: SegmentCosines, lexical: Scores, weights: Scores | None, whole: float
+) -> Ranking:
     meaning = near.meaning - near.deviation * expected_maxima(near.segments)
     ranked = rank(lexical, meaning, weights, (near.nearest, near.segments >= LONG), whole)
     return replace(ranked, cosine=near.nearest, segments=near.of_passage)

@@ -7,7 +7,6 @@ neither in the memory message nor in an earlier block.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -20,6 +19,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
+from memtree.text.words.acknowledgements import is_acknowledgement
 from memtree.tree.node import Node
 from memtree.unfolding.excerpts.duplicates import ShownTexts
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
@@ -211,26 +211,3 @@ def wants(history: History) -> bool:
     if not theirs:
         return False
     return sum(theirs) / len(theirs) >= LONG_ANSWERS * sum(mine) / len(mine)
-
-
-_WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
-_ACKNOWLEDGING = frozenset(
-    """a agreed ahead all alright and awesome best bye cheers continue cool correct do done exactly
-    excellent fine for go good got great ha haha hello hey hi hmm i it its job just keep k lgtm
-    like lol looks love makes me much nice nope no now of ok okay on perfect please proceed ready
-    really right s same sense so sounds splendid sure thank thanks that the then this thx to too
-    try u understood very want wonderful works wow yeah yep yes you
-    ja nein danke gut weiter genau bitte oui non merci bien sí si gracias vale sim não obrigado
-    да нет спасибо хорошо 好 好的 谢谢 是 是的 继续 はい ありがとう 네 감사합니다""".split()
-)
-_ACKNOWLEDGEMENT_WORDS = 8
-_SHORT = 120  # characters
-_ASKING = re.compile(r"[?？؟\d]")
-
-
-def is_acknowledgement(text: str) -> bool:
-    """Return True if a message asks for nothing: "ok, thanks", "sounds good, go ahead"."""
-    words = _WORD.findall(text.lower()[:_SHORT])
-    if len(words) > _ACKNOWLEDGEMENT_WORDS or _ASKING.search(text) or len(text) > _SHORT:
-        return False
-    return all(word in _ACKNOWLEDGING for word in words)

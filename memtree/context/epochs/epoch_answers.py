@@ -28,7 +28,7 @@ from memtree.context.indexing.index_request import IndexRequest
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing.indexing import Indexing
 from memtree.context.request import CompressRequest
-from memtree.context.retrieval import EarlyVector, Retriever
+from memtree.context.retrieval import EarlyVectors, Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.whole_history import first_fold
 from memtree.conversation.history import History
@@ -38,7 +38,7 @@ from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.process import tracing
-from memtree.ranking.query_text import query_text
+from memtree.ranking.query import Query, query_of
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding import recall_block
 from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
@@ -222,7 +222,7 @@ class EpochAnswers:
         request: TurnRequest,
         index: IndexState,
         reason: EpochReason,
-        early: EarlyVector | None,
+        early: EarlyVectors | None,
     ) -> TurnContent | None:
         """Begin a new epoch, unfolded for the present question."""
         posted = request.posted
@@ -271,7 +271,7 @@ class EpochAnswers:
         request: TurnRequest,
         index: IndexState,
         content: TurnContent,
-        early: EarlyVector | None,
+        early: EarlyVectors | None,
     ) -> tuple[TurnContent, EpochTurn] | None:
         """Return the turn as stored, with its content; None if another turn is stored there."""
         posted, previous = request.posted, request.previous
@@ -343,7 +343,7 @@ class EpochAnswers:
             log.warning("epoch.not_kept code=%s", error.code)
 
 
-def _asked(request: TurnRequest) -> str | None:
+def _asked(request: TurnRequest) -> Query | None:
     """Return the query for ranking passages, as far as it is known before the tree has grown; None
     if the answer does not depend on one."""
     posted, previous, blocks = request.posted, request.previous, request.blocks()
@@ -354,7 +354,7 @@ def _asked(request: TurnRequest) -> str | None:
         room = epoch.block_room(previous.epoch, posted, request.terms, blocks, wants)
         if room < recall_block.LEAST:
             return None
-    return query_text(posted, request.ask.query)
+    return query_of(posted, request.ask.query)
 
 
 def _ended(

@@ -11,7 +11,7 @@ from memtree.context.epochs.kept_parts import Keeper
 from memtree.context.indexing.index_state import IndexState
 from memtree.context.indexing.indexing import Indexing
 from memtree.context.request import CompressRequest
-from memtree.context.retrieval import EarlyVector, RetrievedContext, Retriever
+from memtree.context.retrieval import EarlyVectors, RetrievedContext, Retriever
 from memtree.context.state import State
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -39,7 +39,7 @@ class FreshAnswers:
         ask: CompressRequest,
         limits: packing.TokenLimits,
         index: IndexState,
-        early: EarlyVector | None = None,
+        early: EarlyVectors | None = None,
     ) -> CompressResult:
         """Unfold the tree for the present question; without a whole tree, cut the older rounds in
         the middle."""

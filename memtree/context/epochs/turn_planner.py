@@ -12,8 +12,8 @@ from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.epochs import injected_memories
 from memtree.context.epochs.turn_request import TurnContent, TurnRequest
 from memtree.context.indexing.index_state import IndexState
-from memtree.context.retrieval import EarlyVector, Retriever
-from memtree.ranking.query_text import query_text
+from memtree.context.retrieval import EarlyVectors, Retriever
+from memtree.ranking.query import query_of
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.text.memory_lines import MemoryLine
@@ -30,7 +30,7 @@ class TurnPlanner:
         request: TurnRequest,
         index: IndexState,
         content: TurnContent,
-        early: EarlyVector | None,
+        early: EarlyVectors | None,
     ) -> tuple[EpochTurn, TurnContent]:
         """Return the turn of this request, not stored yet, and the epoch's content with everything
         that the turn names."""
@@ -83,7 +83,7 @@ class TurnPlanner:
         index: IndexState,
         content: TurnContent,
         taken: int,
-        early: EarlyVector | None,
+        early: EarlyVectors | None,
     ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
         """Return a recall block for the newest message, if that is a new user message, with the
         nodes that it names; and True if passages were ranked without vectors. `taken`: tokens of
@@ -102,5 +102,5 @@ class TurnPlanner:
             block = recall_block.chosen(ranked, plan, earlier, room, relevant)
             return block, recall_block.named_leaves(ranked.corpus, block.outline)
 
-        query = query_text(posted, request.ask.query)
+        query = query_of(posted, request.ask.query)
         return await self._retriever.rank(posted, index, query, work, early)

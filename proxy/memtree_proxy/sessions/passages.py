@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.conversation.message import Volatile
-from memtree.ranking.query_text import ends
+from memtree.ranking.query import ends
 from memtree.ranking.segments import segments
 from memtree.text import secrets
 from memtree.text.words import terms

@@ -19,6 +19,10 @@ class Counting(TopicEmbedder):
         self.texts += texts
         return await super().embed(texts)
 
+    async def embed_query(self, text):
+        self.texts.append(f"? {text}")
+        return await super().embed_query(text)
+
 
 async def test_a_text_is_embedded_once_for_all_runs(tmp_path):
     rows = []
@@ -26,9 +30,10 @@ async def test_a_text_is_embedded_once_for_all_runs(tmp_path):
     for embedder in (first, second):
         kept = KeptVectors(embedder, tmp_path / "vectors.db")
         rows.append(await embedder.embed(["a tide", "a port", "a tide"]))
-        rows.append([await embedder.embed_query("a port")])
+        rows.append(await embedder.embed_queries(["a port", "a tide"]))
+        assert np.array_equal(rows[-1][0], await embedder.embed_query("a port"))
         kept.close()
-    assert first.texts == ["a tide", "a port"]
+    assert first.texts == ["a tide", "a port", "? a port", "? a tide"]
     assert second.texts == []
     assert np.array_equal(rows[0], rows[2])
     assert np.array_equal(rows[1], rows[3])

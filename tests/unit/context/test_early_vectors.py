@@ -30,7 +30,15 @@ class Noted:
         return getattr(self._embedder, name)
 
     async def embed_query(self, query):
-        self.asked.append(query)
+        await self._begun([query])
+        return await self._embedder.embed_query(query)
+
+    async def embed_queries(self, queries):
+        await self._begun(queries)
+        return await self._embedder.embed_queries(queries)
+
+    async def _begun(self, queries):
+        self.asked += queries
         self.began.set()
         self.store_calls.append(len(self.world.store.calls))
         try:
@@ -40,7 +48,6 @@ class Noted:
             raise
         if self.broken:
             raise EmbedderUnavailable("down")
-        return await self._embedder.embed_query(query)
 
 
 def a_world():
@@ -61,6 +68,32 @@ async def test_the_question_is_embedded_before_the_tree_grows():
         await world.ask(asking(story()), mode=mode)
         assert len(noted.asked) == 1
         assert "commit" in world.store.calls[noted.store_calls[0] :]
+
+
+def working():
+    call = {"id": "c", "type": "function", "function": {"name": "grep", "arguments": '{"p":"x"}'}}
+    said = {"role": "assistant", "content": "I look for x.", "tool_calls": [call]}
+    return [*asking(story()), said, {"role": "tool", "tool_call_id": "c", "content": "x = 7"}]
+
+
+@pytest.mark.slow
+async def test_in_a_tool_loop_text_and_call_are_embedded_before_the_tree_grows():
+    """In one call of the embedder, and not the request, which is the same in every turn."""
+    for mode in ("stable", "fresh"):
+        world, noted = a_world()
+        await world.ask(working(), mode=mode)
+        assert noted.asked == ["I look for x.", "grep x"]
+        assert len(noted.store_calls) == 1
+        assert "commit" in world.store.calls[noted.store_calls[0] :]
+
+
+@pytest.mark.slow
+async def test_words_rank_a_tool_loop_where_the_embedder_fails():
+    world, noted = a_world()
+    noted.broken = True
+    answer = await world.ask(working(), mode="fresh")
+    assert answer.messages
+    assert len(noted.store_calls) == 1
 
 
 @pytest.mark.slow
@@ -106,9 +139,9 @@ async def test_a_question_is_embedded_without_the_names_of_speakers_too(monkeypa
     talk = [{**said, "content": f"{names[said['role']]}: {said['content']}"} for said in story()]
     used = []
 
-    def ranking(posted, corpus, query, vector):
-        used.append(vector)
-        return recipe.ranking(posted, corpus, query, vector)
+    def ranking(posted, corpus, query, vectors):
+        used.extend(vectors)
+        return recipe.ranking(posted, corpus, query, vectors)
 
     monkeypatch.setattr(retrieval, "ranking", ranking)
     named, bare = "Which harbour does Bob open at seven?", "Which harbour does  open at seven?"

@@ -57,8 +57,8 @@ from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
 from memtree.text.spans import Span
 from memtree.text.words import anchors, terms
+from memtree.text.words.acknowledgements import is_acknowledgement
 from memtree.tree import chunking, growth, passages
-from memtree.unfolding import recall_block
 from memtree.unfolding.excerpts import telling_lines
 from memtree.unfolding.memory_message import labels
 from memtree.wire import json_body
@@ -232,7 +232,7 @@ TEXTS = {
         lambda raw: PlacedMemories(lines_of(["b"]), 1).within(b"[" + raw + b"]"),
         hostile.message("system"),
     ),
-    "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
+    "an acknowledgement": Subject(is_acknowledgement, hostile.as_it_is),
     "segments": Subject(segments.segments, hostile.as_it_is),
     "telling lines": Subject(
         lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is

@@ -24,7 +24,11 @@ def told(*turns):
 
 def best(history, corpus, query, vector=None):
     """The message with the best passage."""
-    return int(corpus.message[np.argmax(ranking(history, corpus, query, vector).fused)])
+    return int(
+        corpus.message[
+            np.argmax(ranking(history, corpus, query, () if vector is None else [vector]).fused)
+        ]
+    )
 
 
 FILLER = [(("user", "assistant")[n % 2], prose(n, 40)) for n in range(60)]
@@ -33,8 +37,8 @@ FILLER = [(("user", "assistant")[n % 2], prose(n, 40)) for n in range(60)]
 def test_words_rank_where_there_is_no_vector():
     history, corpus = told(*FILLER[:20], ("user", "The launch code is marigold."), *FILLER)
     assert best(history, corpus, "Which launch code was it?") == 20
-    assert ranking(history, corpus, "launch", None).cosine is None
-    assert ranking(history, corpus, "launch", np.ones(3, np.float32)).cosine is None
+    assert ranking(history, corpus, "launch", ()).cosine is None
+    assert ranking(history, corpus, "launch", [np.ones(3, np.float32)]).cosine is None
 
 
 def test_meaning_ranks_and_is_shown_as_it_is():
@@ -44,11 +48,33 @@ def test_meaning_ranks_and_is_shown_as_it_is():
         rows = np.tile(np.array([[0, 0, 1]], np.float32), (len(leaf.passages), 1))
         rows[np.flatnonzero(corpus.leaf == index) == wanted] = (1, 0, 0)
         corpus.add_vectors({leaf.id: vectors.pack(rows, [1] * len(rows))})
-    made = ranking(history, corpus, "zzzz", np.array([1, 0, 0], np.float32))
+    made = ranking(history, corpus, "zzzz", [np.array([1, 0, 0], np.float32)])
     assert made.cosine is not None
     assert made.cosine.argmax() == made.fused.argmax() == wanted
     assert made.cosine[wanted] > 0.999  # of the question, not of what it was moved to
     assert np.delete(made.cosine, wanted).max() < 0.01
+
+
+def test_each_meaning_of_a_query_finds_its_passage():
+    """Their mean would be as near to passages between them."""
+    history, corpus = told(*FILLER)
+    first, second = len(corpus) // 4, len(corpus) // 2
+    for index, leaf in enumerate(corpus.leaves):
+        rows = np.tile(np.array([[0, 0, 1]], np.float32), (len(leaf.passages), 1))
+        of_leaf = np.flatnonzero(corpus.leaf == index)
+        rows[of_leaf == first] = (1, 0, 0)
+        rows[of_leaf == second] = (0, 1, 0)
+        corpus.add_vectors({leaf.id: vectors.pack(rows, [1] * len(rows))})
+    meanings = [np.array(row, np.float32) for row in ((1, 0, 0), (0, 1, 0))]
+    alone = [ranking(history, corpus, "harbour", [each]) for each in meanings]
+    made = ranking(history, corpus, "harbour", meanings)
+    assert made.cosine is not None
+    assert set(np.argsort(made.cosine)[-2:]) == {first, second}
+    assert made.cosine[[first, second]].min() > 0.999
+    np.testing.assert_allclose(made.fused, (alone[0].fused + alone[1].fused) / 2, rtol=1e-6)
+    np.testing.assert_array_equal(made.lexical, alone[0].lexical)
+    assert made.segments(first) == alone[0].segments(first) > alone[1].segments(first)
+    assert made.segments(second) == alone[1].segments(second)
 
 
 def test_a_long_answer_does_not_pass_a_short_message_by_its_many_segments():
@@ -66,7 +92,7 @@ def test_a_long_answer_does_not_pass_a_short_message_by_its_many_segments():
         packed = vectors.pack(rows.astype(np.float32), [4] * len(messages))
         corpus.add_vectors({leaf.id: packed})
     query = np.array([1, 0, 0], np.float32)
-    made = ranking(history, corpus, "zzzz", query)
+    made = ranking(history, corpus, "zzzz", [query])
     assert corpus.message[made.cosine.argmax()] == long
     assert best(history, corpus, "zzzz", query) == short
 
@@ -85,7 +111,7 @@ def test_a_long_answer_that_is_nearest_of_all_does_not_fall_behind_many_that_are
         rows = np.stack([cosines, np.sqrt(1 - cosines**2), 0 * cosines], axis=1)
         packed = vectors.pack(rows.astype(np.float32), [4] * len(messages))
         corpus.add_vectors({leaf.id: packed})
-    made = ranking(history, corpus, "zzzz", np.array([1, 0, 0], np.float32))
+    made = ranking(history, corpus, "zzzz", [np.array([1, 0, 0], np.float32)])
     assert long in corpus.message[np.argsort(-made.fused, kind="stable")[:3]]
     row = int(made.cosine.argmax())
     assert made.segments(row).argmax() == 0
@@ -111,12 +137,12 @@ def test_of_a_named_speaker_ones_own_words_come_first():
 def test_a_query_of_a_name_alone_finds_the_name():
     turns = [(("user", "assistant")[n % 2], f"Ada: {prose(n, 20)}") for n in range(40)]
     history, corpus = told(*turns)
-    assert ranking(history, corpus, "Ada?", None).lexical.any()
+    assert ranking(history, corpus, "Ada?", ()).lexical.any()
 
 
 def test_no_passages():
     history = history_of([Message.of({"role": "user", "content": "Hello"})])
-    assert ranking(history, Corpus(3), "Hello", np.ones(3, np.float32)).fused.shape == (0,)
+    assert ranking(history, Corpus(3), "Hello", [np.ones(3, np.float32)]).fused.shape == (0,)
 
 
 def test_a_query_loses_the_names_of_speakers_and_no_other():

@@ -20,7 +20,6 @@ from memtree.unfolding.plan import Plan, RecallPlan, TextSpan
 from memtree.unfolding.recall_block import (
     LEAST,
     chosen,
-    is_acknowledgement,
     needless,
     text_of,
     versions_of,
@@ -328,55 +327,10 @@ def test_any_message_asks_where_the_other_side_does_the_work():
     assert not wants(history_of([Message.of(user("one two three"))]))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "ok",
-        "OK!",
-        "Ok, thanks.",
-        "sounds good, go ahead",
-        "Yes please do it",
-        "It's great",
-        "👍",
-        "...",
-        "danke, weiter",
-        "oui merci",
-        "sí, gracias",
-        "não, obrigado",
-        "да, спасибо",
-        "好的，谢谢",
-        "继续",
-        "はい、ありがとう。",
-        "네, 감사합니다",
-    ],
-)
-def test_acknowledgements_ask_for_nothing(text):
-    assert is_acknowledgement(text)
-    assert needless(history_of([Message.of(assistant("done")), Message.of(user(text))]))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ok?",
-        "好的？",
-        "go on with step 2",
-        "yes, Marigold",
-        "ok now fix the parser",
-        "no, not that",
-        "please continue with the launch code",
-        "ok ok ok ok ok ok ok ok ok",
-        "thanks" + " " * 500 + "Now rename the launch code of Marigold.",
-        "ok\n" + "=" * 500 + "\nERROR launch code rejected",
-        "好的，请修改解析器",
-        "да, но почему",
-        "ja, aber welcher",
-    ],
-)
-def test_what_only_looks_like_an_acknowledgement(text):
-    assert not is_acknowledgement(text)
-    assert not needless(history_of([Message.of(assistant("done")), Message.of(user(text))]))
+@pytest.mark.parametrize(("text", "expected"), [("sounds good, go ahead", True), ("ok?", False)])
+def test_an_acknowledgement_gets_no_block(text, expected):
+    history = history_of([Message.of(assistant("done")), Message.of(user(text))])
+    assert needless(history) == expected
 
 
 def test_only_messages_of_the_user_are_given_blocks():

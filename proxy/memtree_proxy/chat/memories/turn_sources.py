@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from memtree.conversation.message import RESULT_ROLES, Message, Volatile
 from memtree.errors import BadRequest
-from memtree.ranking import query_text
+from memtree.ranking.query import ends
 from memtree.wire.json_body import Body
 
 
@@ -29,7 +29,7 @@ def user_query(messages: Sequence[Message], volatile: Volatile) -> str:
                 continue
             said = volatile.strip(_words(message.content))
             if said.strip() or not message.joined:  # a reminder after tool results asks nothing
-                return query_text.ends(said)
+                return ends(said)
     except BadRequest:
         pass
     return ""

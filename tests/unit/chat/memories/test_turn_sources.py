@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.conversation.message import Message, Volatile
-from memtree.ranking.query_text import REACH
+from memtree.ranking.query import REACH
 from memtree.wire import json_body
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 
