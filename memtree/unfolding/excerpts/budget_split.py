@@ -28,7 +28,7 @@ class BudgetSplit:
     answers: float = 0
     talk: float = 0.05
     hand: float = 0.5
-    lines: float = 0.075
+    lines: float = 0.07
 
     def for_long_answers(self, budget: int, ranked: RankedHistory) -> Shares:
         lead = int(np.interp(budget, *self.lead) * budget)

@@ -155,7 +155,7 @@ def call_label(call: ToolCall) -> str:
 def _short_path(argument: str) -> str:
     """Return a path's folder and file, any other argument unchanged.
 
-    >>> _short_path("/srv/shop/src/api/orders.py"), _short_path("src/app.py"), _short_path("ls /a/b/c")
+    >>> _short_path("/srv/shop/api/orders.py"), _short_path("src/app.py"), _short_path("ls /a/b")
     ('…/api/orders.py', 'src/app.py', 'ls /a/b/c')
     """
     parts = argument.rsplit("/", 2)
