@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memtree.conversation import history
+from memtree.conversation.content.argument_values import argument_values
 from memtree.conversation.history import History
 from memtree.conversation.keep_options import KeepOptions
 from memtree.conversation.message import Message
@@ -81,6 +82,17 @@ SUBJECTS = {
     ),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
+    "strings in arguments": Subject(
+        lambda text: argument_values(json.dumps({"a": [text, *hostile.cut(text, 9)]})),
+        hostile.as_it_is,
+    ),
+    "arguments without an end": Subject(
+        lambda text: argument_values('{"a":["' + text), hostile.as_it_is
+    ),
+    "quotes of arguments": Subject(
+        lambda text: hostile.quoted(hostile.posted(hostile.calls(json.dumps({"a": text})))),
+        hostile.as_it_is,
+    ),
     "work in a body": Subject(lambda text: list(works_in(f"`{text}`: ok `")), hostile.as_it_is),
     "a name of work": Subject(lambda text: shown(text, 60), hostile.as_it_is),
     "a call of a leaf": Subject(

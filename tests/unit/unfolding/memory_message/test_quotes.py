@@ -192,3 +192,11 @@ def test_arguments_that_no_path_can_name_are_quoted_as_posted() -> None:
     span = TextSpan(1, 0, len(found.view(1).text))
     (quote,) = quotes([span], found)
     assert (quote.part, quote.text) == ("tool_calls[0].function.arguments", "some words\\nand more")
+
+
+def test_the_free_text_of_a_custom_call_is_quoted_as_posted() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n+some words\n*** End Patch"
+    made = {"id": "c", "type": "custom", "custom": {"name": "apply_patch", "input": patch}}
+    found = history("Go.", {"role": "assistant", "content": None, "tool_calls": [made]})
+    (quote,) = quotes([TextSpan(1, 0, len(found.view(1).text))], found)
+    assert (quote.part, quote.text) == ("tool_calls[0].custom.input", patch)
