@@ -125,15 +125,15 @@ def _runs(
     view: View,
     left_out: Sequence[tuple[int, int]] = (),
     *,
-    told: bool = True,
+    labelled: bool = True,
 ) -> Iterator[_Run]:
     """Yield the runs of a span: of the message's text, and of each string in the arguments of a
-    call, decoded. `left_out`: as in `_Run`, for the text of the message. `told`: include arguments
-    that the label of their call tells."""
+    call, decoded. `left_out`: as in `_Run`, for the text of the message. `labelled`: include
+    arguments that the label of their call tells."""
     message = view.message
     for start, end in view.posted(span.start, span.end):
         segment = message.segment_at(start)
-        if not told and _is_told(message, segment):
+        if not labelled and _is_told(message, segment):
             continue
         values = message.argument_values(segment)
         if not values:
@@ -160,7 +160,7 @@ def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple
     """Yield the pieces of a span as characters [start, end) of a run's text, without blank ones and
     arguments of a call that its label already shows."""
     calls = () if names else left_out(view.message)
-    for run in _runs(span, view, calls, told=names):
+    for run in _runs(span, view, calls, labelled=names):
         for low, high in _between(_cuts(run), run.start, run.end):
             if run.text[low:high].strip():
                 yield run, low, high
@@ -201,7 +201,7 @@ def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
     calls = left_out(view.message)
     fences: dict[str, list[tuple[int, str]]] = {}
     for at, span in enumerate(spans):
-        for run in _runs(span, view, calls, told=False):
+        for run in _runs(span, view, calls, labelled=False):
             marks = _fences(run, fences)
             first = start = run.start
             kept = []
