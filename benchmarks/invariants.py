@@ -6,6 +6,7 @@ budget. What this file does not use: the history, rounds, plan or prices of the 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -236,9 +237,11 @@ _NAMED = re.compile(r"\[|[^:]{1,80}:|user|assistant|tool|function")
 
 
 def named_part(fields: Mapping[str, Any], part: str) -> str:
-    """The string at a place such as `tool_calls[0].function.arguments`; empty where none is."""
+    """The string at a place such as `tool_calls[0].function.arguments.a`; empty where none is."""
     value: Any = fields
     for step in re.findall(r"[^.\[\]]+", part):
+        if isinstance(value, str):  # the arguments of a call
+            value = json.loads(value)
         value = value[int(step)] if isinstance(value, list) else value[step]
     text = value.get("text") if isinstance(value, dict) else value
     return text if isinstance(text, str) else ""

@@ -8,6 +8,7 @@ there is one way of reading.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -214,7 +215,24 @@ def _texts(message: dict[str, Any]) -> list[str]:
     ]
     bodies.append(message.get("function_call"))
     arguments = [body.get("arguments", body.get("input")) for body in bodies if body]
-    return [one for one in (content, *arguments) if isinstance(one, str)]
+    texts = [one for one in (content, *arguments) if isinstance(one, str)]
+    return [*texts, *(text for one in arguments for text in _decoded(one))]
+
+
+def _decoded(arguments: Any) -> list[str]:
+    """The strings in the JSON of a call's arguments."""
+    try:
+        found = [json.loads(arguments)]
+    except (TypeError, ValueError):
+        return []
+    texts = []
+    while found:
+        value = found.pop()
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, list | dict):
+            found += value.values() if isinstance(value, dict) else value
+    return texts
 
 
 def _told(quote: str, texts: Sequence[str]) -> bool:

@@ -26,6 +26,7 @@ from typing import Any
 
 import msgspec
 
+from memtree.conversation.content.argument_values import ArgumentValue, argument_values
 from memtree.conversation.content.call_arguments import Spelling, canonical
 from memtree.conversation.content.validation import (
     RESULT_ROLES,
@@ -107,6 +108,7 @@ class Message:
         "_fields",
         "_segments",
         "_text",
+        "_values",
         "_viewed",
         "aside",
         "joined",
@@ -131,6 +133,7 @@ class Message:
         self._segments: tuple[Segment, ...] = ()
         self._calls: tuple[ToolCall, ...] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
+        self._values: dict[str, tuple[ArgumentValue, ...]] = {}
         self._viewed: tuple[Volatile, tuple[_Piece, ...], str] | None = None
 
     @classmethod
@@ -210,6 +213,28 @@ class Message:
         """Return the segment that contains a character of `text`."""
         at = bisect_right(self.segments, offset, key=lambda segment: segment.start)
         return self._segments[at - 1]
+
+    def argument_values(self, segment: Segment) -> tuple[ArgumentValue, ...]:
+        """Return the strings in the arguments that a segment holds; none for other segments."""
+        if segment.kind != "call":
+            return ()
+        if segment.part not in self._values:
+            text = self.text[segment.start : segment.end]
+            self._values[segment.part] = argument_values(text)
+        return self._values[segment.part]
+
+    def string_at(self, part: str) -> str | None:
+        """Return the posted string that the part of a quotation names; a string in the arguments of
+        a call is decoded."""
+        for segment in self.segments:
+            if segment.quotable and segment.part == part:
+                return self.text[segment.start : segment.end]
+            if segment.kind == "call" and part.startswith(segment.part):
+                path = part.removeprefix(segment.part)
+                named = (value for value in self.argument_values(segment) if value.path == path)
+                if (value := next(named, None)) is not None:
+                    return value.text
+        return None
 
     def view(self, volatile: Volatile) -> View:
         """Return the text that leaves refer to."""

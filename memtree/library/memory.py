@@ -10,6 +10,7 @@ result has the same form. This file calls no model and knows nothing of HTTP.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -243,7 +244,9 @@ def _compressed(answer: Answer, history: PostedDialectHistory, saved: int) -> Co
 def _passage(excerpt: ExplainedExcerpt, history: PostedDialectHistory) -> Passage:
     value: Any = history.messages[excerpt.message].fields
     for step in excerpt.part.replace("[", ".").replace("]", "").split("."):
-        value = value[int(step) if step.isdigit() else step]
+        if isinstance(value, str):  # the arguments of a call
+            value = json.loads(value)
+        value = value[int(step) if isinstance(value, list) else step]
     if isinstance(value, dict):  # a part of the content: use its text
         value = value["text"]
     text = value[excerpt.start : excerpt.end]

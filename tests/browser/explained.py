@@ -3,6 +3,7 @@ same."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,7 @@ def sliced(messages: list[Any], card: dict[str, Any]) -> str:
     """Counted in code points, as Python does."""
     value = messages[card["message"]]
     for step in steps(card["part"]):
-        value = value[step]
+        value = (json.loads(value) if isinstance(value, str) else value)[step]
     text = value["text"] if isinstance(value, dict) else value
     return str(text)[card["start"] : card["end"]]
 

@@ -52,11 +52,20 @@ def called(name: str, arguments: str, start: int = 0) -> list[Action]:
 
 def acted(name: str, argument_groups: Sequence[Group]) -> list[Action]:
     """Return the actions of a call with these groups of arguments."""
-    verbs = frozenset(word.lower() for word in _SPLIT.findall(name[:80]))
+    verbs = _verbs(name)
     actions = [action for group in argument_groups for action in _grouped(verbs, group)]
     if any(action.kind != READ for action in actions):
         actions = [action for action in actions if action.kind != READ]
     return actions
+
+
+def acts(name: str) -> bool:
+    """Return True if a word of a call's name says that it changes a file."""
+    return bool(_verbs(name) & (_WRITES | _EDITS | _DELETES))
+
+
+def _verbs(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _SPLIT.findall(name[:80]))
 
 
 def shown_files(name: str, arguments: str) -> list[str]:

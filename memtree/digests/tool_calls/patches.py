@@ -10,19 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, Action
+from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, WRITTEN, Action
 from memtree.digests.tool_calls.fields import Field, Span
 
 SHOWN = 60  # characters shown of a line; lines that fit are preferred
+LONGEST_LINE = 300  # characters of a line that names the file of a block
 LOOKED_AT = 400  # lines of an edit that are read
-_PATCH = re.compile(r"\*\*\* (Update|Add|Delete) File: ([^\n]{1,300})$", re.MULTILINE)
+_PATCH = re.compile(r"\*(?<![^\n].)\*\* (Update|Add|Delete) File: ([^\n]{1,300})$", re.MULTILINE)
 # Each pattern begins with a character, not with `^`, and then looks back for the line's beginning,
 # so the engine skips all text without that character.
-_SEARCH = re.compile(r"[<-](?<![^\n].)[<-]{4,8} ?(?:SEARCH|ORIGINAL)\b[^\n]*")
+_SEARCH = re.compile(r"[<-](?<![^\n].)[<-]{4,8} ?(SEARCH|ORIGINAL)\b[^\n]*")
 _DIVIDER = re.compile(r"=(?<![^\n].)={4,8} *$", re.MULTILINE)
 _REPLACE = re.compile(r"[>+](?<![^\n].)[>+]{4,8} ?(?:REPLACE|UPDATED)\b[^\n]*")
 _DIFF = re.compile(r"^--- ([^\n\t]{1,300})[^\n]*\n\+\+\+ ([^\n\t]{1,300})", re.MULTILINE)
-_PATH = re.compile(r"[\w./@~+()\[\] -]{0,200}[\w)\]]")
+_PATH = re.compile(r"[\w./\\@~+()\[\]$ -]{0,200}[\w)\]]")
+# A path among other words has a folder or an ending.
+_NAMED = re.compile(
+    r"(?<![^\s:=`\"'(])(?!//|[\w.+-]{1,20}://)"
+    r"[\w./\\@~+()\[\]$-]{0,200}[./\\][\w()\[\]$-]{0,60}\w(?![\w/])"
+)
+_FENCE = re.compile(r"`(?<![^\n].)``[^\n]{0,200}")
 _SIDES = re.compile(r"^[ab]/")
 
 
@@ -75,7 +82,11 @@ def _blocks(field: Field, text: str, path: Field | None) -> Iterator[Action]:
         ended = _REPLACE.search(text, divider.end()) if divider else None
         if not (begun and divider and ended):
             return
-        named = _path_above(field, text, at, begun.start()) or named
+        above = _path_above(field, text, at, begun.start())
+        beside = _path_in(text, begun.end(1), begun.end())
+        if above is None and beside is not None:
+            above = text[slice(*beside)], field.span(*beside)
+        named = above or named
         if path is not None:
             named = path.text, path.span()
         at = ended.end()
@@ -94,19 +105,47 @@ def _path_above(field: Field, text: str, least: int, at: int) -> tuple[str, Span
         if end < least:
             return None
         at = max(least, text.rfind("\n", least, end) + 1)
-        line = text[at:end]
-        name = line.strip().strip("*`#: ")
-        if name.startswith("```") or not name:
-            continue
-        if (
-            len(name) < 200
-            and ("." in name or "/" in name or name[:1].isupper())
-            and _PATH.fullmatch(name)
-            and name.count(" ") < 2
-        ):
-            start = at + line.index(name)
-            return name, field.span(start, start + len(name))
+        if (path := _path_in(text, at, end)) is not None:
+            return text[slice(*path)], field.span(*path)
     return None
+
+
+def _path_in(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the place of the path that a line names: alone, in backticks, as the line's last word
+    (`File: a.py`), or behind the language of a fence (```` ```python a.py ````)."""
+    if end - start > LONGEST_LINE:
+        return None
+    line = text[start:end]
+    name = line.strip().strip("*`#: ")
+    words = line.split()
+    alone = _PATH.fullmatch(name) and ("." in name or "/" in name or name[:1].isupper())
+    if alone and (" " not in name or (name.count(" ") == 1 and "/" in name.split()[0])):
+        at = start + line.index(name)
+        return at, at + len(name)
+    named = list(_NAMED.finditer(line))
+    if not named:
+        return None
+    low, high = named[-1].span()
+    quoted = line[low - 1 : low] == "`" == line[high : high + 1]
+    last = high >= len(line.rstrip("*`: \r")) and (len(words) < 4 or line.rstrip().endswith(":"))
+    if quoted or last or line.lstrip().startswith("```"):
+        return start + low, start + high
+    return None
+
+
+def whole_files(field: Field) -> Iterator[Action]:
+    """Yield the files whose new contents a text gives in fenced blocks: a line above a block, or
+    the block's first line, names the file."""
+    text = field.text
+    marks = list(_FENCE.finditer(text))
+    least = 0
+    for begun, ended in zip(marks[::2], marks[1::2], strict=False):
+        path = _path_in(text, begun.start(), begun.end())
+        named = (text[slice(*path)], field.span(*path)) if path else None
+        named = named or _path_above(field, text, least, begun.start())
+        if named is not None:
+            yield Action(WRITTEN, *named, first_line(field, begun.end(), ended.start()))
+        least = ended.end()
 
 
 def _diffs(field: Field, text: str) -> Iterator[Action]:

@@ -7,27 +7,16 @@ command, SEARCH/REPLACE blocks, diffs, and lines that report applied edits.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
 from memtree.digests.tool_calls import programs, shell
-from memtree.digests.tool_calls.calls import acted
-from memtree.digests.tool_calls.event import COMMITTED, CREATED, EDITED, UNDONE, Action
-from memtree.digests.tool_calls.fields import Field, Group, Span, folded, groups
+from memtree.digests.tool_calls.event import COMMITTED, CREATED, EDITED, READ, UNDONE, Action
+from memtree.digests.tool_calls.fields import Field, Span
+from memtree.digests.tool_calls.markup import tagged
+from memtree.digests.tool_calls.objects import listed
 from memtree.digests.tool_calls.patches import is_patch, patched
-from memtree.language.word_file import WordFile
 
-_DATA = WordFile("all", "tool_calls")
-
-MAX_CALLS = 12  # calls read in one message
-_TAG = _DATA.pattern(
-    "tag_names",
-    re.IGNORECASE,
-    shaped=r"<(?:parameter(?: name=|=)[\"']?({0})[\"']?|({0}))>".format,
-)
-_CALL = re.compile(r"<(?:invoke name=[\"']|function=)?([A-Za-z]\w{2,40})[\"']?>")
-_JSON_CALL = re.compile(r"\{(?<![^\n>].)\s{0,8}\"")
 _FENCE = re.compile(r"`(?<![^\n].)``[\w-]*\n")
 _SAID = re.compile(
     r"(?:Applied edit to (?P<edited>[^\n]{1,200})"
@@ -38,10 +27,10 @@ _SAID = re.compile(
 _MARKS = ("Applied edit to ", "Commit ", "Removed: ", "Reverted ", "Created ")
 _SEEN = (
     b"```",
-    b"<path>",
-    b"<command>",
-    b"<parameter",
+    b"</",
+    b"<\\/",
     b"SEARCH",
+    b"ORIGINAL",
     b"+++ ",
     b"*** ",
     b"Applied edit",
@@ -49,6 +38,8 @@ _SEEN = (
     b"Removed: ",
     b"Reverted ",
     b'{\\"',
+    b"{\\n",
+    b"{ ",
 )
 _CALLED = re.compile(
     rb"<<<<<<< SEARCH|\*\*\* Begin Patch|<path>|<command>|<parameter|Applied edit to |\\n\+\+\+ "
@@ -58,6 +49,7 @@ _COMMITTED = re.compile(
     r"I committed the changes with git hash (?P<commit>[0-9a-f]{6,40}[^\n]{0,200})"
     r"|(?P<undone>I did `git reset[^`\n]{0,80}` to undo your last edits)"
 )
+_APPLIED = re.compile(r"I committed the changes with git hash|I updated the files\.")
 _SAID_BY_CLIENT = re.compile(rb"I committed the changes with git hash|to undo your last edits")
 
 
@@ -84,6 +76,12 @@ def said(text: str) -> Iterator[Action]:
         yield Action(code, match[kind], Span(*match.span(kind)), confirmed=True)
 
 
+def is_applied(text: str) -> bool:
+    """Return True if a client reports, in the user's place, that it wrote the files which the
+    message before gives."""
+    return _APPLIED.match(text) is not None
+
+
 def is_block(text: str) -> bool:
     """Return True if a text holds edits that a client has to apply."""
     return is_patch(text)
@@ -97,18 +95,16 @@ def ends_fenced(raw: bytes) -> bool:
 def written(text: str, start: int, *, fences: bool = True) -> list[Action]:
     """Return the actions that assistant prose requests or reports; it begins at character `start`
     of the message's view. `fences`: True if the client runs a fenced command at its end."""
-    reported = list(_told(text, start))
-    if any(mark in text for mark in ("<path>", "<command>", "<parameter", "<content>")):
-        tagged = list(_tagged(text, start))
-        if tagged:
-            return [*tagged, *reported]
-    requested = list(_asked(text, start))
-    if requested:
-        return [*requested, *reported]
-    whole = Field(text, start)
-    if is_patch(text):
-        return [*patched(whole), *reported]
-    return [*(fenced(text, start) if fences else ()), *reported]
+    reports = list(reported(text, start))
+    calls = list(tagged(text, start)) if "</" in text else []
+    if any(action.kind != READ for action in calls):
+        return [*calls, *reports]
+    if is_patch(text):  # before JSON, since the lines of its blocks may be JSON
+        return [*calls, *patched(Field(text, start)), *reports]
+    calls += listed(text, start, fenced=fences)
+    if not calls and fences:
+        calls = list(fenced(text, start))
+    return [*calls, *reports]
 
 
 def _lines_said(text: str) -> Iterator[re.Match[str]]:
@@ -122,7 +118,7 @@ def _lines_said(text: str) -> Iterator[re.Match[str]]:
             at = text.find(mark, at + len(mark))
 
 
-def _told(text: str, start: int) -> Iterator[Action]:
+def reported(text: str, start: int = 0) -> Iterator[Action]:
     """Yield the actions that lines of the client report."""
     for match in sorted(_lines_said(text), key=lambda match: match.start()):
         kind = match.lastgroup or ""
@@ -130,58 +126,6 @@ def _told(text: str, start: int) -> Iterator[Action]:
         low = start + match.start(kind)
         code = {"edited": EDITED, "created": CREATED, "commit": COMMITTED, "undone": UNDONE}[kind]
         yield Action(code, said, Span(low, low + len(said)), confirmed=True)
-
-
-def _tagged(text: str, start: int) -> Iterator[Action]:
-    """Yield calls in tags: consecutive values under one opening tag are a call's arguments."""
-    group: Group = {}
-    unclosed: set[str] = set()
-    name = ""
-    at = 0
-    calls = 0
-    while calls < MAX_CALLS and (match := _TAG.search(text, at)):
-        for opened in _CALL.finditer(text, at, match.start()):
-            if not _TAG.fullmatch(opened[0]):
-                if group:
-                    yield from acted(name, [group])
-                    calls, group = calls + 1, {}
-                name = opened[1]
-        key = match[1] or match[2]
-        close = "</parameter>" if match[1] else f"</{match[2]}>"
-        end = -1 if close in unclosed else text.find(close, match.end())
-        at = match.end()
-        if end < 0:
-            unclosed.add(close)
-        if end < 0 or folded(key) == "args":
-            continue
-        if folded(key) in group and folded(key) in ("path", "command"):
-            yield from acted(name, [group])
-            calls, group = calls + 1, {}
-        low, high = match.end(), end
-        while low < high and text[low] in "\n":
-            low += 1
-        group[folded(key)] = Field(text[low:high].rstrip("\n"), start + low)
-        at = end
-    if group:
-        yield from acted(name, [group])
-
-
-def _asked(text: str, start: int) -> Iterator[Action]:
-    """Yield calls written as JSON objects at the beginning of a line."""
-    decoder = json.JSONDecoder()
-    at = 0
-    for _ in range(MAX_CALLS):
-        match = _JSON_CALL.search(text, at)
-        if match is None:
-            return
-        try:
-            held, end = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            return
-        at = end
-        name = held.get("name") or held.get("tool") or held.get("action") or ""
-        arguments = groups(text[match.start() : end], start + match.start())
-        yield from acted(str(name) if isinstance(name, str) else "", arguments)
 
 
 def fenced(text: str, start: int) -> Iterator[Action]:

@@ -2,19 +2,20 @@
 them, and marks for omitted text.
 
 A span is split at the ends of posted strings, around blocks that clients rewrite with each request,
-and around characters by which a line could be mistaken for one of ours (`own_lines`).
+and around characters by which a line could be mistaken for one of ours (`own_lines`). The arguments
+of a call are quoted decoded, string by string.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 from memtree.conversation.history import History
-from memtree.conversation.message import Message, View
+from memtree.conversation.message import Message, Segment, View
 from memtree.unfolding.memory_message.call_texts import left_out
 from memtree.unfolding.memory_message.labels import shown_line, tells_all
 from memtree.unfolding.own_lines import GAP, cut_spans
@@ -31,7 +32,8 @@ _PATH = re.compile(r"[\w./\\-]{0,60}[./][\w./\\-]{1,60}")
 @dataclass(frozen=True, slots=True)
 class Quote:
     """A verbatim piece of the rendered text: code points [start, end) of the string at `part` (such
-    as `content[0]`) of the posted message with this index; `text` is that piece."""
+    as `content[0]` or, decoded, `tool_calls[0].function.arguments.text`) of the posted message with
+    this index; `text` is that piece."""
 
     span: TextSpan
     posted: int
@@ -46,22 +48,21 @@ def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) 
     names, which are shown even if they are arguments of a call."""
     pieces = []
     for span in spans:
-        message = history.messages[span.message]
-        for start, end in _shown(span, history.view(span.message), names=names):
-            segment = message.segment_at(start)
-            low, high = start - segment.start, end - segment.start
-            posted = history.posted[span.message]
-            text = message.text[start:end]
-            pieces.append(Quote(span, posted, segment.part, low, high, text))
+        posted = history.posted[span.message]
+        for run, start, end in _shown(span, history.view(span.message), names=names):
+            low, high = start - run.base, end - run.base
+            pieces.append(Quote(span, posted, run.part, low, high, run.text[start:end]))
     return pieces
 
 
 def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
     """Return the place of a span's first piece, quoted or not: part, start and end as in `Quote`.
     ("", 0, 0) if none of it was posted verbatim."""
-    message = history.messages[span.message]
-    for start, end in history.view(span.message).posted(span.start, span.end):
-        segment = message.segment_at(start)
+    view = history.view(span.message)
+    for run in _runs(span, view):
+        return run.part, run.start - run.base, run.end - run.base
+    for start, end in view.posted(span.start, span.end):  # between the strings of a call
+        segment = view.message.segment_at(start)
         return segment.part, start - segment.start, end - segment.start
     return "", 0, 0
 
@@ -106,23 +107,63 @@ def gap(text: str) -> str:
     return f"[... {lines} lines of code{name}]"
 
 
-def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of a span in characters of the posted text, without blank ones and arguments
-    of a call that its label already shows."""
-    text = view.message.text
-    calls = () if names else left_out(view.message)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Characters [start, end) of a posted text that a span covers. `part`: the string they are in,
+    which begins at `base` of the text. `left_out`: spans that quotations leave out of it."""
+
+    text: str
+    part: str
+    base: int
+    start: int
+    end: int
+    left_out: Sequence[tuple[int, int]] = ()
+
+
+def _runs(
+    span: TextSpan,
+    view: View,
+    left_out: Sequence[tuple[int, int]] = (),
+    *,
+    labelled: bool = True,
+) -> Iterator[_Run]:
+    """Yield the runs of a span: of the message's text, and of each string in the arguments of a
+    call, decoded. `left_out`: as in `_Run`, for the text of the message. `labelled`: include
+    arguments that the label of their call tells."""
+    message = view.message
     for start, end in view.posted(span.start, span.end):
-        if text[start : start + 1] == "{" and _is_told(view.message, start):
+        segment = message.segment_at(start)
+        if not labelled and _is_told(message, segment):
             continue
-        cuts = cut_spans(text, start, end) if names else _cuts(text, start, end, calls)
-        for low, high in _between(cuts, start, end):
-            if text[low:high].strip():
-                yield low, high
+        values = message.argument_values(segment)
+        if not values:
+            yield _Run(message.text, segment.part, segment.start, start, end, left_out)
+        low, high = start - segment.start, end - segment.start
+        first = bisect_right(values, low, key=lambda value: value.end)
+        for value in islice(values, first, None):
+            if value.start >= high:
+                break
+            at = segment.start + value.start
+            around = bisect_right(left_out, at, key=lambda each: each[0]) - 1
+            if around < 0 or left_out[around][1] <= at:
+                part = segment.part + value.path
+                yield _Run(value.text, part, 0, *value.decoded(low, high))
 
 
-def _is_told(message: Message, start: int) -> bool:
-    segment = message.segment_at(start)
-    return segment.kind == "call" and tells_all(message.text[segment.start : segment.end])
+def _is_told(message: Message, segment: Segment) -> bool:
+    if segment.kind != "call" or message.text[segment.start] != "{":
+        return False
+    return tells_all(message.text[segment.start : segment.end])
+
+
+def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple[_Run, int, int]]:
+    """Yield the pieces of a span as characters [start, end) of a run's text, without blank ones and
+    arguments of a call that its label already shows."""
+    calls = () if names else left_out(view.message)
+    for run in _runs(span, view, calls, labelled=names):
+        for low, high in _between(_cuts(run), run.start, run.end):
+            if run.text[low:high].strip():
+                yield run, low, high
 
 
 def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -132,15 +173,12 @@ def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[
     yield start, end
 
 
-def _cuts(
-    text: str, start: int, end: int, calls: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a piece of the posted text that a quotation leaves out, in order:
-    characters by which a line could be mistaken for one of ours, and the JSON around the texts of a
-    call (`calls`)."""
-    done = start
-    around = ((max(start, low), min(end, high)) for low, high in calls)
-    for low, high in sorted(chain(around, cut_spans(text, start, end))):
+def _cuts(run: _Run) -> Iterator[tuple[int, int]]:
+    """Yield the spans that a quotation leaves out of a run, in order: characters by which a line
+    could be mistaken for one of ours, and the JSON around the texts of a call in prose."""
+    done = run.start
+    around = ((max(run.start, low), min(run.end, high)) for low, high in run.left_out)
+    for low, high in sorted(chain(around, cut_spans(run.text, run.start, run.end))):
         if high > max(low, done):
             yield max(low, done), high
             done = high
@@ -152,33 +190,40 @@ def cut_lines(spans: Iterable[TextSpan], history: History) -> int:
     return sum(
         1
         for span in spans
-        for start, end in history.view(span.message).posted(span.start, span.end)
-        for _ in cut_spans(history.messages[span.message].text, start, end)
+        for run in _runs(span, history.view(span.message))
+        for _ in cut_spans(run.text, run.start, run.end)
     )
 
 
 def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
     """Yield the shown pieces, each with the index of its span. If a single character is left out,
     the text continues after it."""
-    text = view.message.text
-    fenced = "```" in text or "~~~" in text
-    fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
     calls = left_out(view.message)
+    fences: dict[str, list[tuple[int, str]]] = {}
     for at, span in enumerate(spans):
-        for first, end in view.posted(span.start, span.end):
-            if text[first : first + 1] == "{" and _is_told(view.message, first):
-                continue
-            kept, start = [], first
-            for low, high in chain(_cuts(text, first, end, calls), [(end, end)]):
-                kept.append(text[start:low])
+        for run in _runs(span, view, calls, labelled=False):
+            marks = _fences(run, fences)
+            first = start = run.start
+            kept = []
+            for low, high in chain(_cuts(run), [(run.end, run.end)]):
+                kept.append(run.text[start:low])
                 start = high
                 if high - low == 1:
                     continue
                 piece = "".join(kept)  # up to one of our tags, or the end
                 if piece.strip():
-                    opened, left_open = _open_fence(fences, first), _open_fence(fences, low)
+                    opened, left_open = _open_fence(marks, first), _open_fence(marks, low)
                     yield at, _fenced(piece, opened, left_open)
                 kept, first = [], high
+
+
+def _fences(run: _Run, known: dict[str, list[tuple[int, str]]]) -> list[tuple[int, str]]:
+    """Return the fences of a run's text with their places; `known`: those of other parts."""
+    if run.part not in known:
+        fenced = "```" in run.text or "~~~" in run.text
+        matches = _FENCE.finditer(run.text) if fenced else ()
+        known[run.part] = [(match.start(1), match[1]) for match in matches]
+    return known[run.part]
 
 
 def _open_fence(fences: Sequence[tuple[int, str]], at: int) -> str:

@@ -59,13 +59,19 @@ def pinned_spans(history: History, places: Iterable[PinnedPlace]) -> Iterator[Te
         if history.posted[index : index + 1] != (place.message,):
             continue
         message, view = history.messages[index], history.view(index)
-        segments = (each for each in message.segments if each.quotable and each.part == place.part)
-        for segment in segments:
-            string = message.text[segment.start : segment.end]
-            text = string[place.start : place.end]
-            at = view.text.find(text) if text else -1
-            if (
-                at >= 0
-                and sha256(text.encode("utf-8", "surrogatepass")).hexdigest() == place.sha256
-            ):
-                yield TextSpan(index, at, at + len(text))
+        text = (message.string_at(place.part) or "")[place.start : place.end]
+        if sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != place.sha256:
+            continue
+        at, end = _found(text, view.text)
+        if at >= 0:
+            yield TextSpan(index, at, end)
+
+
+def _found(text: str, view: str) -> tuple[int, int]:
+    """Return the (start, end) of a text in a view, whose arguments of calls are JSON; start is -1
+    if the text is not there."""
+    spelled = msgspec.json.encode(text).decode()[1:-1]
+    for form in (text, spelled):
+        if form and (at := view.find(form)) >= 0:
+            return at, at + len(form)
+    return -1, -1

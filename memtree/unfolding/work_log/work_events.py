@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
-from memtree.digests.tool_calls import prose, results
+from memtree.digests.tool_calls import patches, prose, results
 from memtree.digests.tool_calls.calls import called
 from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, TEST, UNDONE, Action
-from memtree.digests.tool_calls.fields import Span
+from memtree.digests.tool_calls.fields import Field, Span
 from memtree.digests.tool_calls.outputs import output
 from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
 
@@ -52,12 +52,16 @@ def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent
     fences = _runs_fences(history, cut, head)
     for message in range(head, cut):
         fact = history.facts[message]
-        if fact.calls:
-            yield from _of_calls(history, message, cut)
+        if fact.calls and (events := list(_of_calls(history, message, cut))):
+            yield from events
+        elif fact.calls and not prose.is_block(history.messages[message].text):
+            continue
         elif fact.role != "user" and fact.role not in RESULT_ROLES:
             if prose.may_tell(history.messages[message].raw):
                 yield from _of_prose(history, message, cut, confirms, fences)
                 confirms = confirms or APPLIED in history.messages[message].raw
+        elif fact.role in RESULT_ROLES:
+            confirms = confirms or APPLIED in history.messages[message].raw
         elif fact.role == "user" and prose.may_be_said(history.messages[message].raw):
             for action in prose.said(history.view(message).text):
                 yield _event(history, message, action, None)
@@ -121,19 +125,28 @@ def _of_prose(
             view.text[segment.start : segment.end], segment.start, fences=fences
         )
     ]
-    edits = [action for action in actions if action.confirmed and action.kind == EDITED]
-    confirmed = {action.text for action in edits}
-    proposed = {action.text for action in actions if not action.confirmed}
-    ran = any(action.kind == RAN for action in actions)
-    needs = (confirms or bool(edits)) and prose.is_block(view.text)
     answer = _answer(history, message, cut)
+    answered = history.view(answer).text if answer is not None else ""
+    if not actions and prose.is_applied(answered):
+        actions = list(patches.whole_files(Field(view.text)))
+    edits = [action for action in actions if action.confirmed and action.kind == EDITED]
+    reports = [action for action in prose.reported(answered) if action.kind == EDITED]
+    confirmed = {_path(action.text) for action in (*edits, *reports)}
+    proposed = {_path(action.text) for action in actions if not action.confirmed}
+    ran = any(action.kind == RAN for action in actions)
+    needs = (confirms or bool(confirmed)) and prose.is_block(view.text)
     for action in actions:
-        if action in edits and action.text in proposed:
+        if action in edits and _path(action.text) in proposed:
             continue  # its blocks are more precise
-        if needs and not action.confirmed and action.text not in confirmed:
+        if needs and not action.confirmed and _path(action.text) not in confirmed:
             continue  # only proposed, or refused
-        known = action.text in confirmed or (ran and action.shell)
+        known = _path(action.text) in confirmed or (ran and action.shell)
         yield _event(history, message, action, None if known else answer)
+
+
+def _path(text: str) -> str:
+    """Return a path with the separators that another report of the file may have."""
+    return text.replace("\\", "/")
 
 
 def _answer(history: History, message: int, cut: int) -> int | None:

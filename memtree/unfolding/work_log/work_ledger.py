@@ -203,7 +203,7 @@ def _span(text: WorkText) -> WorkSpan:
 
 
 def _path(text: str) -> str:
-    return text.strip().strip("'\"`").removeprefix("./").rstrip("/")
+    return text.strip().strip("'\"`").replace("\\", "/").removeprefix("./").rstrip("/")
 
 
 def _is_path(text: str) -> bool:

@@ -39,10 +39,10 @@ _PLACE: Answer[Any] = {
     "message": same(COUNT, "Index of the posted message."),
     "part": same(
         STRING,
-        "The string in that message: `content`, `content[i]` or "
-        "`tool_calls[i].function.arguments`.",
+        "The string in that message: `content`, `content[i]` or a string in the arguments of a "
+        "call, as in `tool_calls[i].function.arguments.text`.",
     ),
-    "start": same(COUNT, "First code point in that string."),
+    "start": same(COUNT, "First code point in that string, decoded."),
     "end": same(COUNT, "Code point after the last."),
 }
 _RULE: Answer[Any] = {

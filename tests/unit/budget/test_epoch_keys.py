@@ -49,7 +49,7 @@ def test_a_dialect_is_no_scope_of_memories():
 
 def test_the_key_of_a_chat_is_that_of_stored_epochs():
     """Another value would end all epochs that are stored."""
-    assert epoch.key(**KEYED, dialect="").hex() == "bca4c27d73ffc9dd9829c2f8"
+    assert epoch.key(**KEYED, dialect="").hex() == "f70dc0474e7452acb5652758"
 
 
 def test_what_does_not_make_bytes_is_not_in_the_key():

@@ -85,7 +85,7 @@ async def test_all_excerpts_stand_where_they_are_said_to(name, mode):
     printed_check()(posted, sent)
     if name == "agent":
         parts = {excerpt["part"] for excerpt in excerpts}
-        assert parts & {"content[1]", "content[2]", "tool_calls[0].function.arguments"}
+        assert parts & {"content[1]", "content[2]", "tool_calls[0].function.arguments.text"}
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memtree.conversation import history
+from memtree.conversation.content.argument_values import argument_values
 from memtree.conversation.history import History
 from memtree.conversation.keep_options import KeepOptions
 from memtree.conversation.message import Message
@@ -15,7 +16,7 @@ from memtree.dialects import openai_chat
 from memtree.digests import leaf_work
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.summarize import leaf_summary
-from memtree.digests.tool_calls import calls, patches, prose, results, shell
+from memtree.digests.tool_calls import calls, markup, objects, patches, prose, results, shell
 from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
@@ -81,6 +82,17 @@ SUBJECTS = {
     ),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
+    "strings in arguments": Subject(
+        lambda text: argument_values(json.dumps({"a": [text, *hostile.cut(text, 9)]})),
+        hostile.as_it_is,
+    ),
+    "arguments without an end": Subject(
+        lambda text: argument_values('{"a":["' + text), hostile.as_it_is
+    ),
+    "quotes of arguments": Subject(
+        lambda text: hostile.quoted(hostile.posted(hostile.calls(json.dumps({"a": text})))),
+        hostile.as_it_is,
+    ),
     "work in a body": Subject(lambda text: list(works_in(f"`{text}`: ok `")), hostile.as_it_is),
     "a name of work": Subject(lambda text: shown(text, 60), hostile.as_it_is),
     "a call of a leaf": Subject(
@@ -103,6 +115,18 @@ SUBJECTS = {
     "a patch": Subject(lambda text: list(patches.patched(Field(text))), hostile.as_it_is),
     "prose": Subject(lambda text: prose.written(text, 0), hostile.as_it_is),
     "prose with tags": Subject(lambda text: prose.written("<path>" + text, 0), hostile.as_it_is),
+    "elements": Subject(
+        lambda text: list(markup.tagged(f"<edit path='a'><file><path>{text}", 0)), hostile.as_it_is
+    ),
+    "nested elements": Subject(
+        lambda text: list(markup.tagged("<edit path='a'><diff>" * (len(text) // 20), 0)),
+        hostile.as_it_is,
+    ),
+    "objects": Subject(lambda text: objects.listed('{"a": ' + text, 0), hostile.as_it_is),
+    "whole files": Subject(
+        lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n")))),
+        hostile.as_it_is,
+    ),
     "a client's words": Subject(lambda text: list(prose.said(text)), hostile.as_it_is),
     "a result": Subject(results.ended, hostile.as_it_is),
     "a refusal": Subject(results.refused, hostile.as_it_is),

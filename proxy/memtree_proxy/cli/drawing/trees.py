@@ -125,10 +125,7 @@ def quoted_messages(
 
 def quoted_text(message: Message, excerpt: ExplainedExcerpt) -> str:
     """Return the text of an excerpt, as it was posted."""
-    for segment in message.segments:
-        if segment.part == excerpt.part and segment.quotable:
-            return message.text[segment.start + excerpt.start : segment.start + excerpt.end]
-    return ""
+    return (message.string_at(excerpt.part) or "")[excerpt.start : excerpt.end]
 
 
 def summary_line(answer: Answer) -> str:

@@ -3,7 +3,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { tokens } from "../shell/format.js";
 import { ScrollBox } from "../shell/scroll_box.js";
-import { speaker, strings, unitsOf } from "./model/history.js";
+import { spanIn, speaker, strings, unitsOf } from "./model/history.js";
 import { reasonText } from "./model/picture.js";
 
 const LAST_RANK = 255; // the server keeps no greater one
@@ -102,12 +102,15 @@ export function MessageCard({ number, message, excerpts }) {
     <p class="tree-card-head"><strong>${number}</strong> <span>${speaker(message)}</span></p>
     ${found.length === 0 && html`<p class="soft small-text">No text.</p>`}
     ${found.map(
-      ({ part, text, call }) =>
-        html`${call && html`<p class="soft small-text">calls <bdi>${call}</bdi></p>`}
+      (string) =>
+        html`${string.call && html`<p class="soft small-text">calls <bdi>${string.call}</bdi></p>`}
           <${Marked}
-            text=${text}
+            text=${string.text}
             label=${`Message ${number}`}
-            spans=${excerpts.filter((each) => each.message === number && each.part === part)}
+            spans=${excerpts
+              .filter((each) => each.message === number)
+              .map((each) => spanIn(string, message, each))
+              .filter(Boolean)}
           />`,
     )}
   </section>`;

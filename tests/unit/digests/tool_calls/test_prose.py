@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memtree.digests.tool_calls import prose
@@ -53,6 +55,49 @@ def test_forms(text: str, expected: list[tuple[int, str]]) -> None:
     assert [(action.kind, action.text) for action in prose.written(text, 0)] == expected
 
 
+@pytest.mark.parametrize(
+    "above",
+    [
+        "src/x.py\n",
+        "File: src/x.py\n",
+        "### File: `src/x.py`\n\n",
+        "In `src/x.py`, change this:\n\n",
+        "1. src/x.py\n",
+        "Change this:\n```python:src/x.py\n",
+        "Change this:\n```python src/x.py\n",
+        '```python title="src/x.py"\n',
+        "```python\n// filepath: src/x.py\n",
+    ],
+)
+def test_the_line_above_a_block_names_its_file(above: str) -> None:
+    text = f"{above}<<<<<<< SEARCH\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
+    (action,) = prose.written(text, 0)
+    assert action.name is not None
+    assert (action.kind, action.text) == (EDITED, "src/x.py")
+    assert text[action.name.start : action.name.end] == "src/x.py"
+
+
+def test_a_block_may_name_its_file_beside_its_mark_and_with_backslashes() -> None:
+    block = "<<<<<<< SEARCH src\\x.py\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
+    assert [action.text for action in prose.written(block, 0)] == ["src\\x.py"]
+
+
+@pytest.mark.parametrize(
+    "above", ["Change it\n", "See https://a.example/x.y\n", "As in e.g. that.\n"]
+)
+def test_other_lines_above_a_block_name_no_file(above: str) -> None:
+    text = f"{above}<<<<<<< SEARCH\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
+    assert prose.written(text, 0) == []
+
+
+def test_blocks_of_json_lines_are_no_calls() -> None:
+    text = (
+        'package.json\n<<<<<<< SEARCH\n{\n"name": "shop", "file": "a.js"}\n=======\n'
+        '{\n"name": "shop"}\n>>>>>>> REPLACE\n'
+    )
+    assert [(act.kind, act.text) for act in prose.written(text, 0)] == [(EDITED, "package.json")]
+
+
 def test_places_count_from_the_beginning_of_the_text() -> None:
     (action,) = prose.written(BLOCK, 100)
     assert action.name is not None
@@ -71,10 +116,19 @@ def test_a_client_tells_of_commits_and_undoing_in_the_users_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [BLOCK, "<path>a</path>", "```\nls\n```", "> Applied edit to a.py"]
+    "text",
+    [
+        BLOCK,
+        "<path>a</path>",
+        '<edit path="a.py">x</edit>',
+        'Action Input: {"path": "a.py"}',
+        json.dumps({"edits": [{"file": "a.py"}]}, indent=2),
+        "```\nls\n```",
+        "> Applied edit to a.py",
+    ],
 )
 def test_messages_with_a_form_are_looked_at(text: str) -> None:
-    assert prose.may_tell(text.encode())
+    assert prose.may_tell(json.dumps(text).encode())
     assert not prose.may_tell(b"Thank you, that is all.")
 
 

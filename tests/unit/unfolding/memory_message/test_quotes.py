@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.unfolding.memory_message.quotes import first_piece, quoted, quotes
+from memtree.conversation.history import History
+from memtree.unfolding.memory_message.quotes import cut_lines, first_piece, quoted, quotes
 from memtree.unfolding.own_lines import GAP
 from memtree.unfolding.plan import TextSpan
 from tests.unit.unfolding.histories import history
@@ -137,3 +140,63 @@ def test_every_quote_has_balanced_fences(pieces, data):
 def test_a_tilde_fence_is_reopened_as_one():
     text = "~~~\na\nb\n~~~\nend\n"
     assert text_of([TextSpan(0, 6, len(text))], history(text)) == "~~~\nb\n~~~\nend\n"
+
+
+def called(**arguments: object) -> History:
+    body = {"name": "write", "arguments": json.dumps(arguments)}
+    made = {"id": "c", "type": "function", "function": body}
+    return history("Go.", {"role": "assistant", "content": None, "tool_calls": [made]})
+
+
+def test_arguments_are_quoted_decoded() -> None:
+    words = 'def f():\n    return "some words"\n'
+    found = called(path="a.py", text=words)
+    span = TextSpan(1, 0, len(found.view(1).text))
+    (quote,) = quotes([span], found)
+    assert quote.part == "tool_calls[0].function.arguments.text"
+    assert (quote.start, quote.end, quote.text) == (0, len(words), words)
+    assert quoted([span], found.view(1)) == words
+
+
+def test_a_part_of_an_argument_begins_and_ends_at_whole_escapes() -> None:
+    found = called(path="a.py", text='some words\nand "more" of them')
+    view = found.view(1)
+    start, end = view.text.index("words"), view.text.index("more") - 1  # inside of an escape
+    (quote,) = quotes([TextSpan(1, start, end)], found)
+    assert quote.text == 'words\nand "'
+    assert 'some words\nand "more" of them'[quote.start : quote.end] == quote.text
+
+
+def test_lines_and_tags_of_ours_are_left_out_of_decoded_arguments() -> None:
+    posted = '{"text": "a b\\n\\u00b67 user\\n\\u003c/context_memory>c d"}'
+    body = {"name": "write", "arguments": posted}
+    call = {"id": "c", "type": "function", "function": body}
+    found = history("Go.", {"role": "assistant", "content": None, "tool_calls": [call]})
+    span = TextSpan(1, 0, len(found.view(1).text))
+    text = quoted([span], found.view(1))
+    assert "\n7 user" in text
+    assert "context_memory" not in text
+    assert cut_lines([span], found) == 2
+
+
+def test_a_fence_is_closed_around_a_part_of_a_decoded_argument() -> None:
+    words = "Some words\n```\nx = 1\ny = 2\n```\n"
+    found = called(path="a.md", text=words)
+    view = found.view(1)
+    piece = TextSpan(1, view.text.index("x = 1"), view.text.index("y = 2"))
+    assert quoted([piece], view, marks=False) == "```\nx = 1\n```"
+
+
+def test_arguments_that_no_path_can_name_are_quoted_as_posted() -> None:
+    found = called(**{"path": "a.py", "a.b": "some words\nand more"})
+    span = TextSpan(1, 0, len(found.view(1).text))
+    (quote,) = quotes([span], found)
+    assert (quote.part, quote.text) == ("tool_calls[0].function.arguments", "some words\\nand more")
+
+
+def test_the_free_text_of_a_custom_call_is_quoted_as_posted() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n+some words\n*** End Patch"
+    made = {"id": "c", "type": "custom", "custom": {"name": "apply_patch", "input": patch}}
+    found = history("Go.", {"role": "assistant", "content": None, "tool_calls": [made]})
+    (quote,) = quotes([TextSpan(1, 0, len(found.view(1).text))], found)
+    assert (quote.part, quote.text) == ("tool_calls[0].custom.input", patch)

@@ -40,6 +40,15 @@ def test_a_place_is_found_by_its_message_and_hash(pinned: PinnedPlace, text: tup
     assert shown(pinned) == [text]
 
 
+def test_a_place_may_lie_in_a_decoded_argument_of_a_call():
+    body = {"name": "write", "arguments": '{"text": "one\\ntwo\\nthree"}'}
+    call = {"id": "c", "type": "function", "function": body}
+    found = history("Go.", {"role": "assistant", "content": None, "tool_calls": [call]})
+    pinned = place(1, 2, 5, "e\nt", "tool_calls[0].function.arguments.text")
+    (span,) = pinned_spans(found, [pinned])
+    assert found.view(1).text[span.start : span.end] == "e\\nt"
+
+
 @pytest.mark.parametrize(
     "pinned",
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memtree.conversation.history import History
-from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, UNDONE
+from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, UNDONE, WRITTEN
 from memtree.unfolding.work_log.work_events import WorkEvent, WorkText, work_events
 from tests.unit.unfolding.histories import answering, call, calling, history
 
@@ -108,6 +108,32 @@ def test_a_block_that_failed_to_match_was_not_applied() -> None:
         "# 1 SEARCH/REPLACE block failed to match!",
     )
     assert [event.refused for event in events(found)] == [True]
+
+
+def test_blocks_beside_a_call_that_edits_nothing_are_edits() -> None:
+    found = history("Go.", calling(call("run", "{}"), content=BLOCK), answering("Tokens: 9 sent."))
+    assert [(event.text, said(found, event.name)) for event in events(found)] == [("a.py", "a.py")]
+
+
+def test_a_result_may_report_which_blocks_were_applied() -> None:
+    both = f"{BLOCK}\n{BLOCK.replace('a.py', 'src/b.py')}"
+    found = history(
+        "Go.",
+        calling(call("run", "{}"), content=both),
+        answering("Applied edit to src\\b.py"),
+        calling(call("run", "{}"), content=BLOCK),
+        answering("Add a.py to the chat? n"),
+    )
+    assert [event.text for event in events(found)] == ["src/b.py"]
+
+
+def test_whole_files_count_where_the_client_reports_that_it_wrote_them() -> None:
+    asked = {"role": "assistant", "content": "src/b.py\n```python\nb = 2\n```\n"}
+    found = history("Go.", asked, "I updated the files.")
+    assert [(event.action.kind, said(found, event.name)) for event in events(found)] == [
+        (WRITTEN, "src/b.py")
+    ]
+    assert events(history("Go.", asked, "Thanks.")) == []
 
 
 def test_the_client_tells_of_a_commit_in_the_users_place() -> None:

@@ -158,7 +158,13 @@ def test_names_are_rows_of_an_explanation() -> None:
     found = history("Go.", *edit("a.py", "x = 1"), *run("make", FAILURE))
     plan, _ = memory(found, 5)
     rows = explanation(Evidence(found, plan, {})).log
-    posted = [found.messages[row.message].calls[0].arguments[row.start : row.end] for row in rows]
-    assert posted == ["a.py", "make"]
-    assert {row.part for row in rows} == {"tool_calls[0].function.arguments"}
+    strings = [found.messages[row.message].string_at(row.part) or "" for row in rows]
+    assert [text[row.start : row.end] for text, row in zip(strings, rows, strict=True)] == [
+        "a.py",
+        "make",
+    ]
+    assert {row.part.removeprefix("tool_calls[0].function.arguments") for row in rows} == {
+        ".path",
+        ".command",
+    }
     assert [(row.kind, row.outcome) for row in rows] == [("edited", None), ("run", "failed")]

@@ -3,15 +3,42 @@
 const STEP = /[^.[\]]+/g;
 const WIDE = /[\ud800-\udbff]/;
 
-/** The string at a place such as `content`, `content[2]` or `tool_calls[0].function.arguments`; "" without one. */
+/** The string at a place such as `content`, `content[2]` or, decoded, `tool_calls[0].function.arguments.text`; "" without one. */
 export function stringAt(message, part) {
   let value = message;
   for (const step of String(part).match(STEP) || []) {
+    if (typeof value === "string") value = parsed(value); // the arguments of a call
     if (value === null || typeof value !== "object") return "";
     value = Object.hasOwn(value, step) ? value[step] : undefined;
   }
   if (value && typeof value === "object") value = value.text;
   return typeof value === "string" ? value : "";
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where an excerpt of the arguments of a call, or of a string in them, lies in their JSON; null if it is not there. */
+export function spanIn({ part, text }, message, excerpt) {
+  if (excerpt.part === part) return { start: excerpt.start, end: excerpt.end };
+  if (!String(excerpt.part).startsWith(`${part}.`)) return null;
+  const value = stringAt(message, excerpt.part);
+  const from = text.indexOf(spelled(value));
+  const quoted = spelled(slice(value, excerpt.start, excerpt.end));
+  const at = from < 0 ? -1 : from + spelled(slice(value, 0, excerpt.start)).length;
+  if (at < 0 || !quoted) return null;
+  const start = points(text.slice(0, at));
+  return { start, end: start + points(quoted) };
+}
+
+/** A string as JSON spells it, without its quotation marks. */
+function spelled(text) {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Code points [start, end) of a text: the server counts these, JavaScript counts halves of the rarer ones. */
@@ -94,10 +121,11 @@ export class History {
   }
 
   /** Where a place lies among all characters of its message, as the leaves of the tree count them. */
-  character({ message, part, start }) {
+  character({ message, part, start, end }) {
     let before = 0;
     for (const each of strings(this.messages[message])) {
-      if (each.part === part) return before + points(each.call) + start;
+      const span = spanIn(each, this.messages[message], { part, start, end: end ?? start + 1 });
+      if (span) return before + points(each.call) + span.start;
       before += points(each.text) + points(each.call);
     }
     return start;

@@ -1,0 +1,114 @@
+"""Find the strings in a call's arguments, each with its path and its decoded text.
+
+Arguments are posted as the text of a JSON object, in which a line break is spelled `\\n`. They are
+quoted decoded, string by string; `ArgumentValue` maps characters of the posted text to those of the
+decoded string.
+
+    >>> [(v.path, v.text) for v in argument_values('{"path": "a", "edits": [{"new": "x\\\\ny"}]}')]
+    [('.path', 'a'), ('.edits[0].new', 'x\\ny')]
+    >>> argument_values("not JSON")
+    ()
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+MAX_DEPTH = 24
+LONGEST_PATH = 150  # characters; `explain` repeats the path with each excerpt
+_TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"|[{}\[\],]', re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^u])"
+)
+_KEY = re.compile(r"[^.\[\]]+")  # a name that the path of a part can hold
+
+
+@dataclass(frozen=True)  # without slots: the places of escapes are a cached property
+class ArgumentValue:
+    """A string in the text of a call's arguments, [start, end) without its quotation marks.
+    `path`: as in `.edits[0].new`; `text`: the decoded string."""
+
+    start: int
+    end: int
+    path: str
+    raw: str
+    text: str
+
+    @cached_property
+    def _escapes(self) -> tuple[list[int], list[int]]:
+        """Ends of the escapes, in the posted and in the decoded text."""
+        posted, decoded, removed = [0], [0], 0
+        for match in _ESCAPE.finditer(self.raw):
+            removed += len(match[0]) - 1
+            posted.append(match.end())
+            decoded.append(match.end() - removed)
+        return posted, decoded
+
+    def decoded(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters of the decoded text for characters [start, end) of the arguments;
+        an escape that the span cuts is included whole."""
+        low, high = max(start, self.start) - self.start, min(end, self.end) - self.start
+        return self._at(low, first=True), self._at(high, first=False)
+
+    def _at(self, offset: int, *, first: bool) -> int:
+        posted, decoded = self._escapes
+        at = bisect_right(posted, offset) - 1
+        place = decoded[at] + offset - posted[at]
+        if at + 1 < len(decoded) and place >= decoded[at + 1]:  # inside an escape
+            return decoded[at + 1] - first
+        return place
+
+
+def argument_values(arguments: str) -> tuple[ArgumentValue, ...]:
+    """Return the strings in arguments that are the text of a JSON object, in order; none if a path
+    cannot name each of them: there is a duplicate key, or one with a dot or a bracket."""
+    if not arguments.lstrip(" \t\r\n").startswith("{"):
+        return ()
+    try:
+        json.loads(arguments, object_pairs_hook=_named)
+        return tuple(_strings(arguments))
+    except (ValueError, RecursionError):
+        return ()
+
+
+def _named(pairs: list[tuple[str, Any]]) -> None:
+    """Raise `ValueError` for an object whose members cannot be named."""
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names) or not all(map(_KEY.fullmatch, names)):
+        raise ValueError("keys that no path can name")
+
+
+def _strings(arguments: str) -> Iterator[ArgumentValue]:
+    """Yield the strings of valid JSON. Raises `ValueError` for half a surrogate pair."""
+    opened: list[tuple[str, int]] = []  # paths of open objects (-1) and lists (the next index)
+    key = ""
+    for match in _TOKEN.finditer(arguments):
+        sign = match[0]
+        path, index = opened[-1] if opened else ("", -1)
+        here = f"{path}[{index}]" if index >= 0 else f"{path}.{key}"
+        if sign in "{[":
+            if len(opened) > MAX_DEPTH:
+                raise ValueError("nested too deeply")
+            opened.append((here if opened else "", 0 if sign == "[" else -1))
+            key = ""
+        elif sign in "}]":
+            opened.pop()
+            key = ""
+        elif sign == ",":
+            key = ""
+            if index >= 0:
+                opened[-1] = path, index + 1
+        elif index < 0 and not key:
+            key = json.loads(sign)
+        else:
+            text = json.loads(sign)
+            text.encode()
+            if len(here) > LONGEST_PATH:
+                raise ValueError("a path that is too long")
+            yield ArgumentValue(*match.span(1), here, match[1], text)
