@@ -21,6 +21,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.unfolding.work_log.work_events import answers_of
 
 TURNS = 15  # messages of the assistant; a file touched in one of these is in hand
+FILES = 40  # in hand at most, so that a turn of many calls costs time linear in these
 REACH = 400  # messages of the assistant in which the text of such files is looked for
 MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
@@ -55,7 +56,7 @@ def files_in_hand(history: History) -> list[FileInHand]:
             continue
         for path, text in _touched(history, message):
             file = next((file for file in files if file.is_named(path)), None)
-            if file is None and turn < TURNS:
+            if file is None and turn < TURNS and len(files) < FILES:
                 file = FileInHand(path, turn)
                 files.append(file)
             if file is not None and len(file.messages) < MOST and text not in file.messages:

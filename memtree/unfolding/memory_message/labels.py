@@ -153,13 +153,14 @@ def call_label(call: ToolCall) -> str:
 
 
 def _short_path(argument: str) -> str:
-    """Return a path's folder and file, any other argument unchanged.
+    """Return the folder and the file of a long path, any other argument unchanged.
 
-    >>> _short_path("/srv/shop/api/orders.py"), _short_path("src/app.py"), _short_path("ls /a/b")
-    ('…/api/orders.py', 'src/app.py', 'ls /a/b/c')
+    >>> _short_path("/srv/shop/api/orders.py"), _short_path("src/a/b.py"), _short_path("ls /a/b/c")
+    ('…/api/orders.py', 'src/a/b.py', 'ls /a/b/c')
     """
-    parts = argument.rsplit("/", 2)
-    return f"…/{parts[1]}/{parts[2]}" if len(parts) == 3 and " " not in argument else argument
+    folders, _, file = argument.rpartition("/")
+    above, _, folder = folders.rpartition("/")
+    return f"…/{folder}/{file}" if "/" in above.strip("/…") and " " not in argument else argument
 
 
 def _call_labels(calls: Sequence[ToolCall]) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.budget import packing
-from memtree.budget.epoch_budget import epoch_budget, least_memory
+from memtree.budget.epoch_budget import epoch_budget
 from memtree.budget.packing import (
     THRESHOLD,
     Packed,
@@ -190,7 +190,7 @@ def test_the_log_of_work_has_a_share_of_the_target_and_an_end():
 
 def test_a_round_that_nearly_fills_a_hard_target_leaves_memory_its_least():
     over = packing.begin(sized(*CHAT, ("user", 7_500)), limits(8_000), 0)
-    assert over.memory == least_memory(8_000)  # over the target
+    assert over.memory == packing.LEAST_MEMORY  # over the target
 
 
 def test_a_soft_target_reserves_nothing():
@@ -209,6 +209,27 @@ def test_a_tool_loop_keeps_its_last_rounds():
     assert found.recent == 3 * 1_900
 
 
+def test_a_tool_loop_of_small_rounds_keeps_its_newest_text():
+    history = sized(("user", 500), *[("tools", 100, 200)] * 90)
+    found = decided(history, limits(20_000))
+    assert found.recent == packing.LOOP_SHARE * 20_000
+    assert found.tail == 0
+    whole = sized(("user", 500), *[("tools", 100, 900)] * 30)
+    found = decided(whole, limits(20_000, hard=True))
+    assert found.recent + found.tail == packing.LOOP_SHARE * 20_000
+
+
+def test_calls_written_into_the_text_are_a_tool_loop_too():
+    block = "a.py\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE"
+    for text, share in ((block, packing.LOOP_SHARE), ("x = 1", packing.RECENT_SHARE)):
+        said = [("user", 100), ("assistant", 100)] * 120
+        history = sized(*said)
+        raw = Message.of({"role": "assistant", "content": text})
+        history = replace(history, messages=(*history.messages[:-1], raw))
+        found = decided(history, limits(20_000))
+        assert share * 20_000 - 200 <= found.recent <= share * 20_000 + 200
+
+
 def test_a_tool_loop_of_huge_rounds_keeps_the_newest():
     history = sized(("user", 500), *[("tools", 100, 9_000)] * 5)
     found = decided(history, limits(20_000))
@@ -217,18 +238,18 @@ def test_a_tool_loop_of_huge_rounds_keeps_the_newest():
 
 @pytest.mark.parametrize("hard", [True, False])
 def test_a_newest_round_over_the_target_leaves_memory_its_least(hard):
-    """A quarter of the target, or what the model's window leaves."""
+    """A thousand tokens, or what the model's window leaves."""
     history = sized(*CHAT, ("user", 25_000))
-    assert decided(history, limits(20_000, hard=hard)) == Packed(80, 25_000, 5_000)
-    near = decided(history, limits(20_000, hard=hard, prompt=26_000))
-    assert near == Packed(80, 25_000, 1_000)
+    assert decided(history, limits(20_000, hard=hard)) == Packed(80, 25_000, 1_000)
+    near = decided(history, limits(20_000, hard=hard, prompt=25_600))
+    assert near == Packed(80, 25_000, 600)
     full = decided(history, limits(20_000, hard=hard, prompt=25_010))
     assert full == Packed(80, 25_000, 0)
 
 
 @pytest.mark.parametrize(
     ("target", "least"),
-    [(1_000, 500), (1_600, 800), (2_000, 1_000), (4_000, 1_000), (8_000, 2_000), (40_000, 10_000)],
+    [(1_000, 500), (1_600, 800), (2_000, 1_000), (4_000, 1_000), (8_000, 1_000), (40_000, 1_000)],
 )
 def test_the_least_that_memory_may_have(target, least):
     history = sized(*CHAT, ("user", target + 1))
@@ -240,10 +261,10 @@ def test_rounds_before_a_large_one_give_way_to_memory():
     """Eight files read at once fill the target nearly: the round before them is folded."""
     history = sized(*CHAT, ("user", 300), ("assistant", 400), ("user", 50), ("tools", 100, 7_000))
     found = decided(history, limits(8_000))
-    assert found == Packed(history.rounds[-1], 7_100, 2_000)
+    assert found == Packed(history.rounds[-1], 7_100, 1_000)
     first = packing.begin(history, limits(8_000), 0)
     assert (first.cut, first.recent) == (history.rounds[-1], 7_100)
-    assert first.memory == 2_000
+    assert first.memory == 1_000
 
 
 def test_one_round_over_the_target_passes():

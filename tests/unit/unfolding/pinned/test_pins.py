@@ -10,7 +10,13 @@ from memtree.text import tokens
 from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.excerpts.excerpt_choice import Room
 from memtree.unfolding.memory_message.memory_text import quote_lines
-from memtree.unfolding.pinned.pins import Pins, ask_excerpt, asked_message, size_of
+from memtree.unfolding.pinned.pins import (
+    Pins,
+    ask_excerpt,
+    asked_message,
+    last_lines,
+    size_of,
+)
 from memtree.unfolding.pinned.rule_ledger import CurrentRule, RuleText
 from memtree.unfolding.plan import FoldWindow
 from tests.unit.unfolding.histories import answering, call, calling, history
@@ -149,3 +155,30 @@ def test_rules_that_found_no_place_take_what_is_left():
     assert left.excerpts == 3_000 - size_of(r.choice for r in pins.rules[len(few) :])
     pins.add_rules(left)
     assert len(pins.rules) == 24
+
+
+def test_the_end_of_a_round_that_does_not_fit_is_quoted():
+    found = loop(60)
+    window = FoldWindow(len(found) - 6, 2_000, tail=60)
+    tail = [
+        choice for choice in Pins(found, (), window, ONE_SHOT).chosen if choice.reason == "tail"
+    ]
+    result, words = (choice.span for choice in tail)
+    assert (result.message, words.message) == (window.cut - 1, window.cut - 2)
+    assert found.view(result.message).text[result.start :] == "text 56"
+    text = found.view(words.message).text
+    assert 0 < words.start < words.end == len(text)
+    assert sum(choice.tokens for choice in tail) <= 60
+    unlimited = FoldWindow(len(found) - 6, 2_000)
+    assert "tail" not in {choice.reason for choice in Pins(found, (), unlimited, ONE_SHOT).chosen}
+
+
+def test_the_last_lines_of_a_text_keep_to_their_tokens():
+    text = "\n".join(f"line {n} of the output" for n in range(100))
+    start, size = last_lines(text, 50)
+    assert text[start - 1] == "\n"
+    assert 30 < size == tokens.count(text[start:]) <= 50
+    assert last_lines("short", 50) == (0, tokens.count("short"))
+    one_line = "word " * 500
+    start, size = last_lines(one_line, 50)
+    assert 30 < size <= 50

@@ -20,7 +20,7 @@ export const STATES = [
   { name: "recent", means: "its messages are sent as they are" },
 ];
 
-const PINS = new Set(["rule", "kept", "ask", "card", "trail", "step"]);
+const PINS = new Set(["rule", "kept", "ask", "card", "trail", "step", "tail"]);
 
 const REASONS = {
   excerpt: "it ranks high for the question",
