@@ -315,4 +315,5 @@ def test_each_reason_has_a_number_of_its_own() -> None:
         ("FIRST", 1), ("FULL", 2), ("IDLE", 3), ("QUESTION", 4), ("LOST", 5),
         ("MEMORY_DELETED", 6),
     ]  # fmt: skip
-    assert REASONS == ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule")
+    shown = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule", "file", "tail")
+    assert shown == REASONS
