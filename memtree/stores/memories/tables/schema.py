@@ -59,11 +59,9 @@ STATEMENTS: Final = (
     " other {int} NOT NULL, place {int} NOT NULL, differs {text} NOT NULL,"
     " PRIMARY KEY (scope, number, other)){clustered}",
     "CREATE INDEX conflicts_of_memories ON memory_conflicts (scope, other)",
-    # Versions of a memory before each of its changes. `updated`: when it came into force;
-    # `expires`: when it would have expired.
+    # Versions of a memory before each of its changes.
     "CREATE TABLE memory_history (scope {int} NOT NULL, number {int} NOT NULL,"
-    " version {int} NOT NULL, updated {real} NOT NULL, expires {real} NOT NULL,"
-    " data {blob} NOT NULL, UNIQUE (scope, number, version))",
+    " version {int} NOT NULL, data {blob} NOT NULL, UNIQUE (scope, number, version))",
     "CREATE TABLE memory_tombstones (scope {int} NOT NULL, number {int} NOT NULL,"
     " at {real} NOT NULL, data {blob} NOT NULL, UNIQUE (scope, number))",
     "CREATE INDEX newest_tombstones ON memory_tombstones (scope, at, number)",
