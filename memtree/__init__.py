@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memtree.library.memory import open_memory as open
     from memtree.library.saved_memories import SavedMemories
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0rc2"
 
 __all__ = [
     "Compressed",

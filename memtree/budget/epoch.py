@@ -75,17 +75,14 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
     none if there is nothing to recall; `memories`: their lines are part of the block;
-    `block_tokens`: of both. `direct`, `paid`: costs stored by older versions, 0 since the log of
-    requests exists; `sent`: tokens of this request. `recalled`: the messages (index in the history)
-    sent with a block. `partial`: the turn is stored at a prefix of the sent history, for clients
-    that leave the rest out later."""
+    `block_tokens`: of both. `sent`: tokens of this request. `recalled`: the messages (index in
+    the history) sent with a block. `partial`: the turn is stored at a prefix of the sent history,
+    for clients that leave the rest out later."""
 
     epoch: bytes
     block: tuple[TextSpan, ...] = ()
     block_tokens: int = 0
     used: float = 0.0  # unix seconds of the last request for it
-    direct: float = 0.0
-    paid: float = 0.0
     sent: int = 0
     recalled: tuple[int, ...] = ()
     outline: tuple[OutlineNode, ...] = ()  # of the recall block

@@ -276,9 +276,7 @@ class ContextMemory:
         """Forget all prefixes of the posted history. `dry_run`: delete nothing, and count what
         would be deleted, except jobs. Raises `BadRequest` and store errors."""
         posted = await self.read(ask)
-        former, _ = posted.former_addresses()
-        gone = (*posted.addresses[1:], *former[1:])
-        return await self._forget(ask.tenant, gone, dry_run)
+        return await self._forget(ask.tenant, posted.addresses[1:], dry_run)
 
     async def forget_address(
         self, tenant: str, address: bytes, *, dry_run: bool = False

@@ -15,10 +15,8 @@ from itertools import accumulate
 from typing import Protocol
 
 from memtree.conversation.addresses import address_chain as addresses
-from memtree.conversation.addresses.former_addresses import former_digest, former_root
 from memtree.conversation.days.day_marks import DayMark, day_mark
 from memtree.conversation.message import (
-    RESULT_ROLES,
     SYSTEM_ROLES,
     Message,
     View,
@@ -49,7 +47,6 @@ class MessageInfo:
     calls: tuple[tuple[str, str], ...]  # (id, name) of the tool calls it makes
     answers: str | None  # tool_call_id, or the name in a legacy function message; may be empty
     markers: int = 0  # cache markers
-    former: bytes = b""  # the digest in format 2, if it differs
     day_mark: DayMark | None = None
     keeps: tuple[Span, ...] = ()  # spans of the view that the user marked with `<keep>`
 
@@ -116,14 +113,6 @@ class History:
         """Return the tokens of messages [start, end)."""
         last = len(self.facts)
         return self.totals[last if end is None else min(end, last)] - self.totals[min(start, last)]
-
-    def former_addresses(self) -> tuple[tuple[bytes, ...], int]:
-        """Return the addresses of all prefixes in format 2, and the length of the longest prefix
-        whose leaves are the same in both formats."""
-        digests = (fact.former or fact.digest for fact in self.facts)
-        chain = addresses.chain(start := former_root(self.tenant), digests)
-        same = next((i for i, fact in enumerate(self.facts) if fact.former), len(self.facts))
-        return (start, *chain), same
 
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """Yield (first, end) of each round."""
@@ -288,25 +277,16 @@ def describe(
         answers = message.fields.get("tool_call_id") or ""
     elif role == "function":
         answers = str(message.fields.get("name") or "")
-    digest = addresses.digest(message, volatile)
-    former = former_digest(message, volatile) if _may_differ(message) else digest
     return MessageInfo(
         role=role,
-        digest=digest,
+        digest=addresses.digest(message, volatile),
         tokens=price(message, count),
         calls=tuple((call.id, call.name) for call in message.calls),
         answers=answers,
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
-        former=b"" if former == digest else former,
         day_mark=day_mark(message, volatile),
         keeps=kept_marks(message.view(volatile).text) if role == "user" else (),
     )
-
-
-def _may_differ(message: Message) -> bool:
-    """Return True if format 2 may have given the message a different digest."""
-    listed = isinstance(message.content, list)
-    return listed or message.role in RESULT_ROLES or bool(message.calls) or "</" in message.words
 
 
 def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo], list[int]]:
@@ -332,8 +312,7 @@ def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo
                 param=place,
             )
         digest = addresses.positioned(fact.digest, position)
-        former = addresses.positioned(fact.former, position) if fact.former else b""
-        bound.append(replace(fact, digest=digest, former=former))
+        bound.append(replace(fact, digest=digest))
     return bound, rounds
 
 

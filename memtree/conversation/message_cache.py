@@ -72,4 +72,4 @@ def row_bytes(_: bytes, info: MessageInfo) -> int:
     texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
     mark = MARK_BYTES if info.day_mark else 0
     mark += KEEP_BYTES * len(info.keeps)
-    return ROW_BYTES + texts + mark + len(info.answers or "") + len(info.former)
+    return ROW_BYTES + texts + mark + len(info.answers or "")

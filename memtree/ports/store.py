@@ -60,15 +60,14 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreSchema:
-    """Number of schema steps that a store has, by part. `since`: the oldest version that knows all
-    of them, and so opens the store; older ones refuse."""
+    """Number of a store's schema. `since`: the oldest version that opens the store; older ones
+    refuse."""
 
-    steps: Mapping[str, int]
+    version: int
     since: str
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{part} {count}" for part, count in sorted(self.steps.items()))
-        return f"schema {parts}; MemTree {self.since} and later open it"
+        return f"schema {self.version}; MemTree {self.since} and later open it"
 
 
 @dataclass(frozen=True, slots=True)

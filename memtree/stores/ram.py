@@ -17,19 +17,19 @@ from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
 from memtree.stores.sqlite.connection import Call, fault
+from memtree.stores.sqlite.creation import create_tables
 from memtree.stores.sqlite.database import SqliteDatabase, SqliteSnapshot, SqliteStore
-from memtree.stores.sqlite.migrations import migrate_all
 
 T = TypeVar("T")
 _PLACE = ":memory:"
 
 
 @cache
-def _migrated() -> bytes:
+def _empty() -> bytes:
     """Return an empty database with its tables. Stores copy it, since creating the tables takes 10
     ms."""
     with closing(sqlite3.connect(_PLACE, isolation_level=None)) as db:
-        migrate_all(db)
+        create_tables(db)
         return db.serialize()
 
 
@@ -38,7 +38,7 @@ def _opened() -> sqlite3.Connection:
     cannot grow."""
     db = sqlite3.connect(_PLACE, isolation_level=None, check_same_thread=False)
     with closing(sqlite3.connect(_PLACE)) as empty:
-        empty.deserialize(_migrated())
+        empty.deserialize(_empty())
         empty.backup(db)
     return db
 

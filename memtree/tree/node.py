@@ -40,10 +40,9 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     Version 0 is extraction: it can be computed again from the posted text. A later version is a
     model's: `by` names the model's recipe, and `cost` the (input, output) tokens that it took,
     rejected attempts with it. `extracted`: the extraction's body, if both are to be shown.
-    `extraction`: the version of the extraction that made it (`digests.summarize.VERSION`), 0 for
-    nodes stored before versions existed, and for a model's summary. A renewed extraction of a
-    stored node has a `version` below 0, a later one a greater number: version 0 stays in the node,
-    and a model's is newer than any of them.
+    `extraction`: the version of the extraction that made it (`digests.summarize.VERSION`), 0 if
+    none did. A renewed extraction of a stored node has a `version` below 0, a later one a greater
+    number: version 0 stays in the node, and a model's is newer than any of them.
 
     `rules`: for a stored leaf with a renewed summary, its standing rules by the present extraction
     (`Node.rules`); None for all others.

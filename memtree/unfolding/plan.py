@@ -113,7 +113,7 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     `corrected`: (index in `rules`, message) of each rule that replaces one of an earlier message.
     `root`: the outline has a line for the whole above it. `reasons`, `ranks`: a byte for each
-    excerpt, empty in plans of older versions; they do not affect what is sent. `pinned`: (first
+    excerpt, empty if they are not known; they do not affect what is sent. `pinned`: (first
     message, end) of rounds before the cut that are sent whole, and so not quoted. `named`: a byte
     for each excerpt, 1 if it begins with its speaker's name. `days`: the proleptic ordinal of each
     excerpt's day; 0 if unknown. `work`: lines of the work log. `kept`: passages that the user or

@@ -108,7 +108,7 @@ def epoch(number: int, *shown: bytes | tuple[bytes, int]) -> Epoch:
 
 
 def turn(of: Epoch, *block: TextSpan, used: float = 1.5) -> EpochTurn:
-    return EpochTurn(of.id, block, 10 * len(block), used, 300.25, 200.125, 150)
+    return EpochTurn(of.id, block, 10 * len(block), used, 150)
 
 
 def garbage(rows: dict[str, set]) -> list[str]:

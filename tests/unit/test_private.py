@@ -61,7 +61,7 @@ def uses(source: str) -> Iterator[str]:
         "from memtree.text.tokens import _encoder",
         "monkeypatch.setattr(store, '_ask', slow)",
         "monkeypatch.setattr('memtree.stores.sqlite._steps', ())",
-        "monkeypatch.setattr(migrate, '__defaults__', ())",
+        "monkeypatch.setattr(create_tables, '__defaults__', ())",
         "getattr(memory, '_store')",
     ],
 )

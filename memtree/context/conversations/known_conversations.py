@@ -89,9 +89,8 @@ class KnownConversations:
         )
 
     async def _root_lines(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
-        """Return the root lines of trees with these top nodes, for conversations without a title:
-        those stored before titles were introduced, and those that do not begin with a user's
-        request."""
+        """Return the root lines of trees with these top nodes, for conversations without a title,
+        which do not begin with a user's request."""
         if not trees:
             return {}
         ids = list(dict.fromkeys(id_ for tops in trees for id_ in tops))

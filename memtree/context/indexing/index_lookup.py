@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memtree.context.caches.caches import NodeCache
 from memtree.context.indexing.index_request import IndexRequest
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, Trouble
-from memtree.context.indexing.prefix_lookup import CoveredPrefix, covering, former_covering
+from memtree.context.indexing.prefix_lookup import CoveredPrefix, covering
 from memtree.days import DAY
-from memtree.errors import NodesGone, Unavailable
+from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
-from memtree.ports.store import IndexBatch, TreeStore
+from memtree.ports.store import TreeStore
 from memtree.process import tracing
 from memtree.tree.node import Node
 
@@ -23,12 +23,8 @@ log = logging.getLogger("memtree")
 class IndexLookup:
     """Finds the longest indexed prefix with its nodes, and keeps it from expiring."""
 
-    def __init__(
-        self, store: TreeStore, clock: Clock, wanted: Callable[[IndexRequest], bool]
-    ) -> None:
-        """`wanted`: returns False once something of the tenant was deleted after the request
-        began."""
-        self._store, self._clock, self._wanted = store, clock, wanted
+    def __init__(self, store: TreeStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
 
     async def find(self, request: IndexRequest, nodes: NodeCache) -> IndexState:
         """Return the stored index of the history; `nodes`: the process's cache, which is read and
@@ -42,7 +38,7 @@ class IndexLookup:
 
     async def _find(self, request: IndexRequest, cache: NodeCache) -> IndexState:
         tenant = request.tenant
-        covered = await covering(self._store, request.posted) or await self._adopted(request)
+        covered = await covering(self._store, request.posted)
         if covered is None:
             return NOTHING_INDEXED
         frontier = covered.frontier
@@ -56,27 +52,6 @@ class IndexLookup:
             tree = cache.grown(tenant, {}, frontier, tuple(nodes.values()))
         await self._renew(request, covered)
         return IndexState(frontier, tree, covered.length, cached=cached)
-
-    async def _adopted(self, request: IndexRequest) -> CoveredPrefix | None:
-        """Find a prefix under an address of the former format, and store it under its present
-        address as well.
-
-        The former address becomes the previous one on the chain, so a deletion takes both.
-        """
-        former = await former_covering(self._store, request.posted)
-        if former is None or not self._wanted(request):
-            return None
-        covered, previous = former
-        expires = self._clock.now() + request.days * DAY
-        frontiers = {request.posted.addresses[covered.length]: covered.frontier}
-        end = request.end(covered.length, self._clock.now())
-        try:
-            await self._store.commit(
-                request.tenant, IndexBatch((), frontiers, expires, previous, end)
-            )
-        except NodesGone:  # forgotten meanwhile
-            return None
-        return covered._replace(expires=expires)
 
     async def _renew(self, request: IndexRequest, covered: CoveredPrefix) -> None:
         """Extend the expiry of a chain in use; written at most once a day."""

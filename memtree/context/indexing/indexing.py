@@ -65,7 +65,7 @@ class Indexing:
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers or NoPeers()
-        self._lookup = IndexLookup(store, clock, lambda request: not self._forgotten(request))
+        self._lookup = IndexLookup(store, clock)
         self._nodes, self._corpora, self._passed = caches.nodes, caches.corpora, caches.passed
         self._finished = FinishedIndexes(self._nodes, clock)
         self.texts = caches.texts

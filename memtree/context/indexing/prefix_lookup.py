@@ -11,7 +11,7 @@ messages again, whose leaves are stored already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtree.conversation.history import History
@@ -33,28 +33,13 @@ class CoveredPrefix(NamedTuple):
 
 
 async def covering(store: TreeStore, history: History) -> CoveredPrefix | None:
-    """Return the longest known prefix, or None."""
-    return await _longest(store, history.tenant, history.addresses, len(history))
-
-
-async def former_covering(store: TreeStore, history: History) -> tuple[CoveredPrefix, bytes] | None:
-    """Return the longest prefix known under an address of the previous format, with that address.
-    Its leaves must still match the text."""
-    addresses, same = history.former_addresses()
-    prefix = await _longest(store, history.tenant, addresses, same) if same else None
-    return (prefix, addresses[prefix.length]) if prefix else None
-
-
-async def _longest(
-    store: TreeStore, tenant: str, addresses: Sequence[bytes], length: int
-) -> CoveredPrefix | None:
-    """Return the longest indexed prefix up to `length`; `addresses[i]` is that of the first i
-    messages."""
+    """Return the longest indexed prefix, or None."""
+    addresses = history.addresses
     best: CoveredPrefix | None = None
-    above = length + 1
-    probes = first_probes(length)
+    above = len(history) + 1
+    probes = first_probes(len(history))
     for _ in range(STEPS):
-        stored = await store.frontiers(tenant, [addresses[i] for i in probes])
+        stored = await store.frontiers(history.tenant, [addresses[i] for i in probes])
         hits = {i: stored[addresses[i]] for i in probes if addresses[i] in stored}
         if hits:
             longest = max(hits)

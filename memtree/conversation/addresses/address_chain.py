@@ -23,8 +23,8 @@ from memtree.conversation.content.volatile_blocks import without
 from memtree.conversation.media.identity import media_identity
 from memtree.conversation.message import RESULT_ROLES, Message, Volatile, is_said, label
 
-# Raise it whenever the canonical form, chunking or sealing changes. Data stored under the previous
-# format is read through `former_addresses`.
+# Raise it whenever the canonical form, chunking or sealing changes. What is stored under another
+# format is not found; it expires, and the history is indexed again when it is posted.
 FORMAT = 3
 DIGEST_BYTES = 32
 NODE_ID_BYTES = 16

@@ -16,14 +16,11 @@ from memtree.stores.context.trees.plans import Plans
 from memtree.stores.context.trees.tree_store import Trees
 from memtree.stores.dump import problems
 from memtree.stores.memories.store import SqlMemories
+from memtree.stores.schema import SINCE, VERSION
 
 _STATS = """
     SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM nodes WHERE level > 0),
         (SELECT count(*) FROM addresses), (SELECT count(*) FROM vectors)"""
-_STEPS = "SELECT part, version FROM schema_version"
-
-
-SINCE = "1.0.0rc1"  # the first version with all steps of the schema; changes with each new step
 
 
 class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Requests, Keys, Copies):
@@ -46,9 +43,10 @@ class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Request
     async def stats(self) -> StoreStats:
         rows = await self.database.read(lambda sql: sql.many("iiii", _STATS, {}))
         ((nodes, inner, addresses, vectors),) = rows
-        steps = await self.database.read(lambda sql: sql.many("ti", _STEPS, {}))
-        size, schema = await self.database.bytes(), StoreSchema(dict(steps), SINCE)
-        return StoreStats(nodes, nodes - inner, addresses, vectors, size, schema)
+        size = await self.database.bytes()
+        return StoreStats(
+            nodes, nodes - inner, addresses, vectors, size, StoreSchema(VERSION, SINCE)
+        )
 
     def memories(self) -> SqlMemories:
         return SqlMemories(self.database, self.now)

@@ -2,7 +2,7 @@
 
 Pure. It keeps a few numbers and ids per memory, no text.
 
-    >>> audit_memories(MemoryRows(memory_history=[HistoryRow(1, 2, 1, b"", 0.0, 0.0)]))
+    >>> audit_memories(MemoryRows(memory_history=[HistoryRow(1, 2, 1, b"")]))
     ['memories of scope 1: version 1 of memory 2 has no memory']
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memtree.errors import StoreCorrupt
 from memtree.stores.memories.agent.audit import AgentAudit, Lines
 from memtree.stores.memories.tables.counters import ScopeRow
-from memtree.stores.memories.tables.rows import columns, old_version, read_memory, read_tombstone
+from memtree.stores.memories.tables.rows import columns, read_memory, read_tombstone
 from memtree.stores.memories.tables.table_rows import (
     ConflictRow,
     ErasedRow,
@@ -168,9 +168,8 @@ def _history(rows: Iterable[HistoryRow], index: _Rows) -> Lines:
         except StoreCorrupt as error:
             yield row.scope, f"{where}: {error.message}"
         else:
-            for name, value in old_version(old).items():
-                if getattr(row, name) != value:
-                    yield row.scope, f"{where}: its row has another {name}"
+            if old.version != row.version:
+                yield row.scope, f"{where}: its row has another version"
     for (scope, number), memory in index.memories.items():
         if kept[scope, number] != memory.version - 1:
             yield scope, f"memory {number}: {kept[scope, number]} of its older versions are kept"

@@ -31,7 +31,6 @@ from memtree.stores.memories.tables.rows import (
     changed_memory,
     columns,
     encoded,
-    old_version,
     time_column,
 )
 from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
@@ -42,8 +41,8 @@ _CHANGE = f"""
     UPDATE memories SET {", ".join(f"{name} = :{name}" for name in _CHANGE_COLUMNS)}
     WHERE scope = :scope AND number = :number"""
 KEEP_VERSION = """
-    INSERT INTO memory_history (scope, number, version, data, updated, expires)
-    VALUES (:scope, :number, :version, :data, :updated, :expires)"""
+    INSERT INTO memory_history (scope, number, version, data)
+    VALUES (:scope, :number, :version, :data)"""
 _DROP_VECTORS = "DELETE FROM memory_vectors WHERE scope = :scope AND number = :number"
 # A memory with a new text may replace other memories than before.
 FORGET_PAIRS = """
@@ -166,7 +165,7 @@ async def put_version(
         await count_vectors(sql, scope, [row.number] if row.counted else [], -1)
         await sql.run(_DROP_VECTORS, place)
         await sql.run(FORGET_PAIRS, place)
-    await sql.run(KEEP_VERSION, {**place, **old_version(old), "data": row.data})
+    await sql.run(KEEP_VERSION, {**place, "version": old.version, "data": row.data})
     values: dict[str, Any] = {
         "text_hash": text_hash,
         "terms": terms,

@@ -10,11 +10,12 @@ from typing import TypeVar
 import psycopg
 
 from memtree.stores.context.store import SqlStore
+from memtree.stores.postgres.creation import create_tables
 from memtree.stores.postgres.dsn import Dsn, read_dsn
 from memtree.stores.postgres.errors import fault, unreachable
-from memtree.stores.postgres.migrations import TABLES, migrate_all
 from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool
 from memtree.stores.postgres.postgres_sql import Connection, PostgresSql
+from memtree.stores.schema import TABLES
 from memtree.stores.sql import Row, Work
 from memtree.stores.table import Table
 
@@ -81,7 +82,7 @@ class PostgresDatabase(Pool):
     """`Database` over one schema of PostgreSQL."""
 
     def __init__(self, dsn: Dsn) -> None:
-        super().__init__(dsn, lambda db: migrate_all(db, dsn.schema))
+        super().__init__(dsn, lambda db: create_tables(db, dsn.schema))
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` with each statement as a transaction of its own, which saves the round trips

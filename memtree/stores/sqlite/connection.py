@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.stores.rows import ADVICE
-from memtree.stores.sqlite.migrations import migrate_all
+from memtree.stores.sqlite.creation import create_tables
 
 T = TypeVar("T")
 Call = Callable[[sqlite3.Connection], T]
@@ -67,8 +67,8 @@ def create(path: Path) -> None:
 
 
 def connect(path: Path, busy_timeout: float, *, writes: bool) -> sqlite3.Connection:
-    """Open a connection to an existing file and bring its schema up to date. Raises the errors of
-    the store."""
+    """Open a connection to an existing file, and create the tables in a new one. Raises the
+    errors of the store."""
     db: sqlite3.Connection | None = None
     try:
         db = sqlite3.connect(
@@ -83,7 +83,7 @@ def connect(path: Path, busy_timeout: float, *, writes: bool) -> sqlite3.Connect
         db.execute("PRAGMA synchronous = NORMAL")  # after a power cut: work is lost, never order
         db.execute("PRAGMA secure_delete = ON")
         db.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
-        migrate_all(db)
+        create_tables(db)
         db.execute(f"PRAGMA query_only = {not writes:d}")
     except (sqlite3.Error, StoreUnavailable) as error:
         if db is not None:

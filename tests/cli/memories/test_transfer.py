@@ -13,6 +13,13 @@ from memtree_proxy.cli.main import main
 from memtree_proxy.cli.memories.transfer import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+# Memories that were deleted before `rc1_export.jsonl` was written: with a reason, without one, and
+# for good.
+DELETED_BEFORE = (
+    "mem_bddbc7ec22cc20b5e6b20fc4",
+    "mem_4b5fc52cb0561a2515d1519b",
+    "mem_1a893305f09417a2f2980a1c",
+)
 LIST = f"- Likes tea\n- Has a beagle\n- my key is {SECRET}\n"
 
 
@@ -86,6 +93,25 @@ def test_what_went_out_comes_back(terminal: Terminal) -> None:
     terminal.run("add", "Likes coffee", "--user", "ben")
     _, errors = terminal.run("import", "kept.jsonl", "--keep-ids", "--user", "ben", code=1)
     assert "other memories" in errors
+
+
+def test_an_export_of_the_release_candidate_comes_back(terminal: Terminal) -> None:
+    """Ids, times, versions and tombstones are those of the file; what was deleted stays away."""
+    file = Path(__file__).with_name("rc1_export.jsonl")
+    terminal.run("import", str(file), "--keep-ids")
+    written = [json.loads(line) for line in file.read_text().splitlines()]
+    kept = [json.loads(line) for line in terminal.run("export")[0].splitlines()]
+    for line in (*written, *kept):
+        line.pop("memory_id", None)
+        line.pop("exported_at", None)
+    assert kept == written
+    older, newer, _ = (line["id"] for line in written if line["type"] == "memory")
+    assert terminal.texts() == ["Ferries leave at seven on Sundays.", "The tea shop opens at ten."]
+    history = [json.loads(row) for row in terminal.run("history", newer, "--json")[0].splitlines()]
+    assert [(row["id"], row["version"]) for row in history] == [(newer, 2), (newer, 1), (older, 1)]
+    for deleted in DELETED_BEFORE:
+        _, errors = terminal.run("undelete", deleted, code=1)
+        assert errors == "0 of 1 were brought back\n"
 
 
 def test_a_report_for_programs(terminal: Terminal) -> None:

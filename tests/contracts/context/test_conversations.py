@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.stores.context.trees.conversations import conversations
 from memtree.stores.copying import copy
-from memtree.stores.postgres import migrations as postgres_migrations
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
 from memtree.stores.sql import Sql
-from memtree.stores.sqlite import migrations as sqlite_migrations
 from tests.contracts.backends import (
     A,
     B,
@@ -32,7 +27,6 @@ from tests.contracts.backends import (
     leaf,
     turn,
 )
-from tests.programs.postgres import drop_schema, store_url
 
 LEAVES = [leaf(number) for number in range(4)]
 COVERED = frontier(LEAVES, 4)
@@ -392,46 +386,7 @@ class TestSqliteStore(OnSqlite, ConversationContract):
     pass
 
 
-# -- older stores, copies ----------------------------------------------------------------------
-
-
-async def run(sql: Sql, statement: str) -> None:
-    await sql.run(statement, {})
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
-    """An older store had no conversations: they come from the ends of its chains, used as its
-    expiry tells."""
-    url = f"sqlite:///{tmp_path}/store.db" if kind == "sqlite" else store_url(tmp_path)
-    store = open_store(url)
-    far = 4e9
-    await grow(store, 1, 2, used=1.0, expires=40 * DAY)
-    await grow(store, 3, after=1, used=1.0, expires=50 * DAY)
-    await grow(store, 4, used=1.0, expires=far)
-    await grow(store, 2, used=1.0, expires=60 * DAY, tenant=B)
-    drop = "DROP TABLE conversations"
-    later = ("DROP TABLE requests", "DROP INDEX later_addresses")
-    module = sqlite_migrations if kind == "sqlite" else postgres_migrations
-    names = [getattr(each, "__name__", None) or each[0] for each in module.TREE_STEPS]
-    step = next(at for at, name in enumerate(names) if "conversations" in name)
-    back = f"UPDATE schema_version SET version = {step} WHERE part = 'tree'"
-    index = (*later, "DROP INDEX turns_at_addresses") if kind == "sqlite" else later
-    for statement in (drop, *index, back):
-        await store.database.write(partial(run, statement=statement))
-    await store.close()
-    store = open_store(url)
-    newest, *rest = await listed(store)
-    assert newest[0] == address(4)
-    assert 1.7e9 < newest[1] < far - 30 * DAY
-    assert rest == [(address(3), 20 * DAY), (address(2), 10 * DAY)]
-    assert await listed(store, B) == [(address(2), 30 * DAY)]
-    await grow(store, 5, after=2, used=100 * DAY)
-    assert (await listed(store))[1:] == [(address(5), 100 * DAY), (address(3), 20 * DAY)]
-    assert await store.check() == []
-    await store.close()
-    if kind == "postgres":
-        drop_schema(tmp_path)
+# -- copies ------------------------------------------------------------------------------------
 
 
 async def test_copies_know_them(tmp_path: Path):

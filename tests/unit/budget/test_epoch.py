@@ -94,7 +94,7 @@ def test_an_epoch_is_read_as_it_was_written(one):
     assert epoch.decode_epoch(epoch.encode(one)) == one
 
 
-@given(st.builds(EpochTurn, st.binary(), several, st.integers(0, 9_999), moments, moments, moments))
+@given(st.builds(EpochTurn, st.binary(), several, st.integers(0, 9_999), moments))
 def test_a_turn_is_read_as_it_was_written(one):
     assert epoch.decode_turn(epoch.encode(one)) == one
 
@@ -110,22 +110,6 @@ def test_what_was_shown_is_read_as_it_was_written(shown):
     turn = EpochTurn(b"e", memories=shown)
     assert epoch.decode_turn(epoch.encode(turn)) == turn
     assert turn.shows == bool(shown)
-
-
-def test_rows_of_before_there_were_memories_are_read():
-    """They are arrays that end before that field, and so before why it is shown was kept."""
-    begun, turn = Epoch(b"e", 1, 2, 3, Plan(1), 0.0), EpochTurn(b"e", sent=9)
-    since = (
-        (begun, epoch.decode_epoch, [0, 0]),
-        (turn, epoch.decode_turn, [b"", b"", False, b"", []]),
-    )
-    for value, decode, kept in since:
-        row = msgspec.msgpack.decode(epoch.encode(value))
-        assert row[-len(kept) :] == kept
-        del row[-len(kept) :]
-        assert decode(msgspec.msgpack.encode(row)) == value
-        assert row.pop() == []
-        assert decode(msgspec.msgpack.encode(row)) == value
 
 
 def test_rows_of_a_later_version_are_read():

@@ -113,15 +113,6 @@ def columns(memory: Memory) -> dict[str, Any]:
     }
 
 
-def old_version(memory: Memory) -> dict[str, Any]:
-    """Return the columns of a history row besides `data`."""
-    return {
-        "version": memory.version,
-        "updated": memory.updated,
-        "expires": time_column(memory.expires),
-    }
-
-
 def encoded(value: Memory | Tombstone) -> bytes:
     """Encode without default values, which halves the size of a short memory."""
     try:

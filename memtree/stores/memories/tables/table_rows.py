@@ -58,8 +58,6 @@ class HistoryRow(NamedTuple):
     number: int
     version: int
     data: bytes
-    updated: float
-    expires: float
 
 
 class TombstoneRow(NamedTuple):

@@ -19,7 +19,6 @@ from memtree.stores.memories.tables.counters import ScopeRow, begin, commit, tak
 from memtree.stores.memories.tables.rows import (
     SCOPE,
     encoded,
-    old_version,
     read_memory,
     read_tombstone,
     scope_values,
@@ -177,7 +176,7 @@ async def _put(
         place = {"scope": scope.number, "number": memory.number}
         for old in record.versions:
             same = replace(_bare(old), id=memory.id, number=memory.number)
-            versions.append({**place, **old_version(old), "data": encoded(same)})
+            versions.append({**place, "version": old.version, "data": encoded(same)})
     if rows:
         await sql.run_many(ADD, rows)
     if versions:

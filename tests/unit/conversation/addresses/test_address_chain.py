@@ -33,6 +33,7 @@ def made(id_="c1", name="f", arguments="{}"):
     return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+LAST_ADDRESS = "c7e883fa8f864495b026020a627a76a3881bd210c0c77a4ae671231c7231f6a7"
 CACHED = {"cache_control": {"type": "ephemeral"}}
 PNG, GIF = ({"type": "image_url", "image_url": {"url": f"data:,{data}"}} for data in ("png", "gif"))
 
@@ -132,6 +133,42 @@ def test_a_tool_message_is_bound_to_the_position_of_its_call_not_to_its_id():
 
     assert posted("a", "b", "a") == posted("x", "y", "x")
     assert posted("a", "b", "a") != posted("a", "b", "b")
+
+
+SPELLINGS = [
+    (
+        user("Hello<system-reminder>x</system-reminder>"),
+        assistant("Hi", tool_calls=[made(name="look", arguments=arguments)]),
+        {"role": "tool", "tool_call_id": "c1", "content": result},
+        user([text("And?"), picture]),
+    )
+    for arguments, result, picture in (
+        (
+            '{"path": "a.py"}',
+            "1<system-reminder>y</system-reminder>",
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGVsbG8="}},
+        ),
+        (
+            '{"path":"a.py"}',
+            "1",
+            {"type": "input_image", "image_url": "data:image/png;base64,aGVsbG8="},
+        ),
+    )
+]  # spaces in arguments, a reminder in a result, the wrapping of a picture
+
+
+def test_one_conversation_has_one_address_whatever_its_spelling():
+    one, other = (
+        read("t", [Message.of(each) for each in spelling], Volatile()) for spelling in SPELLINGS
+    )
+    assert one.addresses == other.addresses
+    for left, right in zip(one.messages, other.messages, strict=True):
+        assert left.view(Volatile()).text == right.view(Volatile()).text
+
+
+def test_addresses_stay_as_they_are_stored():
+    """Stores hold addresses. One that changes belongs to another `FORMAT`."""
+    assert addresses(*SPELLINGS[0])[-1].hex() == LAST_ADDRESS
 
 
 def test_sizes():

@@ -80,8 +80,6 @@ DAMAGE = [
     ("UPDATE memories SET tainted = 1 WHERE number = 3", "memory 3: its row has another tainted"),
     ("UPDATE memories SET replaced = 0 WHERE number = 2", "memory 2: since when it is replaced"),
     ("UPDATE memories SET replaced = 5.0 WHERE number = 3", "memory 3: since when it is replaced"),
-    ("UPDATE memory_history SET updated = 5.0", "version 1 of memory 1: its row has another upda"),
-    ("UPDATE memory_history SET expires = 5.0", "version 1 of memory 1: its row has another expi"),
     ("UPDATE memory_groups SET data = x'ff'", "group grp: A stored group of memories does not"),
     ("UPDATE memory_groups SET created = 5.0", "group grp: its row has another id or time"),
     ("UPDATE memory_groups SET scope = 9", "scope 9: group grp: there is no such scope"),

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,8 @@ import pytest
 
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.stores import RamStore, SqliteStore, open_store
-from memtree.stores.sqlite.migrations import MEMORY_STEPS, PARTS, TREE_STEPS
+from memtree.stores.schema import SQLITE, VERSION
+from memtree.stores.sqlite import creation
 from tests.unit.stores.sqlite.batches import T, batch, groups
 
 
@@ -152,34 +154,22 @@ def schema(path: Path) -> list[str]:
         return [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY name")]
 
 
-async def test_an_empty_file_is_migrated(path):
+async def test_an_empty_file_gets_its_tables(path):
     path.touch()
     store = SqliteStore(path)
     await store.commit(T, batch(1))
     assert await store.check() == []
     await store.close()
     with closing(sqlite3.connect(path)) as db:
-        versions = db.execute("SELECT part, version FROM schema_version").fetchall()
-    assert versions == [("memories", len(MEMORY_STEPS)), ("tree", len(TREE_STEPS))]
+        assert db.execute("SELECT version FROM schema_version").fetchall() == [(VERSION,)]
 
 
-@pytest.mark.slow
-async def test_every_older_schema_is_migrated(tmp_path):
-    await SqliteStore(tmp_path / "new.db").close()
-    for version in range(len(TREE_STEPS)):
-        path = tmp_path / f"{version}.db"
-        with closing(sqlite3.connect(path, isolation_level=None)) as db:
-            db.execute(
-                "CREATE TABLE schema_version"
-                " (part TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID"
-            )
-            db.execute("INSERT INTO schema_version VALUES ('tree', ?)", (version,))
-            for step in TREE_STEPS[:version]:
-                step(db)
-        store = SqliteStore(path)
-        await store.add_key("label", ["value"])
+async def test_many_open_a_new_file_at_once(path):
+    with ThreadPoolExecutor(8) as threads:
+        stores = list(threads.map(lambda _: SqliteStore(path), range(8)))
+    assert await stores[0].check() == []
+    for store in stores:
         await store.close()
-        assert schema(path) == schema(tmp_path / "new.db")
 
 
 async def test_a_newer_schema_is_refused(path):
@@ -190,12 +180,20 @@ async def test_a_newer_schema_is_refused(path):
         SqliteStore(path)
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
-    def fail(db: sqlite3.Connection) -> None:
-        raise sqlite3.OperationalError("no luck")
+async def test_another_schema_is_refused_while_the_store_is_open(path):
+    """A process that opens the file later may be of another version."""
+    store = SqliteStore(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"UPDATE schema_version SET version = {VERSION - 1}")
+    with pytest.raises(StoreUnavailable, match=r"an older MemTree wrote it.*1\.0\.0rc1"):
+        SqliteStore(path)
+    await store.close()
 
-    monkeypatch.setitem(PARTS, "tree", (*TREE_STEPS, fail))
-    with pytest.raises(StoreUnavailable, match="no luck"):
+
+def test_tables_that_cannot_be_created_leave_the_file_as_it_was(path, monkeypatch):
+    few = (*creation.statements(SQLITE)[:9], "CREATE TABLE nodes (twice)")
+    monkeypatch.setattr(creation, "statements", lambda types: few)
+    with pytest.raises(StoreUnavailable, match="nodes already exists"):
         SqliteStore(path)
     assert schema(path) == []
 
