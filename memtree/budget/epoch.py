@@ -30,7 +30,7 @@ from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
 # version of everything that turns a plan into bytes: another version begins another epoch
-PLAN_VERSION = 9
+PLAN_VERSION = 10
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, at which growth ends if rounds are small
 # Share of the high-water mark at which an epoch ends if a model's reasoning is bound to its prompt:

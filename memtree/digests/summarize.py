@@ -23,10 +23,9 @@ from memtree.digests.clauses.quotations import LEAST as QUOTED
 from memtree.digests.clauses.quotations import OTHERS, is_quotation, untorn
 from memtree.digests.clauses.read_lines import ReadLines
 from memtree.digests.clauses.tool_results import code, results
-from memtree.digests.conversation_title import READ, labelled
 from memtree.digests.headlines import leaf_headline, node_headline
 from memtree.digests.leaf_work import LeafWork, head, plain_output
-from memtree.digests.title_words import DEMONSTRATION
+from memtree.digests.task_labels import labelled
 from memtree.digests.topics import HEADLINE
 from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
 from memtree.language.borders import UNSPACED, split
@@ -43,7 +42,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # Increase with each change of the summaries this package makes: stored summaries of an older
 # version are made again when their history is posted. Version 1 was stored without a number.
-VERSION = 9
+VERSION = 10
 NOTHING = "without text"  # ends the headline of a range without words
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters of its message
 LEAST = -0.5  # least score of a clause in a body beside others
@@ -200,10 +199,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
 def _task(source: SourcePassage) -> str:
     """Return the task that a message hands over, without the instructions that lead to it."""
     message = source.message or source.text
-    shown = DEMONSTRATION.match(message.lstrip()[:200])
-    if source.start or len(message) < _LONG_TASK or shown:
-        return ""
-    return labelled(message[:READ])
+    return "" if source.start or len(message) < _LONG_TASK else labelled(message)
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:
