@@ -54,7 +54,7 @@ from benchmarks.memories import (
     secrets,
 )
 from benchmarks.processes import dialect_speed, server, topology, workers
-from benchmarks.quality import cuts, headlines, kept, overhead, reading, titles
+from benchmarks.quality import cuts, documents, headlines, kept, overhead, reading
 from benchmarks.recall import (
     beam,
     dates,
@@ -109,7 +109,7 @@ ALL: dict[str, Benchmark] = {
     "trail": trail.run,
     "story_questions": story_questions.run,
     "next": next_step.run,
-    "titles": titles.run,
+    "documents": documents.run,
     "server": server.run,
     "workers": workers.run,
     "topology": topology.run,

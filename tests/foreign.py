@@ -201,6 +201,6 @@ def tavern(name: str, mes: str, mine: bool = False, **fields: Any) -> Fields:
 
 TAVERN_SIMPLE: list[Fields] = [
     {"user_name": "Ann", "character_name": "Bob", "chat_metadata": {}},
-    tavern("Bob", "Hello, Ann.", send_date="January 5, 2024 3:04pm"),
+    tavern("Bob", "Hello, Ann.", send_date="2024-01-05T15:04:00.000Z"),
     tavern("Ann", "Hi!", True, send_date="2024-01-06T00:00:00.000Z"),
 ]

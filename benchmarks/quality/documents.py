@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.report import Row
+from benchmarks.subject import Bench
 from memtree.text.pasted.pasted_documents import LEAST, documents
 
 QUESTION = "What does it say, and what follows from it?\n\n"
@@ -174,19 +175,20 @@ def named(document: Document) -> str:
     return found.place(text, at) if found else ""
 
 
-def rows() -> list[Row]:
+async def run(_: Bench) -> tuple[list[Row], list[str]]:
     """Print the texts that were written with their names, and return the shares of all."""
     own, others = list(written()), list(of_packages())
     for document in own:
         print(f"{document.kind:<10} {named(document) or '(none)'}")
     truths = [document for document in others if document.words]
-    return [
+    rows = [
         Row("documents written for this", len(own)),
         Row("of these named as they have to be", _right(own), "%", RIGHT_GOAL),
         Row("documents of packages", len(others)),
         Row("of these named", _share([bool(named(each)) for each in others]), "%", NAMED_GOAL),
         Row("licences named as the metadata says", _right(truths), "%", RIGHT_GOAL),
     ]
+    return rows, []
 
 
 def _right(listed: list[Document]) -> float:

@@ -101,13 +101,13 @@ class History:
             return False
         return not message.joined or bool(self.view(index).text.strip())
 
-    def beginning(self, messages: int, characters: int) -> Iterator[tuple[str, str]]:
-        """Yield roles and texts of the first messages; text by a client's program in the user's
-        role has the role `client`. `characters`: of each, at most."""
+    def first_request(self, messages: int) -> str:
+        """Return the text of the user's first message with words among the first `messages`, but
+        none that a client's program posted in the user's role; "" without one."""
         for index in range(min(len(self), messages)):
-            role = self.facts[index].role
-            said = role != "user" or self.asks(index)
-            yield role if said else "client", self.view(index).text[:characters]
+            if self.asks(index) and (text := self.view(index).text.strip()):
+                return text
+        return ""
 
     def size(self, start: int = 0, end: int | None = None) -> int:
         """Return the tokens of messages [start, end)."""

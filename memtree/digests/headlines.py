@@ -30,11 +30,11 @@ from memtree.digests.clauses.phrases import (
     whole,
 )
 from memtree.digests.talk_lines import are_talk, talked
-from memtree.digests.title_words import SELF
 from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText
 from memtree.digests.work_clauses import is_work, short_path
 from memtree.language import borders
-from memtree.language.word_file import WordFile
+from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import WordFile, WordFiles
 from memtree.text import tokens
 from memtree.text.words.common_words import is_common
 
@@ -60,6 +60,7 @@ _SHOWS = re.compile(r"lines (?:[0-9]+-[0-9]+ )?of (?:.*, )?(\S+)")
 _NAMED = re.compile(r"`([^`]+)`")
 # The user's plans; remarks on every answer, or on an earlier statement; and an agent's guesses
 _PLANS = re.compile(r"(?:i(?:'ll|’ll| will| prefer| agreed| plan| mean)|maybe)\b", re.IGNORECASE)
+_SELF = lazily(lambda: rf"(?:{WordFiles('phrases').part('self')})\b", re.IGNORECASE)
 _RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b", re.IGNORECASE)
 _BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
 _UNSURE = _DATA.pattern("unsure", re.IGNORECASE, shaped=r"\b(?:{})\b".format)
@@ -438,7 +439,7 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
             score, is_request = score - 2.0, False
         elif _RULES.match(said):
             score, is_request = score - 3.0, False
-        elif SELF.match(said) or _PLANS.match(said):
+        elif _SELF.match(said) or _PLANS.match(said):
             score -= 1.0  # actions and plans say less than requests
         elif said != phrase:
             score -= 1.5  # a list item

@@ -23,10 +23,9 @@ from memtree.digests.clauses.quotations import LEAST as QUOTED
 from memtree.digests.clauses.quotations import OTHERS, is_quotation, untorn
 from memtree.digests.clauses.read_lines import ReadLines
 from memtree.digests.clauses.tool_results import code, results
-from memtree.digests.conversation_title import READ, labelled
 from memtree.digests.headlines import leaf_headline, node_headline
 from memtree.digests.leaf_work import LeafWork, head, plain_output
-from memtree.digests.title_words import DEMONSTRATION
+from memtree.digests.task_labels import labelled
 from memtree.digests.topics import HEADLINE
 from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
 from memtree.language.borders import UNSPACED, split
@@ -200,10 +199,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
 def _task(source: SourcePassage) -> str:
     """Return the task that a message hands over, without the instructions that lead to it."""
     message = source.message or source.text
-    shown = DEMONSTRATION.match(message.lstrip()[:200])
-    if source.start or len(message) < _LONG_TASK or shown:
-        return ""
-    return labelled(message[:READ])
+    return "" if source.start or len(message) < _LONG_TASK else labelled(message)
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:

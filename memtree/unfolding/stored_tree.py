@@ -7,10 +7,9 @@ not know, are not counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memtree.digests.topics import root_summary
 from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import TreeNode, root_node, tree_node
@@ -43,12 +42,3 @@ def stored_tree(
         return StoredTree(tuple(listed), frontier.nodes, tuple(rules))
     root = root_node(frontier.nodes, {node.id: node for node in listed})
     return StoredTree((*listed, root), (root.id,), tuple(rules))
-
-
-def title(tops: Sequence[bytes], nodes: Mapping[bytes, Node]) -> str:
-    """Return the headline of the root: of a single top node, or made of several. "" if one of them
-    is missing."""
-    summaries = [nodes[id_].summary for id_ in tops if id_ in nodes]
-    if not tops or len(summaries) < len(tops):
-        return ""
-    return summaries[0].headline if len(tops) == 1 else root_summary(summaries)

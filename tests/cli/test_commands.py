@@ -130,4 +130,6 @@ def test_a_tree_has_the_title_and_the_project_above_it(
     (tmp_path / "s.json").write_text(json.dumps([place, asked, *chat(60, words=120)[1:]]))
     options = ["--store", "memory:", "--embedder", "none"]
     assert main(["tree", str(tmp_path / "s.json"), *options]) == 0
-    assert capsys.readouterr().out.startswith("Rename the tea counter to tea bar (tea-shop)\n")
+    assert capsys.readouterr().out.startswith(
+        "Please rename the tea counter to tea bar. (tea-shop)\n"
+    )

@@ -54,7 +54,6 @@ def graph(text: str) -> bytes:
 
 
 def conversations(text: str) -> bytes:
-    context = {"content_type": "model_editable_context", "model_set_context": text}
     nodes = {
         str(at): {
             "message": {
@@ -65,7 +64,7 @@ def conversations(text: str) -> bytes:
         }
         for at, piece in enumerate(hostile.cut(text, 60))
     }
-    return json.dumps([{"mapping": {**nodes, "x": {"message": {"content": context}}}}]).encode()
+    return json.dumps([{"mapping": nodes}]).encode()
 
 
 TEXTS = {

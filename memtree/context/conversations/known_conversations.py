@@ -18,7 +18,7 @@ from math import isnan
 from memtree.context.conversations.stored_plan import PassageSizes, StoredPlan, stored_plan
 from memtree.context.indexing.index_state import with_summary
 from memtree.conversation.addresses.address_chain import DIGEST_BYTES
-from memtree.digests.conversation_title import LONGEST, within
+from memtree.digests.conversation_title import LONGEST
 from memtree.errors import BadRequest, NotFound
 from memtree.ports.clock import Clock
 from memtree.ports.conversations import ConversationPlace, StoredConversation
@@ -27,10 +27,9 @@ from memtree.tree.node import Node
 from memtree.unfolding.pinned.pinned_places import PinnedPlace, read_places, written
 from memtree.unfolding.plan import OutlineNode
 from memtree.unfolding.recall_block import Versions
-from memtree.unfolding.stored_tree import StoredTree, stored_tree, title
+from memtree.unfolding.stored_tree import StoredTree, stored_tree
 
 REACH = 2_000  # newest addresses that are searched for the newest turn, and for its epoch's blocks
-Tops = tuple[bytes, ...]  # the nodes of a frontier
 _CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
 
 
@@ -79,23 +78,10 @@ class KnownConversations:
         before = read_cursor(cursor)
         rows = await self._store.conversations(tenant, self._clock.now(), limit + 1, before)
         listed = rows[:limit]
-        lines = await self._root_lines(
-            tenant, [row.frontier.nodes for row in listed if not stored_title(row)]
-        )
         more = len(rows) > limit
         return ConversationPage(
-            tuple(shown(row, lines.get(row.frontier.nodes, "")) for row in listed),
-            made_cursor(listed[-1].place) if more else None,
+            tuple(map(shown, listed)), made_cursor(listed[-1].place) if more else None
         )
-
-    async def _root_lines(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
-        """Return the root lines of trees with these top nodes, for conversations without a title,
-        which do not begin with a user's request."""
-        if not trees:
-            return {}
-        ids = list(dict.fromkeys(id_ for tops in trees for id_ in tops))
-        nodes = await self._newest(tenant, await self._store.nodes(tenant, ids))
-        return await asyncio.to_thread(lambda: {tops: within(title(tops, nodes)) for tops in trees})
 
     async def rename(self, tenant: str, address: bytes, title: str) -> None:
         """Give a conversation a title of its own. Raises `NotFound`."""
@@ -185,18 +171,18 @@ class KnownConversations:
 
 def stored_title(stored: StoredConversation) -> str:
     """Return the title that a person typed, or the one made from the first request, numbered if
-    several are equal; empty if there is none."""
+    several are equal; empty if the user requested nothing in words."""
     number = f" ({stored.ordinal})" if stored.ordinal > 1 else ""
     return stored.own_title or stored.end.title[: LONGEST - len(number)] + number
 
 
-def shown(stored: StoredConversation, root_line: str) -> KnownConversation:
-    """Return a conversation as lists show it. `root_line`: used as its title if it has no other."""
+def shown(stored: StoredConversation) -> KnownConversation:
+    """Return a conversation as lists show it."""
     end, frontier, turn = stored.end, stored.frontier, stored.turn
     state = ConversationState.PACKED if turn else ConversationState.INDEXED
     return KnownConversation(
         address=stored.address,
-        title=stored_title(stored) or root_line,
+        title=stored_title(stored),
         messages=end.messages or frontier.messages,
         tokens=end.tokens or frontier.tokens,
         last_used=end.used,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from memtree.conversation.history import History
-from memtree.digests.conversation_title import MESSAGES, READ, title
+from memtree.digests.conversation_title import MESSAGES, title
 from memtree.ports.conversations import HistoryEnd
 from memtree.text import secrets
 
@@ -102,7 +102,7 @@ class IndexRequest:
             posted.size(0, length),
             posted.posted[0],
             length == len(posted),
-            "" if titled else title(posted.beginning(MESSAGES, READ)),
+            "" if titled else title(posted.first_request(MESSAGES)),
             self.client,
             "" if titled else project_of(self._surroundings()),
         )

@@ -5,7 +5,8 @@
   750 up to 2,500 (Anthropic's "Vision"; 2,500 patches are what gpt-5.4 and later take, and lie
   between the 1,600 and 4,784 that are the most of Claude models). `detail` high, auto and absent
   are the same; low costs 85; original costs 32 px patches up to 10,000, if that is more.
-- Sound: 32 a second (Gemini's "Audio understanding"; OpenAI counts 10).
+- Sound: 32 a second (Gemini's "Audio understanding"; OpenAI counts 10), and seconds by size, at the
+  lowest rate that is usual for its format.
 - A PDF: 2,400 a page (Anthropic's "PDF support" says 1,500 to 3,000). A file of text: its tokens.
 - Video: 10,000, half a minute for Gemini.
 - Web addresses, ids, and what cannot be read: 1,500, a middling image.
@@ -24,7 +25,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from memtree.conversation.media.audio import seconds
 from memtree.conversation.media.base64_data import Base64Data
 from memtree.conversation.media.images import size
 from memtree.conversation.media.pdf import pages
@@ -36,8 +36,9 @@ TILED_LONG, TILED_SHORT = 2_048, 768
 AREA_PER_TOKEN, AREA_TOKENS = 750, 2_500
 PATCH, PATCHES = 32, 10_000
 SECOND_TOKENS = 32
-RAW_SECOND_BYTES = 48_000  # of `pcm16`, at 24 kHz
-PACKED_SECOND_BYTES = 4_000  # of formats that are not parsed here: speech at 32 kbit/s
+# Bytes a second of speech: 16 bits at 16 kHz, 64 kbit/s in MP3, and 32 kbit/s in newer formats
+SECOND_BYTES = {"wav": 32_000, "pcm16": 32_000, "pcm": 32_000, "mp3": 8_000, "mpeg": 8_000}
+OTHER_SECOND_BYTES = 4_000
 PAGE_TOKENS, PAGES = 2_400, 1_000
 VIDEO_TOKENS = 10_000
 TEXT_FILE_BYTES = 3 * 1024 * 1024  # counted exactly up to here, then at three bytes a token
@@ -147,13 +148,11 @@ def _tiles(width: int, height: int) -> int:
 
 def _sound(part: dict[str, Any]) -> int:
     data = Base64Data.of(payload(part))
-    length = seconds(data)
-    if length is None:
-        raw = _field(part, "input_audio", "format") in ("pcm16", "pcm")
-        if data.length <= _OPAQUE or not is_data(data.text):
-            return FLAT_TOKENS
-        length = data.length / (RAW_SECOND_BYTES if raw else PACKED_SECOND_BYTES)
-    return math.ceil(length * SECOND_TOKENS)
+    if data.length <= _OPAQUE or not is_data(data.text):
+        return FLAT_TOKENS
+    format_ = _field(part, "input_audio", "format") or data.kind.rpartition("/")[2]
+    rate = SECOND_BYTES.get(str(format_), OTHER_SECOND_BYTES)
+    return math.ceil(data.length / rate * SECOND_TOKENS)
 
 
 def _file(part: dict[str, Any], count: Count) -> int:

@@ -48,8 +48,8 @@ class FilePlace:
 
     @property
     def id(self) -> str:
-        named = self.path.name in (tasks.HISTORY, tasks.OLD_HISTORY)
-        return self.path.absolute().parent.name if named else self.title
+        is_task = self.path.name == tasks.HISTORY
+        return self.path.absolute().parent.name if is_task else self.title
 
     @property
     def title(self) -> str:
@@ -219,7 +219,7 @@ def may_hold(name: str) -> bool:
     if name.endswith(".jsonl"):
         return not name.startswith("agent-")  # side chains of Claude Code's agents
     return (
-        name in (tasks.HISTORY, tasks.OLD_HISTORY)
+        name == tasks.HISTORY
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
     )
@@ -253,8 +253,9 @@ def _sessions(path: Path) -> list[str]:
     columns = {row[1] for row in rows(path, "PRAGMA table_info(session)")}
     if "id" not in columns or not rows(path, "PRAGMA table_info(part)"):
         raise NoConversation(f"{path}: not a database of opencode or Kilo", param=str(path))
-    where = "WHERE parent_id IS NULL" if "parent_id" in columns else ""
-    return [row[0] for row in rows(path, f"SELECT id FROM session {where} ORDER BY id")]
+    return [
+        row[0] for row in rows(path, "SELECT id FROM session WHERE parent_id IS NULL ORDER BY id")
+    ]
 
 
 def _exported(path: Path, id_: str) -> dict[str, Any]:

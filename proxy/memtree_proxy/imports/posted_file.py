@@ -119,7 +119,7 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
     """Return the canonical messages of a request to `/messages` or `/responses`, None for anything
     else. Raises `BadRequest` naming the place."""
     value = loaded.value
-    if not isinstance(value, dict) or value.keys() & {"info", "sessionId", "agent", "version"}:
+    if not isinstance(value, dict) or value.keys() & {"info", "sessionId", "agent"}:
         return None
     said = value.get("messages")
     if isinstance(said, list):
@@ -145,7 +145,7 @@ def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
     """Return the messages of a file that holds them as requests do: a list, an object with the
     field `messages`, or one message on each line. Returns None for anything else."""
     value = loaded.value
-    if isinstance(value, dict) and not value.keys() & {"info", "sessionId", "agent", "version"}:
+    if isinstance(value, dict) and not value.keys() & {"info", "sessionId", "agent"}:
         value = value.get("messages")
     if not isinstance(value, list) or not value:
         return None

@@ -25,7 +25,7 @@ _MARK = b"\xef\xbb\xbf"
 KILO_BASE = "kilo.db"
 _TASKS = ("cline", "roo", "kilo")
 BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
-_EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
+_CLAUDE_KINDS = frozenset({"user", "assistant", "system"})
 
 
 class SourceFile(Protocol):
@@ -156,7 +156,7 @@ def _of_lines(lines: Iterable[Fields]) -> str | None:
     for line in lines:
         if "mes" in line or "chat_metadata" in line:
             return "sillytavern"
-        if text(line.get("type")) in _EXPORT_KINDS and line.keys() & {"uuid", "leafUuid"}:
+        if text(line.get("type")) in _CLAUDE_KINDS and "uuid" in line:
             return "claude-code"
         if codex.is_codex(line):
             return "codex"
@@ -170,8 +170,6 @@ def _of_object(value: Fields, origin: str) -> str | None:
         return None
     if isinstance(value.get("info"), dict):
         return "kilo" if KILO_BASE in origin else "opencode"
-    if value.get("version") == 2 and "sessionId" not in value:
-        return "roo"
     return "cline" if "sessionId" in value or "agent" in value else None
 
 
@@ -184,9 +182,7 @@ def _of_list(value: list[Any], name: str, origin: str) -> str | None:
         for item in items
         for block in (item["content"] if isinstance(item.get("content"), list) else ())
     }
-    if name.endswith((tasks.HISTORY, tasks.OLD_HISTORY)) or (
-        BLOCKS & blocks and any("role" in item for item in items)
-    ):
+    if name.endswith(tasks.HISTORY) or (BLOCKS & blocks and any("role" in item for item in items)):
         return tasks.owner(origin, items)
     if items and all("role" in item for item in items):
         raise NoConversation(
@@ -214,7 +210,7 @@ def _read(
     if isinstance(value, dict) and isinstance(value.get("info"), dict):
         return [opencode.read(place.name, value, whole, kilo=format_ == "kilo")]
     if format_ in _TASKS:
-        if isinstance(value, dict) and value.get("version") != 2:
+        if isinstance(value, dict):
             return [cline_cli.read(place.name, value, place.id)]
         return [tasks.read(place.name, value, place.id, whole, place.beside, format_)]
     return [opencode.read(place.name, _object(value, place), whole)]

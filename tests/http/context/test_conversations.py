@@ -69,7 +69,7 @@ async def test_a_row_tells_title_client_and_project():
         body = {"messages": messages, "index_only": True}
         await client.post("/v1/context_memory", json=body, headers=headers)
         (row,) = await listed(client)
-        assert row["title"] == "Rename the tea counter to tea bar"
+        assert row["title"] == "Please rename the tea counter to tea bar. Now. Now. Now."
         assert (row["client"], row["project"]) == ("opencode", "tea-shop")
         # A program of no name goes on with it, from another folder.
         more = [*messages, *chat(40, seed=5, words=120)]

@@ -203,30 +203,6 @@ def test_roo_sends_messages_of_the_user_in_a_row_as_one() -> None:
     assert len(task(stored, "cline").messages) == 2
 
 
-def test_the_second_format_of_roo() -> None:
-    named = {"toolCallId": "a", "toolName": "ls"}
-    answer = {"type": "tool-result", **named, "output": {"type": "text", "value": "x.py"}}
-    stored = {
-        "version": 2,
-        "messages": [
-            user(text("fix")),
-            assistant(
-                {"type": "reasoning", "text": "hm"},
-                {"type": "tool-call", **named, "input": {"path": "."}},
-            ),
-            {"role": "tool", "content": [answer]},
-            assistant("done"),
-        ],
-    }
-    sent = [
-        user("fix"),
-        called("", ("a", "ls", '{"path":"."}')),
-        tool("a", "x.py"),
-        assistant("done"),
-    ]
-    assert addresses(task(stored, "roo").messages) == addresses(sent)
-
-
 def test_a_task_that_was_cut_off_has_an_answer_to_every_call() -> None:
     found = task(STORED[:2], "roo")
     assert [one["role"] for one in found.messages] == ["user", "assistant", "tool", "tool"]

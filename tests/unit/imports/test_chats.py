@@ -228,7 +228,7 @@ def test_a_compaction_begins_anew_unless_all_is_wanted() -> None:
          "logicalParentUuid": "a1"},
         claude_line("u2", "b", "user", "the summary", isCompactSummary=True),
         claude_line("a2", "u2", "assistant", "on we go"),
-        {"type": "summary", "summary": "A title", "leafUuid": "a2"},
+        {"type": "ai-title", "aiTitle": "A title"},
     ]  # fmt: skip
     found = claude(*lines)
     assert [one["role"] for one in found.messages] == ["user", "assistant"]

@@ -127,6 +127,21 @@ def test_a_list_of_blocks_is_known_without_its_name(tmp_path: Path) -> None:
     assert read(path, "roo")[0][0].format == "roo"
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("claude_messages.json", [user(text("a"))]),
+        ("roo.messages.json", {"version": 2, "messages": [user(text("a"))]}),
+        ("rollout.jsonl", {"type": "message", "role": "user", "content": "a"}),
+        ("summary.jsonl", {"type": "summary", "summary": "a", "leafUuid": "x"}),
+    ],
+)
+def test_older_forms_are_no_conversations(tmp_path: Path, name: str, content: Any) -> None:
+    (tmp_path / name).write_text(json.dumps(content))
+    with pytest.raises(BadRequest):
+        read(tmp_path / name)
+
+
 def test_the_database_is_read_as_the_export_is(tmp_path: Path) -> None:
     exported = tmp_path / "export.json"
     exported.write_text(json.dumps(OPENCODE_STORED))
@@ -192,7 +207,6 @@ def refused(path: Path, format_: str | None = None) -> str:
         ("a.json", b'{"sessionId": "x", "messages": [1]}', "messages[0]: must be an object"),
         ("a.json", b'{"info": {}, "messages": [1]}', "messages[0]: must be an object"),
         (TASK, b"[1]", "messages[0]: must be an object"),
-        (TASK, b'{"version": 2, "messages": [1]}', "messages[0]: must be an object"),
         ("a.zip", b"PK\x03\x04 and nothing more", "the zip is broken"),
         ("a.db", b"SQLite format 3\x00" + b"\x00" * 200, "cannot be read"),
     ],

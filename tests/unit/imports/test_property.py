@@ -154,13 +154,12 @@ FILES: dict[str, st.SearchStrategy[Any]] = {
     "chatgpt": st.fixed_dictionaries({"mapping": nodes, "current_node": ids | st.none()}),
     "cline": st.lists(stored, max_size=6)
     | st.fixed_dictionaries({"sessionId": ids, "messages": st.lists(stored, max_size=6)}),
-    "roo": st.lists(stored, max_size=6)
-    | st.fixed_dictionaries({"version": st.just(2), "messages": st.lists(stored, max_size=6)}),
+    "roo": st.lists(stored, max_size=6),
     "kilo": st.lists(stored, max_size=6),
     "opencode": st.fixed_dictionaries({"info": values, "messages": sessions}),
     "sillytavern": st.lists(tavern, max_size=5),
     "claude-code": st.lists(lines, max_size=6),
-    "codex": st.lists(rollout | items, max_size=7),
+    "codex": st.lists(rollout, max_size=7),
 }
 
 

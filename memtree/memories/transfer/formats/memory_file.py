@@ -177,9 +177,8 @@ def _format_of(entry: FileEntry) -> str:
         return ""
     if isinstance(value.get("memory"), str):
         return MEM0
-    if isinstance(value.get("content"), str) and "role" not in value:
-        return OPENMEMORY if "state" in value else CHATGPT
-    return ""
+    is_openmemory = isinstance(value.get("content"), str) and "state" in value
+    return OPENMEMORY if is_openmemory and "role" not in value else ""
 
 
 def _texts(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:

@@ -8,11 +8,13 @@ never sent.
 
 Messages are assembled as the program does before it sends them, and read like those of a live
 request, so that the conversation has the same address: results stand in the order in which they
-arrived, and the user's lines without an answer between them are one message.
+arrived, and the user's lines without an answer between them are one message. Messages to which the
+program adds reminders are in the session a second time, as they were sent.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -30,17 +32,11 @@ from memtree_proxy.imports.conversation import (
     titled,
 )
 from memtree_proxy.imports.formats.blocks import image_part
-from memtree_proxy.imports.formats.claude_reminders import (
-    SentMessages,
-    is_remark,
-    is_reminder,
-    reminded,
-    with_context,
-)
 from memtree_proxy.imports.formats.pairing import paired
 
-_TITLES = ("custom-title", "ai-title", "summary")
-_TITLE_FIELDS = ("customTitle", "aiTitle", "summary")
+_SENT = "api-request-blob"
+_REMARK = "<system-reminder>"  # begins a block that the program added
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 
 
 def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
@@ -53,9 +49,7 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     by_uuid = {text(line["uuid"]): line for line in unique.values() if line.get("uuid")}
     chain = _chain(main[-1], by_uuid, whole) if main else []
     chosen = [line for line in chain if id(line) in members]
-    sent = SentMessages(unique.values())
-    kept = chosen if sent.known else [row for row in chain if id(row) in members or _attached(row)]
-    posted = _messages(kept, main, sent)
+    posted = _messages(chosen, main, SentMessages(unique.values()))
     made = paired(part for message in posted for part in _canonical(message))
     everything = _chain(main[-1], by_uuid, True) if main else []
     dropped = sum(id(line) in members for line in everything) - len(chosen)
@@ -76,11 +70,16 @@ def _of_people(messages: Iterable[Fields]) -> list[Fields]:
     return [
         {
             "role": "user",
-            "content": [part for part in listed(message["content"]) if not is_remark(part)],
+            "content": [part for part in listed(message["content"]) if not _is_remark(part)],
         }
         for message in messages
         if message["role"] == "user"
     ]
+
+
+def _is_remark(block: Fields) -> bool:
+    """Return True if a block was added by the program and holds no word of the user's."""
+    return text(block.get("text")).startswith(_REMARK)
 
 
 def _sent(line: Fields) -> bool:
@@ -91,7 +90,7 @@ def _sent(line: Fields) -> bool:
 
 def _title(lines: Sequence[Fields]) -> str:
     """Return the newest title; a title that the user gave takes precedence."""
-    for kind, field in zip(_TITLES, _TITLE_FIELDS, strict=True):
+    for kind, field in _TITLES.items():
         given = [text(line.get(field)) for line in lines if line.get("type") == kind]
         if given and given[-1]:
             return given[-1]
@@ -113,10 +112,6 @@ def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields
     return path[::-1]
 
 
-def _attached(line: Fields) -> bool:
-    return line.get("type") == "attachment"
-
-
 def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:
     """Return Anthropic messages: lines of one message joined, each followed by its calls'
     results."""
@@ -135,9 +130,7 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
     made = _Made()
     done: set[str] = set()
     for line in chain:
-        if _attached(line):
-            made.remind(fields(line.get("attachment")))
-        elif line.get("type") != "assistant":
+        if line.get("type") != "assistant":
             content = _blocks(fields(line.get("message")))
             made.of_user([block for block in content if block.get("type") != "tool_result"])
         elif _message_id(line) not in done:
@@ -148,10 +141,6 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
             # Use each result once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
             made.of_user([block for _, block in sorted(answers, key=_place)])
-    older = not sent.known and any(line.get("version") for line in chain)
-    if older and made.messages and made.messages[0]["role"] == "user":
-        first = made.messages[0]
-        first["content"] = with_context(first["content"], made.attachments)
     for message in made.messages:
         if message["role"] == "user":
             message["content"] = sent.content(message["content"])
@@ -163,12 +152,10 @@ def _place(answer: tuple[int, Fields]) -> int:
 
 
 class _Made:
-    """Messages built so far; consecutive texts of the user are joined, as the program does.
-    `attachments`: number of attachments to the first message."""
+    """Messages built so far; consecutive texts of the user are joined, as the program does."""
 
     def __init__(self) -> None:
         self.messages: list[Fields] = []
-        self.attachments = 0
 
     def of_assistant(self, content: list[Fields]) -> None:
         if content:
@@ -184,15 +171,38 @@ class _Made:
             known[-1] = {**known[-1], "text": text(known[-1].get("text")) + "\n"}
         known += content
 
-    def remind(self, attachment: Fields) -> None:
-        newest = self.messages[-1] if self.messages else {}
-        if newest.get("role") != "user":
-            return
-        last = newest["content"][-1]
-        if last.get("type") == "tool_result" and is_reminder(attachment):
-            newest["content"][-1] = reminded(last)
-        elif len(self.messages) == 1:
-            self.attachments += 1
+
+class SentMessages:
+    """Changed messages, in the form in which the program recorded that it sent them."""
+
+    def __init__(self, lines: Iterable[Fields]) -> None:
+        self._found: dict[str, deque[list[Fields]]] = {}
+        seen: set[str] = set()
+        for line in lines:
+            if line.get("type") != _SENT or text(line.get("hash")) in seen:
+                continue
+            seen.add(text(line.get("hash")))
+            message = fields(line.get("message"))
+            content = listed(message.get("content"))
+            if content and message.get("role") == "user":
+                self._found.setdefault(_name(content), deque()).append(content)
+
+    def content(self, content: list[Fields]) -> list[Fields]:
+        """Return the sent form of a message: its first result or its last text is the same, and it
+        has no fewer blocks. Returns the content itself if no such form is left. Each recorded
+        message is used once, since in a hostile file ten thousand messages may name one large
+        one."""
+        written = self._found.get(_name(content))
+        sent = written.popleft() if written else []
+        return sent if len(sent) >= len(content) else content
+
+
+def _name(content: list[Fields]) -> str:
+    """Return a key of the content that added reminders do not change."""
+    first, last = content[0], content[-1]
+    if first.get("type") == "tool_result":
+        return f"result {text(first.get('tool_use_id'))}"
+    return f"text {text(last.get('text'))}"
 
 
 def _message_id(line: Fields) -> str:

@@ -5,8 +5,6 @@ A compaction gives the history that replaces all before it, and a rollback gives
 turns that were removed. As in Codex before it sends, a call without an output gets one that says
 `aborted`, and an output without a call is left out. The items are then read like those of a live
 request, so that the conversation has the same address.
-
-Old files (before autumn 2025) hold the items alone.
 """
 
 from __future__ import annotations
@@ -37,17 +35,13 @@ ABORTED = "aborted"
 _ENDING = "_output"
 # Type of a call's output, where it is not the call's type with `_output` added.
 _OUTPUTS = {"local_shell_call": "function_call_output"}
-_ITEMS = frozenset({"message", "reasoning", "function_call"})
 _NEVER_SENT = frozenset({"ghost_snapshot", "other"})
 _CONTEXT = ("<", "# AGENTS.md instructions")  # beginnings of messages that the program wrote itself
 
 
 def is_codex(line: Fields) -> bool:
     """Return True if only a Codex session can hold such a line."""
-    kind = text(line.get("type"))
-    if kind in KINDS:
-        return isinstance(line.get("payload"), dict)
-    return kind in _ITEMS and not line.keys() & {"uuid", "message"}
+    return text(line.get("type")) in KINDS and isinstance(line.get("payload"), dict)
 
 
 def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
@@ -90,10 +84,6 @@ class _Session:
             self._compact(payload)
         elif kind == "event_msg":
             self._happened(payload)
-        elif not payload and (kind in _ITEMS or kind.endswith(("_call", _ENDING))):
-            self._add(line)
-        elif not kind and not self.items:  # the head of an old file
-            self.id = self.id or text(line.get("id"))
 
     def _add(self, item: Fields) -> None:
         if text(item.get("type")) in _NEVER_SENT:
@@ -104,11 +94,7 @@ class _Session:
         self._ids.add(text(item.get("id")))
 
     def _compact(self, payload: Fields) -> None:
-        replaced = payload.get("replacement_history")
-        if not isinstance(replaced, list):  # an old version does not record which items it kept
-            self._add(_user(text(payload.get("message"))))
-            return
-        newer = listed(replaced)
+        newer = listed(payload.get("replacement_history"))
         if self._whole:
             newer = [row for row in newer if text(row.get("id")) not in self._ids]
         else:
@@ -125,10 +111,6 @@ class _Session:
         if kind == "thread_rolled_back" and type(turns) is int and turns > 0 and self._asked:
             gone = self._asked[-turns:]
             del self._asked[-turns:], self.items[gone[0] :]
-
-
-def _user(said: str) -> Fields:
-    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]}
 
 
 def _words(item: Fields) -> str:

@@ -9,7 +9,6 @@ first. Prompts and lore that SillyTavern adds are not in the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from memtree_proxy.imports.conversation import (
@@ -33,22 +32,12 @@ def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -
     speakers = {text(line.get("name")) for line in spoken if _speaks(line)}
     named = names or len(speakers) > 1
     made = paired(message for line in spoken for message in _messages(line, named))
-    dated = [when for line in spoken if (when := _when(line.get("send_date")))]
+    dated = [when for line in spoken if (when := moment(line.get("send_date")))]
     character = text(header.get("character_name"))
     title = name if character in ("", "unused") else f"{character} - {name}"
     return Conversation(
         "sillytavern", id_, titled(title, made), max(dated, default=""), tuple(made)
     )
-
-
-def _when(given: Any) -> str:
-    """Parse a date in any form that `send_date` has had; the two older forms have no time zone."""
-    for form in ("%B %d, %Y %I:%M%p", "%Y-%m-%d@%Hh%Mm%Ss"):
-        try:
-            return moment(datetime.strptime(text(given), form).isoformat())
-        except ValueError:
-            continue
-    return moment(given)
 
 
 def _speaks(line: Fields) -> bool:

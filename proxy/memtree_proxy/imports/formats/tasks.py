@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports import js
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
@@ -27,7 +26,6 @@ from memtree_proxy.imports.formats import blocks
 from memtree_proxy.imports.formats.pairing import paired
 
 HISTORY = "api_conversation_history.json"
-OLD_HISTORY = "claude_messages.json"
 SHOWN = "ui_messages.json"
 EDITS = "context_history.json"
 FLAVOURS = {"cline": blocks.CLINE, "roo": blocks.ROO, "kilo": blocks.KILO}
@@ -81,8 +79,6 @@ def _task(beside: Beside) -> str:
 
 
 def _stored(data: Any, name: str) -> list[Fields]:
-    if isinstance(data, dict) and data.get("version") == 2:
-        return [_as_blocks(item) for item in objects(data.get("messages"), f"{name}: messages")]
     if not isinstance(data, list):
         raise BadRequest(f"{name}: must be an array of messages", param=name)
     return objects(data, f"{name}: messages")
@@ -206,30 +202,3 @@ def _as_list(message: Fields) -> list[Any]:
     if isinstance(content, list):
         return content
     return [] if content is None else [{"type": "text", "text": str(content)}]
-
-
-def _as_blocks(message: Fields) -> Fields:
-    """Convert a message of Roo's second format (parts of the AI SDK) to blocks of the first
-    format."""
-    content = message.get("content")
-    if not isinstance(content, list):
-        return message
-    role = "user" if message.get("role") == "tool" else message.get("role")
-    return {**message, "role": role, "content": [_block(part) for part in listed(content)]}
-
-
-def _block(part: Fields) -> Fields:
-    kind = part.get("type")
-    if kind == "tool-call":
-        named = {"id": part.get("toolCallId"), "name": part.get("toolName")}
-        return {"type": "tool_use", **named, "input": part.get("input", {})}
-    if kind == "tool-result":
-        output = part.get("output")
-        value = fields(output).get("value", output)
-        shown = value if isinstance(value, str) else js.stringify(value)
-        return {"type": "tool_result", "tool_use_id": part.get("toolCallId"), "content": shown}
-    if kind == "image":
-        data = part.get("image")
-        source = {"type": "base64", "media_type": part.get("mediaType"), "data": data}
-        return {"type": "image", "source": source}
-    return part

@@ -20,7 +20,6 @@ NAMES = (
     "memories.json",
     "memories.jsonl",
     "memory.jsonl",
-    "memory.json",
     "conversations.json",
 )
 MOST_FILES = 100_000  # in a zip

@@ -21,7 +21,6 @@ from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound, StoreUnavailable
 from memtree.ports.conversations import ConversationPlace
 from memtree.stores import RamStore
-from memtree.tree.node import Summary
 from memtree.unfolding.plan import REASONS
 from tests.properties.process import (
     QUESTION,
@@ -94,37 +93,27 @@ async def test_the_days_of_its_expiry_are_no_use(world: World) -> None:
         await world.used.conversations.plan("t", one.address)
 
 
-async def test_what_is_deleted_while_it_is_read_has_no_title(world: World) -> None:
+async def test_what_is_deleted_while_it_is_read_is_not_found(world: World) -> None:
     await world.ask(story())
-    await untitled(world)
-    world.store.lost.add("nodes")
     (one,) = (await world.used.conversations.page("t", 9)).conversations
-    assert one.title == ""
     world.store.lost.add("descendants")
     for read in (world.used.conversations.tree, world.used.conversations.plan):
         with pytest.raises(NotFound):
             await read("t", one.address)
 
 
-@pytest.mark.parametrize("call", ["conversations", "nodes"])
-async def test_a_store_that_fails_is_an_error(world: World, call: str) -> None:
+async def test_a_store_that_fails_is_an_error(world: World) -> None:
     await world.ask(story())
-    await untitled(world)
-    world.store.broken[call] = StoreUnavailable("gone")
+    world.store.broken["conversations"] = StoreUnavailable("gone")
     with pytest.raises(StoreUnavailable):
         await world.used.conversations.page("t", 9)
-
-
-async def untitled(world: World) -> None:
-    """Make the rows those of a store that knew no titles."""
-    store(world).database.connection.execute("UPDATE conversations SET title = '', ordinal = 0")
 
 
 async def test_a_title_is_the_first_request_and_needs_no_tree(world: World) -> None:
     await world.ask([user("Please rename the harbour gate to sea gate."), *story()])
     read = world.store.calls.count("nodes")
     (one,) = (await world.used.conversations.page("t", 9)).conversations
-    assert one.title == "Rename the harbour gate to sea gate"
+    assert one.title == "Please rename the harbour gate to sea gate."
     assert world.store.calls.count("nodes") == read
 
 
@@ -133,22 +122,9 @@ async def test_the_same_request_twice_is_told_apart(world: World) -> None:
     for seed in range(3):
         await world.ask([*begin, *story(seed=seed)])
     titles = {one.title for one in (await world.used.conversations.page("t", 9)).conversations}
-    assert titles == {f"Rename the harbour gate to sea gate{end}" for end in ("", " (2)", " (3)")}
-
-
-async def test_a_conversation_of_an_older_store_has_the_line_of_its_tree(world: World) -> None:
-    await world.ask(story())
-    known = world.used.conversations
-    await untitled(world)
-    (one,) = (await known.page("t", 9)).conversations
-    tree = await known.tree("t", one.address)
-    (top,) = [node for node in tree.nodes if node.id == tree.roots[0]]
-    tops = top.children if top.id not in {row.id for row in world.rows["nodes"]} else (top.id,)
-    newer = {id_: Summary(f"Zanzibar {n}", "Zanzibar", (), 1) for n, id_ in enumerate(tops)}
-    await world.store.put_summaries("t", newer)
-    (one,) = (await known.page("t", 9)).conversations
-    assert "Zanzibar" in one.title
-    assert len(one.title) <= 60
+    assert titles == {
+        f"Please rename the harbour gate to sea gate.{end}" for end in ("", " (2)", " (3)")
+    }
 
 
 async def test_a_typed_title_is_shown_as_it_was_typed(world: World) -> None:

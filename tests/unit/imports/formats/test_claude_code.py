@@ -16,7 +16,7 @@ from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.formats import claude_code
 from tests.foreign import Fields, claude_line, picture, result, text, use
 
-OLD, NEW = {"version": "2.1.112"}, {"version": "2.1.330"}
+VERSION = {"version": "2.1.330"}
 CONTEXT = "<system-reminder>\n# currentDate\nToday's date is 2026-11-23.\n</system-reminder>"
 THOUGHT = {"type": "thinking", "thinking": "It is the next one.", "signature": "s1g"}
 
@@ -38,11 +38,6 @@ def of_request(*messages: tuple[str, Any]) -> tuple[bytes, ...]:
     return history.read("t", list(read.messages), Volatile()).addresses
 
 
-def attachment(uuid: str, parent: str, kind: str, **more: Any) -> Fields:
-    return {"type": "attachment", "uuid": uuid, "parentUuid": parent,
-            "attachment": {"type": kind}, **more}  # fmt: skip
-
-
 def blob(content: list[Fields], role: str = "user", hash_: str = "h") -> Fields:
     return {
         "type": "api-request-blob",
@@ -51,13 +46,13 @@ def blob(content: list[Fields], role: str = "user", hash_: str = "h") -> Fields:
     }
 
 
-def session(version: Fields, *more: Fields) -> list[Fields]:
+def session(*more: Fields) -> list[Fields]:
     """Two rounds; the results of the first come in another order than its calls."""
     return [
-        claude_line("u1", None, "user", "Read both parts.", **version),
+        claude_line("u1", None, "user", "Read both parts.", **VERSION),
         *more,
-        claude_line("a1", "u1", "assistant", [THOUGHT], message_id="m", **version),
-        claude_line("a2", "a1", "assistant", [text("I read them.")], message_id="m", **version),
+        claude_line("a1", "u1", "assistant", [THOUGHT], message_id="m", **VERSION),
+        claude_line("a2", "a1", "assistant", [text("I read them.")], message_id="m", **VERSION),
         claude_line("a3", "a2", "assistant", [use("x", "Read", {"p": "one"})], message_id="m"),
         claude_line("a4", "a3", "assistant", [use("y", "Read", {"p": "two"})], message_id="m"),
         claude_line("r2", "a4", "user", [result("y", "1\ttwo\n2\t")]),
@@ -78,7 +73,7 @@ ANSWERED = (
 
 def test_the_first_live_request_finds_what_was_imported() -> None:
     first = [text(CONTEXT), text(f"{CONTEXT}\n"), text("Read both parts.")]
-    lines = session(NEW, blob(first), blob([text("# Environment")], "system", "s"))
+    lines = session(blob(first), blob([text("# Environment")], "system", "s"))
     found = imported(*lines)
     environment = ("system", [text("# Environment")])
     assert of_file(found) == of_request(("user", first), environment, *ANSWERED)
@@ -90,43 +85,9 @@ def test_a_message_that_was_changed_is_taken_as_it_was_sent() -> None:
     told = f"1\ttwo\n2\n\n{CONTEXT}"
     sent = [result("y", told), result("x", [text("one"), picture()])]
     last = [text(f"{CONTEXT}\n"), text("Go on.")]
-    lines = session(NEW, blob(first), blob(sent, hash_="r"), blob(last, hash_="l"))
+    lines = session(blob(first), blob(sent, hash_="r"), blob(last, hash_="l"))
     live = of_request(("user", first), ANSWERED[0], ("user", sent), ANSWERED[2], ("user", last))
     assert of_file(imported(*lines)) == live
-
-
-@pytest.mark.parametrize("attachments", [0, 1, 2])
-def test_older_versions_write_down_no_message_that_they_sent(attachments: int) -> None:
-    more = [
-        attachment(f"s{at}", "u1" if at == 0 else f"s{at - 1}", "skill_listing", **OLD)
-        for at in range(attachments)
-    ]
-    lines = session(OLD, *more)
-    if attachments:
-        lines[1 + attachments]["parentUuid"] = f"s{attachments - 1}"
-    first = [text(f"{CONTEXT}\n")] * attachments + [
-        text(f"{CONTEXT}\n\n"),
-        text("Read both parts."),
-    ]
-    found = imported(*lines)
-    assert of_file(found) == of_request(("user", first), *ANSWERED)
-    assert found.title == "Read both parts."
-
-
-def test_older_versions_put_a_reminder_behind_the_newest_result() -> None:
-    lines = [
-        claude_line("u1", None, "user", "List it.", **OLD),
-        claude_line("a1", "u1", "assistant", [use("x", "Bash", {"command": "ls"})], **OLD),
-        claude_line("r1", "a1", "user", [result("x", " a\nb\n")], **OLD),
-        attachment("t1", "r1", "todo_reminder", **OLD),
-        claude_line("a2", "t1", "assistant", [text("Two files.")], **OLD),
-    ]
-    assert of_file(imported(*lines)) == of_request(
-        ("user", [text(f"{CONTEXT}\n\n"), text("List it.")]),
-        ("assistant", [use("x", "Bash", {"command": "ls"})]),
-        ("user", [result("x", f"a\nb\n\n{CONTEXT}")]),
-        ("assistant", [text("Two files.")]),
-    )
 
 
 def test_what_the_user_says_in_a_row_is_one_message() -> None:

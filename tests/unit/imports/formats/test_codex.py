@@ -136,11 +136,6 @@ def test_a_compaction_takes_the_place_of_all_before_it() -> None:
     assert whole.dropped == 0
 
 
-def test_an_old_compaction_says_only_its_summary() -> None:
-    found = imported(file_of(ITEMS, line("compacted", {"message": "What was done."})))
-    assert of_file(found) == of_request([*ITEMS, message("user", "What was done.")])
-
-
 def test_turns_that_were_rolled_back_are_gone() -> None:
     back = line("event_msg", {"type": "thread_rolled_back", "num_turns": 1})
     assert of_file(imported(file_of(ITEMS, back))) == of_request(ITEMS[:-1])
@@ -158,14 +153,6 @@ def test_calls_and_outputs_are_paired_as_codex_does() -> None:
     broken = [ASKED, output("gone", "lost"), call("a"), call("b"), output("b", "two")]
     repaired = [ASKED, call("a"), output("a", "aborted"), call("b"), output("b", "two")]
     assert of_file(imported(file_of(broken))) == of_request(repaired)
-
-
-def test_files_of_old_versions_hold_the_items_alone() -> None:
-    head = {"id": SESSION, "timestamp": "2025-05-07T17:24:21.597Z", "instructions": None}
-    lines = [head, *ITEMS[1:], {"record_type": "state"}]
-    found = imported(b"\n".join(json.dumps(one).encode() for one in lines))
-    assert (found.id, found.date) == (SESSION, "2025-05-07T17:24Z")
-    assert of_file(found) == of_request(ITEMS)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_the_line_of_the_whole_begins_with_the_title_and_stays_while_the_history
     texts = [first, *(f"text {n}" for n in range(8))]
     plan = Plan(8, (shown(A, 0, 0, 4), shown(B, 0, 4, 8)), root=True)
     line = root_line(plan, history(*texts), NODES)
-    assert line.startswith("- ¶0-7 Whole: Rename parse_row to read_row in the importer; ")
+    assert line.startswith("- ¶0-7 Whole: Could you please rename parse_row to read_row in the; ")
     longer = history(*texts, *(f"more {n}" for n in range(50)))
     assert root_line(plan, longer, NODES) == line
     assert tokens.count(line.partition(" Whole: ")[2]) <= ROOT

@@ -47,18 +47,6 @@ def test_what_the_model_saved_is_found_in_every_branch():
         ]
 
 
-def test_a_list_that_the_model_was_given_is_read():
-    content = {
-        "content_type": "model_editable_context",
-        "model_set_context": "1. [2026-03-07]. The user lives in Graz.\n\n2. The user likes tea.\n",
-    }
-    _, found = read([conversation(message([], content=content))])
-    assert [(one.text, one.created) for one in found] == [
-        ("The user lives in Graz.", 1772841600.0),
-        ("The user likes tea.", 1772879400.5),
-    ]
-
-
 def test_a_request_to_forget_is_no_memory():
     _, (found,) = read([conversation(message(["Forget that the user likes tea."], "bio"))])
     assert isinstance(found, LineResult)
@@ -73,7 +61,6 @@ def test_nothing_else_of_a_conversation_is_one():
         message([{"content_type": "image_asset_pointer"}], "bio"),
         message(["x"], "bio", content="x"),
         message(["x"], "bio", content={"content_type": "text"}),
-        message([], content={"content_type": "model_editable_context", "model_set_context": ""}),
         TOLD,
         "text",
         None,
@@ -81,19 +68,6 @@ def test_nothing_else_of_a_conversation_is_one():
     assert read([conversation(SAVED, *odd)])[1] == [
         FileMemory(1, "User lives in Graz.", created=1772879400.5)
     ]
-
-
-def test_a_list_of_objects_is_read():
-    format_, found = read(
-        [
-            {"content": "Lives in Graz.", "enabled": True, "created_at": "2026-03-07"},
-            {"content": "Likes tea.", "enabled": False},
-            {"title": "none"},
-        ]
-    )
-    assert format_ == "chatgpt"
-    assert found[0] == FileMemory(1, "Lives in Graz.", created=1772841600.0)
-    assert [one.reason for one in found[1:]] == ["not_active", "not_a_memory"]
 
 
 def test_a_copied_list_is_read_under_this_name_as_well():

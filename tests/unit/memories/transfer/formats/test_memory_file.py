@@ -13,7 +13,8 @@ KNOWN = {
     "memtree": OWN,
     "openmemory": '{"content": "Likes té", "state": "active"}\n{"content": "Likes té"}',
     "server-memory": '{"type":"entity","name":"A","entityType":"b","observations":["Likes té"]}',
-    "chatgpt": '[{"content": "Likes té"}]',
+    "chatgpt": '[{"mapping": {"n": {"message": {"author": {"role": "assistant"}, '
+    '"recipient": "bio", "content": {"parts": ["Likes té"]}}}}}]',
     "text": "Likes té",
 }
 
