@@ -48,7 +48,7 @@ START, LOOP_START, SMALL_START = 0.3, 0.4, 0.25
 LASTING_MEMORY = 0.175
 # of the target, growth from which a request counts as large; least share of the usual memory
 LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7
-LEAST_MEMORY = 1_000  # tokens; with less room beside the newest round the target is exceeded
+LEAST_MEMORY = 1_000  # tokens; with less room beside the newest round a hard target is exceeded
 HARD_RECENT = 0.1  # recent rounds of a chat under a hard target; `epoch_budget` divides the rest
 REQUESTS_OF_MEAN = 8
 
@@ -174,7 +174,8 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
         if memory < least_memory(target):
             if head or pinned:  # these are sent whole only if memory has room besides them
                 continue
-            memory = max(memory, _least(history, target, cut, room - recent) - beside)
+            least = _least(history, limits, target, cut, room - recent)
+            memory = max(memory, least - beside)
         if memory >= 2 * WRAPPER and cut:
             tail = _tail(history, cut, share * target - recent)
             ask = int(ASK_SHARE * target)
@@ -209,7 +210,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
         if left < memory:
             if head or pinned:
                 continue
-            least = _least(history, target, cut, room - recent)
+            least = _least(history, limits, target, cut, room - recent)
             if limits.hard:
                 least = min(least, most_sent(history, target) - recent)
             left = max(left, least - beside)
@@ -245,10 +246,12 @@ def mean_growth(history: History) -> float:
     return history.size(first) / (requests or len(history.rounds))
 
 
-def _least(history: History, target: int, cut: int, room: int) -> int:
-    """Return the least memory for which a target is exceeded, limited by the size of what is left
-    out and by the model's window."""
-    return min(least_memory(target), LEAST_MEMORY, history.size(0, cut) + 2 * WRAPPER, room)
+def _least(history: History, limits: TokenLimits, target: int, cut: int, room: int) -> int:
+    """Return the least memory for which a target is exceeded, a hard one by less, limited by the
+    size of what is left out and by the model's window."""
+    least = least_memory(target)
+    least = min(least, LEAST_MEMORY) if limits.hard else least
+    return min(least, history.size(0, cut) + 2 * WRAPPER, room)
 
 
 def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> tuple[int, int]:

@@ -254,7 +254,7 @@ def test_a_fifth_of_the_target_is_the_border(size, head):
 def test_without_room_the_first_message_goes_into_memory():
     history = sized(("user", 3_000), *[("assistant", 900), ("user", 100)] * 10, ("user", 18_000))
     found = pack(history, limits(), 0)
-    assert found == Packed(21, 18_000, 5_000 - LINE_TOKENS, 0, LINE_TOKENS, 2_000)
+    assert found == Packed(21, 18_000, 2_000 - LINE_TOKENS, 0, LINE_TOKENS, 2_000)
 
 
 def test_where_only_the_first_message_is_cut_off_memory_is_for_it():
