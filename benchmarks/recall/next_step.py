@@ -161,7 +161,7 @@ async def _measure(plan: Plan, session: Session) -> Result:
         vectors = KeptVectors(embedder, plan.vectors)
         stack.callback(vectors.close)
         await subject.learn(session.id, session.messages)
-        found = {point.id: _described(point, plan.known) for point in points}
+        found = {point.id: described(point, plan.known) for point in points}
         if plan.rivals and any(_left(found[p.id], plan.targets) for p in points):
             rows = await vectors.embed(texts := list(vectors.embedded))
             rivals = Rivals(session, list(zip(texts, rows, strict=True)), embedder)
@@ -175,7 +175,7 @@ async def _measure(plan: Plan, session: Session) -> Result:
         return found, subject.tally.answers, subject.tally.broken
 
 
-def _described(point: Point, known: Mapping[str, Any]) -> dict[str, Any]:
+def described(point: Point, known: Mapping[str, Any]) -> dict[str, Any]:
     earlier = known.get(point.id, {})
     same = earlier.get("digest") == point.digest and earlier.get("version") == agent_rivals.VERSION
     return {
@@ -214,7 +214,7 @@ async def _own(
 ) -> dict[str, Figures]:
     by_cut = {point.cut: point for point in points if fits(session, point, target)}
     found: dict[str, Figures] = {}
-    for number, cut in enumerate(_turns(session, by_cut, running=mode != "fresh")):
+    for number, cut in enumerate(turns_of(session, by_cut, running=mode != "fresh")):
         hard = mode != "auto"
         posted = session.messages[:cut]
         ask = CompressRequest(session.id, posted, target, hard, WINDOW, mode=mode)
@@ -231,7 +231,7 @@ async def _own(
     return found
 
 
-def _turns(session: Session, cuts: Iterable[int], *, running: bool) -> list[int]:
+def turns_of(session: Session, cuts: Iterable[int], *, running: bool) -> list[int]:
     """Return the cuts, if `running` with the turns before each."""
     turns = [cut for cut in range(1, len(session.messages)) if session.is_cut(cut)]
     wanted = set(cuts)

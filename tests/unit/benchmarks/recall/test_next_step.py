@@ -11,7 +11,7 @@ from benchmarks.data import Data
 from benchmarks.recall.agent_needs import Need, Session, Wanted
 from benchmarks.recall.agent_points import Point, half_of, points, spread
 from benchmarks.recall.agent_rivals import VERSION, Shown
-from benchmarks.recall.next_step import _described, _turns, judged, visible_text
+from benchmarks.recall.next_step import described, turns_of, judged, visible_text
 from memtree.conversation.message import Message
 
 NEEDS = (Need("pier_lamp", 3.0, 100), Need("HIGH_WATER", 1.0, 9_000))
@@ -41,11 +41,11 @@ def test_what_was_not_wanted_has_no_share():
 def test_rivals_of_an_earlier_run_count_while_the_point_is_the_same():
     rivals = {"8000": {"newest": {"needs": 0.5}}}
     known = {"s@5": {"digest": POINT.digest, "version": VERSION, "rivals": rivals}}
-    assert _described(POINT, known)["rivals"] == rivals
+    assert described(POINT, known)["rivals"] == rivals
     other = Point("s@5", 5, 30_000, "edit", Wanted(NEEDS[:1]))
-    assert _described(other, known)["rivals"] == {}
+    assert described(other, known)["rivals"] == {}
     known["s@5"]["version"] = VERSION - 1
-    assert _described(POINT, known)["rivals"] == {}
+    assert described(POINT, known)["rivals"] == {}
 
 
 def test_calls_are_visible_and_system_messages_are_not():
@@ -90,8 +90,8 @@ def test_places_are_evenly_spread(places, number):
 
 def test_a_running_mode_replays_the_turns_before_a_cut():
     session = _long_session(100)
-    assert _turns(session, [151], running=False) == [151]
-    assert _turns(session, [151], running=True) == list(range(33, 152, 2))
+    assert turns_of(session, [151], running=False) == [151]
+    assert turns_of(session, [151], running=True) == list(range(33, 152, 2))
 
 
 def test_the_halves_depend_on_the_session_alone():
