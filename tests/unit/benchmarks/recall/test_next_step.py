@@ -11,7 +11,7 @@ from benchmarks.data import Data
 from benchmarks.recall.agent_needs import Need, Session, Wanted
 from benchmarks.recall.agent_points import Point, half_of, points, spread
 from benchmarks.recall.agent_rivals import VERSION, Shown
-from benchmarks.recall.next_step import described, turns_of, judged, visible_text
+from benchmarks.recall.next_step import described, judged, turns_of, visible_text
 from memtree.conversation.message import Message
 
 NEEDS = (Need("pier_lamp", 3.0, 100), Need("HIGH_WATER", 1.0, 9_000))
