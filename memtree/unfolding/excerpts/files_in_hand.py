@@ -25,7 +25,7 @@ FILES = 40  # in hand at most, so that a turn of many calls costs time linear in
 REACH = 400  # messages of the assistant in which the text of such files is looked for
 MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
-RECENCY = 1.0  # weight of a vote for the newest passages
+RECENCY = 0.3  # weight of a vote for the newest passages
 K = 10.0  # of the reciprocal ranks that are added up
 
 

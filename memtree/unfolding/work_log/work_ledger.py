@@ -77,7 +77,7 @@ class Ledger:
         self._folders: dict[str, None] = {}
         self.commits: list[WorkSpan] = []
         self.undone: list[WorkSpan] = []
-        self.read: set[str] = set()
+        self.read: dict[str, WorkSpan] = {}  # the newest last
 
     @property
     def any(self) -> bool:
@@ -112,8 +112,10 @@ class Ledger:
             if not event.refused:
                 self.undone.append(_span(event.name))
         elif event.action.kind == READ:
-            if self._known(_path(event.text)) not in self._files:
-                self.read.add(_path(event.text))
+            path = _path(event.text)
+            if self._known(path) not in self._files:
+                self.read.pop(path, None)
+                self.read[path] = self._short(path, event.name)
         else:
             self._changed(event, event.name)
 
@@ -157,7 +159,7 @@ class Ledger:
             file.undone += 1
         file.deleted = kind == DELETED
         file.last = event.message
-        self.read.discard(file.key)
+        self.read.pop(file.key, None)
         if event.action.new is not None:
             file.details.append(_new(event, REMOVED if event.action.removes else 0))
 

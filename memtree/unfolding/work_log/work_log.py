@@ -41,6 +41,7 @@ MAX_DETAILS = 12  # edits of one file that are listed individually
 MAX_COMMITS = 6
 MAX_LINES = 60
 LEAST = 60  # tokens below which there is no log
+READ_PART = 4  # one part in so many of the log's tokens names files that were only read
 SURELY, RESERVE = 8, 120  # lines; tokens that further lines leave for names without a line
 SHORT = 60  # tokens below which what succeeded shares a line with what ran
 _WORDS = re.compile(r"\"\s*,\s*\"")
@@ -95,7 +96,7 @@ def work_messages(plan: Plan) -> Iterator[int]:
 
 
 def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ...]:
-    ends = [*_not_run(ledger), *_commits(ledger)]
+    ends = [*_not_run(ledger), *_commits(ledger), *_read(ledger, history, budget // READ_PART)]
     left = budget - tokens.count("\n".join(work_lines(ends, history)))
     files = [_file_line(file) for file in ledger.changed_files()]
     commands = [_command_line(command) for command in ledger.commands_run()]
@@ -161,8 +162,19 @@ def _commits(ledger: Ledger) -> Iterator[WorkLine]:
         if places:
             newest = tuple(reversed(places[-MAX_COMMITS:]))
             yield WorkLine(kind, None, newest[0].message, (len(places),), 0, newest)
-    if ledger.read:
-        yield WorkLine(FILES_READ, None, -1, (len(ledger.read),))
+
+
+def _read(ledger: Ledger, history: History, room: int) -> Iterator[WorkLine]:
+    """Yield the line of the files that were only read, with the newest of their names."""
+    if not ledger.read:
+        return
+    names = []
+    for name in reversed(ledger.read.values()):
+        room -= tokens.count(_quoted(name, history, NAME)) + 1
+        if room < 0:
+            break
+        names.append(name)
+    yield WorkLine(FILES_READ, None, -1, (len(ledger.read),), 0, tuple(names))
 
 
 def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:
@@ -209,7 +221,9 @@ def _line(line: WorkLine, history: History) -> str:
     if line.kind == NOT_RUN:
         return "tests: not run"
     if line.kind == FILES_READ:
-        return f"{_times(line.counts[0], 'other file')} read"
+        names = [_quoted(span, history, NAME) for span in line.details]
+        rest = f", last {', '.join(names)}" if names else ""
+        return f"{_times(line.counts[0], 'other file')} read{rest}"
     name = _quoted(line.name, history, NAME) if line.name else ""
     if line.kind == RAN:
         return f"{name}: {_ended(line, history)}"

@@ -12,7 +12,7 @@ from memtree.unfolding.explain import Evidence, explanation
 from memtree.unfolding.memory_message.memory_text import render
 from memtree.unfolding.own_lines import WORK
 from memtree.unfolding.plan import Plan
-from memtree.unfolding.work_log.work_log import work_lines, work_log
+from memtree.unfolding.work_log.work_log import READ_PART, work_lines, work_log
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 UPDATED = "The file has been updated."
@@ -49,6 +49,16 @@ def test_files_with_their_edits_and_commands_with_their_last_outcome() -> None:
         "¶ `pytest -q`: failed (1 failed, 2 passed) [9]",
         "¶ `make`: failed 1 of 2 times, last ok [7]",
     ]
+
+
+def test_files_that_were_only_read_are_named_the_newest_first() -> None:
+    reads = [step("Read", {"path": f"src/part{n}/api.c"}, "int x;") for n in (1, 2, 3, 2)]
+    lines = log(*reads, edit("src/part1/api.c", "price = 1"))
+    assert lines[-1] == "¶ 2 other files read, last `src/part2/api.c`, `src/part3/api.c`"
+    many = [step("Read", {"path": f"src/part{n}/api.c"}, "int x;") for n in range(90)]
+    line = log(*many, edit("src/shop.c", "price = 1"), budget=400)[-1]
+    assert line.startswith("¶ 90 other files read, last `src/part89/api.c`, `src/part88/api.c`")
+    assert tokens.count(line) <= 400 // READ_PART + 12
 
 
 def test_a_command_without_a_sign_of_success_ran() -> None:
