@@ -23,7 +23,7 @@ from memtree.tree.node import Node, NodePlace
 from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.excerpts.duplicates import ShownTexts
 from memtree.unfolding.excerpts.excerpt_choice import LABEL, ExcerptChoice, Room, Units, lopsided
-from memtree.unfolding.excerpts.files_in_hand import files_in_hand, hand_rows, recency
+from memtree.unfolding.excerpts.files_in_hand import files_in_hand, hand_rows
 from memtree.unfolding.excerpts.newer_statements import with_earlier
 from memtree.unfolding.excerpts.units import folded_rows, row_at
 from memtree.unfolding.memory_message.memory_text import (
@@ -95,7 +95,6 @@ def unfold(
     lines = talk if turns.are_talk else np.interp(budget, *split.outline)
     if files:
         lines = min(lines, split.lines)
-        fused = np.where(before & (fused > 0), fused + recency(before), fused).astype(np.float32)
     share = max(0, min(int(lines * (budget - log)), room))
     paths = 0 if turns.are_talk and window.brief else FEW_PATHS if files else ALL
     outline = OutlineTree(ranked, tree, fused, cut, turns, paths)

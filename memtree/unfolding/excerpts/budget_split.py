@@ -27,7 +27,7 @@ class BudgetSplit:
     lead: Curve = ((0,), (0,))
     answers: float = 0
     talk: float = 0.05
-    hand: float = 0.35
+    hand: float = 0.25
     lines: float = 0.07
 
     def for_long_answers(self, budget: int, ranked: RankedHistory) -> Shares:

@@ -25,7 +25,6 @@ FILES = 40  # in hand at most, so that a turn of many calls costs time linear in
 REACH = 400  # messages of the assistant in which the text of such files is looked for
 MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
-RECENCY = 0.3  # weight of a vote for the newest passages
 K = 10.0  # of the reciprocal ranks that are added up
 
 
@@ -100,12 +99,6 @@ def hand_rows(
             first.setdefault(of_file[row], row)
     lead = list(first.values())
     return [*lead, *(row for row in order if row not in lead)]
-
-
-def recency(allowed: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Return a vote for each allowed passage: the later, the more."""
-    after = np.cumsum(allowed[::-1])[::-1]
-    return np.asarray(np.where(allowed, RECENCY / (K + after), 0), np.float32)
 
 
 def _may_name(raw: bytes, files: Sequence[FileInHand]) -> bool:
