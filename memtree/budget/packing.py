@@ -198,7 +198,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     if limits.hard:
         usual = (LOOP_SHARE if _looping(history) else HARD_RECENT) * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
-    cut, recent = _cut(history, target, usual, second)
+    cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
     least = least_memory(target) if limits.hard else memory
     cut, recent = _spare(history, most, cut, recent, least)
     if limits.hard:
@@ -298,12 +298,14 @@ def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
     return head > 0, cut < len(history) and history.facts[cut].role == "user"
 
 
-def _cut(history: History, target: int, usual: float, second: float = 0) -> tuple[int, int]:
+def _cut(
+    history: History, target: int, usual: float, loop: tuple[float, ...] = ()
+) -> tuple[int, int]:
     """Return the cut and the size of the messages after it: whole rounds, always the newest,
-    further ones while they have at most `usual` tokens. While tools are in use, the second round
-    may reach `second`."""
+    further ones while they have at most `usual` tokens. While tools are in use, the second and
+    third round may reach `loop`."""
     starts = history.cuts
-    second = max(usual, second) if _looping(history) else usual
+    limits = [max(usual, each) for each in loop] if _looping(history) else []
 
     def size(back: int) -> int:
         """Return the tokens of the `back`-th round from the end, 1 being the newest."""
@@ -312,10 +314,10 @@ def _cut(history: History, target: int, usual: float, second: float = 0) -> tupl
     kept, total = 1, size(1)
     while kept < len(starts):
         wider = total + size(kept + 1)
-        if wider > (second if kept == 1 else usual):
+        if wider > (limits[kept - 1] if kept <= len(limits) else usual):
             break
         kept, total = kept + 1, wider
-    widest = second if kept == 1 else usual
+    widest = max([usual, *limits]) if kept <= len(limits) + 1 else 0.0
     kept, total = _open_with_assistant(history, size, kept, total, target, widest)
     return starts[-kept], total
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.budget.epoch_budget import least_memory
+from memtree.budget.packing import LEAST_MEMORY
 from memtree.conversation.message import Message
 from memtree.errors import Unavailable
 from memtree.text import tokens
@@ -62,7 +63,7 @@ async def test_memory_and_the_ask_stand_beside_a_large_round(mode, target, words
     texts = [Message(raw).text for raw in answer.messages]
     memory = next(text for text in texts if "<context_memory>" in text)
     assert ASK in "".join(texts)
-    assert tokens.count(memory) > 0.6 * least_memory(target)
+    assert tokens.count(memory) > 0.6 * LEAST_MEMORY
     assert sent <= max(target, newest + least_memory(target)) + 40
     assert [Message(raw).raw for raw in answer.messages[-9:]] == [
         Message.of(message).raw for message in posted[-9:]
