@@ -147,16 +147,11 @@ def test_searches_of_agents(server: Server):
     assert set(told["context"]) <= set(row["context"])
 
 
-def test_a_conversation_fills_a_profile(server: Server):
+def test_a_conversation_that_fills_schemas_needs_a_model(server: Server):
     key = {"authorization": "Bearer extraction"}
     (posted,) = shown("docs/agent-extraction.md")
     schema = {"name": "UserProfile", "uniqueOn": ["name"], "json_schema": PROFILE}
     server.post("/v1/schemas", schema, **key).raise_for_status()
-    answer = server.post("/v1/memories", posted, **key).json()
-    (made,) = answer["created"]
-    said = re.search(
-        r"stores `(\{.*?\})`", (ROOT / "docs/agent-extraction.md").read_text(), re.DOTALL
-    )
-    assert said
-    kept = {name: made["metadata"][name] for name in ("name", "age", "theme")}
-    assert kept == json.loads(said[1])
+    assert posted.pop("model")
+    answer = server.post("/v1/memories", posted, **key)
+    assert answer.json()["error"]["code"] == "model_needed"
