@@ -165,8 +165,10 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """Choose the cut and the memory size of an answer unfolded for the present question alone."""
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
-    share = LOOP_SHARE if _looping(history) else RECENT_SHARE
-    cut, recent = _cut(history, target, share * target)
+    usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
+    if _loops_on(history):
+        usual = loop
+    cut, recent = _cut(history, target, usual, (loop, loop))
     cut, recent = _spare(history, target, cut, recent, least_memory(target))
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)
@@ -177,7 +179,7 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
             least = _least(history, limits, target, cut, room - recent)
             memory = max(memory, least - beside)
         if memory >= 2 * WRAPPER and cut:
-            tail = _tail(history, cut, share * target - recent)
+            tail = _tail(history, cut, usual - recent)
             ask = int(ASK_SHARE * target)
             return Packed(cut, recent, memory, head, beside, ask, pinned, tail=tail)
     return Packed(cut, recent, 0)
@@ -196,7 +198,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     start = LOOP_START if _looping(history) else START
     usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
     if limits.hard:
-        usual = (LOOP_SHARE if _looping(history) else HARD_RECENT) * target
+        usual = (LOOP_SHARE if _loops_on(history) else HARD_RECENT) * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
     cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
     least = least_memory(target) if limits.hard else memory
@@ -329,6 +331,12 @@ def _looping(history: History) -> bool:
         return True
     last = (at for at in range(len(history) - 1, -1, -1) if history.facts[at].role == "assistant")
     return any(calls_in_text(history.messages[at].raw) for at in islice(last, 3))
+
+
+def _loops_on(history: History) -> bool:
+    """Return True if tools are in use and nothing new is requested: a request says itself what it
+    is about, so older evidence for it is worth more than the newest text."""
+    return _looping(history) and not history.asks(len(history) - 1)
 
 
 def _open_with_assistant(
