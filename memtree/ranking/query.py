@@ -39,10 +39,10 @@ def query_of(history: History, given: str | None = None) -> Query:
     the request before it."""
     if given:
         return Query.of(given)
-    requests = list(islice((at for at in _backwards(history) if history.asks(at)), REQUESTS))
-    newest = ends(history.view(requests[0]).text) if requests else ""
-    request = requests[0] if requests else -1
-    if is_acknowledgement(newest):
+    requests = islice((at for at in _backwards(history) if history.asks(at)), REQUESTS)
+    request = next(requests, -1)
+    newest = ends(history.view(request).text) if request >= 0 else ""
+    if is_acknowledgement(newest):  # only then are older requests looked for
         request = next((at for at in requests if not _acknowledges(history, at)), -1)
     if all(fact.answers is None for fact in history.facts[request + 1 :]):
         return Query.of(newest)

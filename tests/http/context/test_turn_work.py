@@ -46,7 +46,7 @@ SLACK = 4  # times: what waits for nobody goes together or apart
 KINDS = ("user", "tool", "again")
 # Lines of a turn of the long chat, the least of some: some 9,300, 8,100 and 3,500, of which the row
 # of the log is 60 (docs/decisions/0080).
-CHAT_LINES = {"user": 13_600, "tool": 10_000, "again": 3_600}
+CHAT_LINES = {"user": 11_000, "tool": 10_000, "again": 3_600}
 
 
 @dataclass(frozen=True, slots=True)
