@@ -165,10 +165,10 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """Choose the cut and the memory size of an answer unfolded for the present question alone."""
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
-    usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
-    if _loops_on(history):
+    usual, loop, looping = RECENT_SHARE * target, LOOP_SHARE * target, _looping(history)
+    if looping and not _requests(history):
         usual = loop
-    cut, recent = _cut(history, target, usual, (loop, loop))
+    cut, recent = _cut(history, target, usual, (loop, loop) if looping else ())
     cut, recent = _spare(history, target, cut, recent, least_memory(target))
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)
@@ -179,7 +179,7 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
             least = _least(history, limits, target, cut, room - recent)
             memory = max(memory, least - beside)
         if memory >= 2 * WRAPPER and cut:
-            tail = _tail(history, cut, usual - recent)
+            tail = _tail(history, cut, usual - recent, looping=looping)
             ask = int(ASK_SHARE * target)
             return Packed(cut, recent, memory, head, beside, ask, pinned, tail=tail)
     return Packed(cut, recent, 0)
@@ -195,12 +195,13 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
     if limits.hard:
         aside += _size(history, pinned_rounds(history, len(history), int(PINNED_SHARE * target)))
-    start = LOOP_START if _looping(history) else START
+    looping = _looping(history)
+    start = LOOP_START if looping else START
     usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
     if limits.hard:
-        usual = (LOOP_SHARE if _loops_on(history) else HARD_RECENT) * target
+        usual = (LOOP_SHARE if looping and not _requests(history) else HARD_RECENT) * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
-    cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
+    cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target) if looping else ())
     least = least_memory(target) if limits.hard else memory
     cut, recent = _spare(history, most, cut, recent, least)
     if limits.hard:
@@ -217,16 +218,17 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
                 least = min(least, most_sent(history, target) - recent)
             left = max(left, least - beside)
         if left >= 2 * WRAPPER and cut:
-            ask, tail = int(ASK_SHARE * target), _tail(history, cut, usual - recent)
+            ask = int(ASK_SHARE * target)
+            tail = _tail(history, cut, usual - recent, looping=looping)
             return Packed(cut, recent, left, head, beside, ask, pinned, reserved, tail=tail)
     return Packed(cut, recent, 0)
 
 
-def _tail(history: History, cut: int, left: float) -> int:
+def _tail(history: History, cut: int, left: float, *, looping: bool) -> int:
     """Return the tokens of the newest text that whole rounds leave free, for the end of a tool
     loop's round or of the assistant's answer that does not fit."""
-    looping = _looping(history) and any(fact.role == "assistant" for fact in history.facts[cut:])
-    return max(0, int(left)) if looping or history.facts[cut - 1].role == "assistant" else 0
+    works = looping and any(fact.role == "assistant" for fact in history.facts[cut:])
+    return max(0, int(left)) if works or history.facts[cut - 1].role == "assistant" else 0
 
 
 def _lasting_memory(history: History, target: int) -> int:
@@ -304,10 +306,10 @@ def _cut(
     history: History, target: int, usual: float, loop: tuple[float, ...] = ()
 ) -> tuple[int, int]:
     """Return the cut and the size of the messages after it: whole rounds, always the newest,
-    further ones while they have at most `usual` tokens. While tools are in use, the second and
-    third round may reach `loop`."""
+    further ones while they have at most `usual` tokens. The second round, the third and so on may
+    reach `loop`, which is empty while no tools are in use."""
     starts = history.cuts
-    limits = [max(usual, each) for each in loop] if _looping(history) else []
+    limits = [max(usual, each) for each in loop]
 
     def size(back: int) -> int:
         """Return the tokens of the `back`-th round from the end, 1 being the newest."""
@@ -333,10 +335,10 @@ def _looping(history: History) -> bool:
     return any(calls_in_text(history.messages[at].raw) for at in islice(last, 3))
 
 
-def _loops_on(history: History) -> bool:
-    """Return True if tools are in use and nothing new is requested: a request says itself what it
-    is about, so older evidence for it is worth more than the newest text."""
-    return _looping(history) and not history.asks(len(history) - 1)
+def _requests(history: History) -> bool:
+    """Return True if the newest message is a request. It says itself what it is about, so older
+    evidence for it is worth more than the newest text."""
+    return history.asks(len(history) - 1)
 
 
 def _open_with_assistant(

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
-from memtree.digests.tool_calls import prose
-from memtree.digests.tool_calls.calls import called, shown_files
+from memtree.digests.tool_calls.calls import shown_files
 from memtree.digests.tool_calls.event import CHANGES
 from memtree.ranking.corpus import Corpus
-from memtree.unfolding.work_log.work_events import answers_of
+from memtree.unfolding.work_log.work_events import answers_of, message_events
+from memtree.unfolding.work_log.work_ledger import clean_path, same_file
 
 TURNS = 15  # messages of the assistant; a file touched in one of these is in hand
 FILES = 40  # in hand at most, so that a turn of many calls costs time linear in these
@@ -37,10 +37,6 @@ class FileInHand:
     age: int
     messages: list[int] = field(default_factory=list)
 
-    def is_named(self, path: str) -> bool:
-        """Return True if a path names this file; a relative path names what ends with it."""
-        return path == self.path or path.endswith(f"/{self.path}") or self.path.endswith(f"/{path}")
-
 
 def files_in_hand(history: History) -> list[FileInHand]:
     """Return the files that the last turns touched, newest first. Parses only messages of these
@@ -54,7 +50,7 @@ def files_in_hand(history: History) -> list[FileInHand]:
             turn += 1
             continue
         for path, text in _touched(history, message):
-            file = next((file for file in files if file.is_named(path)), None)
+            file = next((file for file in files if same_file(file.path, path)), None)
             if file is None and turn < TURNS and len(files) < FILES:
                 file = FileInHand(path, turn)
                 files.append(file)
@@ -97,8 +93,7 @@ def hand_rows(
     for row in order:
         if files[of_file[row]].age < FIRST:
             first.setdefault(of_file[row], row)
-    lead = list(first.values())
-    return [*lead, *(row for row in order if row not in lead)]
+    return list(dict.fromkeys([*first.values(), *order]))
 
 
 def _may_name(raw: bytes, files: Sequence[FileInHand]) -> bool:
@@ -106,23 +101,14 @@ def _may_name(raw: bytes, files: Sequence[FileInHand]) -> bool:
 
 
 def _touched(history: History, message: int) -> Iterator[tuple[str, int]]:
-    """Yield the files that a message of the assistant reads or changes, each with the message that
-    holds their text: the result, where it shows the file, and the message itself for a change."""
-    posted = history.messages[message]
-    if history.facts[message].calls:
-        answers = answers_of(history, message, len(history))
-        for index, call in enumerate(posted.calls):
-            for action in called(call.name, call.arguments):
-                if action.kind in CHANGES and action.name is not None:
-                    yield _path(action.text), message
+    """Yield the files that a message of the assistant changes or reads, each with the message that
+    holds their text: the message itself for a change, the result that shows what was read."""
+    for event in message_events(history, message, len(history)):
+        if event.action.kind in CHANGES and event.name is not None and not event.refused:
+            yield clean_path(event.text), message
+    calls = history.messages[message].calls
+    answers = answers_of(history, message, len(history)) if calls else {}
+    for index, call in enumerate(calls):
+        if index in answers:
             for path in shown_files(call.name, call.arguments):
-                if index in answers:
-                    yield _path(path), answers[index]
-    if prose.may_tell(posted.raw):
-        for action in prose.written(history.view(message).text, 0):
-            if action.kind in CHANGES and action.name is not None:
-                yield _path(action.text), message
-
-
-def _path(text: str) -> str:
-    return text.strip().strip("'\"`").removeprefix("./").rstrip("/")
+                yield clean_path(path), answers[index]

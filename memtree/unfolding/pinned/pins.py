@@ -78,14 +78,14 @@ class Pins:
         room -= size_of(card)
         tail = _tail(history, window, min(room, window.tail))
         room -= size_of(tail)
-        card += tail
+        fixed = [*card, *tail]
         ask = asked_message(history, cut)
-        if ask is None or (window.folds(0) and not ask and card and card[0].reason == "card"):
-            return card
+        if ask is None or (card and not ask):
+            return fixed
         most = max(window.ask, int(split.ask * budget))
         requests = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
         room -= size_of(requests)
-        requests = [*card, *requests]
+        requests = [*fixed, *requests]
         trail = min(room, int(split.trail * budget))
         steps = list(_steps(history, ask, window, int(STEPS_SHARE * trail)))
         said = list(_trail(history, ask, window, trail - size_of(steps), requests))

@@ -6,7 +6,8 @@ with the results of actions that change or run something. Takes time linear in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
@@ -51,20 +52,28 @@ def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent
     confirms = False
     fences = _runs_fences(history, cut, head)
     for message in range(head, cut):
+        yield from message_events(history, message, cut, confirms=confirms, fences=fences)
         fact = history.facts[message]
-        if fact.calls and (events := list(_of_calls(history, message, cut))):
-            yield from events
-        elif fact.calls and not prose.is_block(history.messages[message].text):
-            continue
-        elif fact.role != "user" and fact.role not in RESULT_ROLES:
-            if prose.may_tell(history.messages[message].raw):
-                yield from _of_prose(history, message, cut, confirms, fences)
-                confirms = confirms or APPLIED in history.messages[message].raw
-        elif fact.role in RESULT_ROLES:
+        if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
             confirms = confirms or APPLIED in history.messages[message].raw
-        elif fact.role == "user" and prose.may_be_said(history.messages[message].raw):
+
+
+def message_events(
+    history: History, message: int, cut: int, *, confirms: bool = False, fences: bool = False
+) -> Iterator[WorkEvent]:
+    """Yield the events of one message, with results before `cut`. `confirms`: the client reports
+    which edits it applied; `fences`: it runs a fenced command at the end of a message."""
+    fact, posted = history.facts[message], history.messages[message]
+    if fact.calls and (events := list(_of_calls(history, message, cut))):
+        yield from events
+    elif fact.calls and not prose.is_block(posted.text):
+        return
+    elif fact.role == "user":
+        if prose.may_be_said(posted.raw):
             for action in prose.said(history.view(message).text):
                 yield _event(history, message, action, None)
+    elif fact.role not in RESULT_ROLES and prose.may_tell(posted.raw):
+        yield from _of_prose(history, message, cut, confirms, fences)
 
 
 def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
@@ -85,20 +94,29 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
 
 
 def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
-    """Return the message that answers each call of a message, by the number of the call."""
+    """Return the message that answers each call of a message, by the number of the call; a result
+    that names no open call answers the first one. Takes time linear in the calls."""
     calls = history.facts[message].calls
-    open_ = list(range(len(calls)))
+    named: dict[tuple[bool, str], deque[int]] = {}
+    for index, (id_, name) in enumerate(calls):
+        named.setdefault((False, id_), deque()).append(index)
+        named.setdefault((True, name), deque()).append(index)
+    in_order = deque(range(len(calls)))
     answers: dict[int, int] = {}
     for at in range(message + 1, cut):
         fact = history.facts[at]
-        if fact.role not in RESULT_ROLES or not open_:
+        if fact.role not in RESULT_ROLES or len(answers) == len(calls):
             break
-        key = 1 if fact.role == "function" else 0
-        named = [index for index in open_ if fact.answers and calls[index][key] == fact.answers]
-        index = named[0] if named else open_[0]
-        open_.remove(index)
-        answers[index] = at
+        by_name = named.get((fact.role == "function", fact.answers or ""), deque())
+        _drop_answered(by_name, answers)
+        _drop_answered(in_order, answers)
+        answers[by_name[0] if by_name and fact.answers else in_order[0]] = at
     return answers
+
+
+def _drop_answered(waiting: deque[int], answers: Mapping[int, int]) -> None:
+    while waiting and waiting[0] in answers:
+        waiting.popleft()
 
 
 def _runs_fences(history: History, cut: int, head: int) -> bool:

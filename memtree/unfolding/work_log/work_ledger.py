@@ -112,7 +112,7 @@ class Ledger:
             if not event.refused:
                 self.undone.append(_span(event.name))
         elif event.action.kind == READ:
-            path = _path(event.text)
+            path = clean_path(event.text)
             if self._known(path) not in self._files:
                 self.read.pop(path, None)
                 self.read[path] = self._short(path, event.name)
@@ -139,7 +139,7 @@ class Ledger:
         return " ".join(_SANDBOX.sub("", text).split())
 
     def _changed(self, event: WorkEvent, name: WorkText) -> None:
-        file = self._file(_path(event.text), name)
+        file = self._file(clean_path(event.text), name)
         kind = event.action.kind
         if event.refused:
             file.refused += 1
@@ -177,7 +177,7 @@ class Ledger:
             if path.startswith("/") and path.endswith(f"/{key}"):
                 self._folders[path.removesuffix(f"/{key}")] = None
                 return key
-            if key == path or key.endswith(f"/{path}") or path.endswith(f"/{key}"):
+            if same_file(key, path):
                 return key
         return path
 
@@ -204,7 +204,17 @@ def _span(text: WorkText) -> WorkSpan:
     return WorkSpan(text.message, text.span.start, text.span.end, text.span.escaped)
 
 
-def _path(text: str) -> str:
+def same_file(path: str, other: str) -> bool:
+    """Return True if two paths name one file: a relative one names what ends with it."""
+    return path == other or path.endswith(f"/{other}") or other.endswith(f"/{path}")
+
+
+def clean_path(text: str) -> str:
+    """Return a path without quotes and without `./` before it.
+
+    >>> clean_path(" `./src/app.py`"), clean_path("src/")
+    ('src/app.py', 'src')
+    """
     return text.strip().strip("'\"`").replace("\\", "/").removeprefix("./").rstrip("/")
 
 
