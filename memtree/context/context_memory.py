@@ -118,10 +118,10 @@ class ContextMemory:
             result = await self._compress(ask, generation)
         except MemTreeError:
             raise
-        except Exception:
+        except Exception:  # promise 10: whatever it is, the alternative is a history sent whole
             log.exception("memory.tried_again")
             self._indexing.drop(ask.tenant)
-            self._forget_texts(ask.tenant)
+            self._read.forget(ask.tenant)
             result = await self._compress(ask, generation)
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)

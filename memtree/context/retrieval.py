@@ -101,11 +101,9 @@ class Retriever:
         early: EarlyVectors | None = None,
     ) -> tuple[Result, bool]:
         """Return the result of `work` on the ranked passages, and True if they were ranked without
-        vectors because the embedder failed. `work` runs in a thread, while the corpus is locked."""
-        begun = early is not None and early.query == query
-        vectors, by_words = await (
-            early.vectors if early and begun else self._vectors(query.meanings)
-        )
+        vectors because the embedder failed. `work` runs in a thread, while the corpus is locked.
+        `early`: vectors of this very query."""
+        vectors, by_words = await (early.vectors if early else self._vectors(query.meanings))
 
         def ranked(corpus: Corpus, vectors: Vectors) -> Result:
             with corpus.with_open(index.open, index.open_place):
@@ -162,7 +160,7 @@ class Retriever:
             unfolding = unfold(ranked, tree, window, split)
             return unfolding, explain.scored_by(unfolding, ranked)
 
-        search_query = query_of(posted, query)
+        search_query = early.query if early else query_of(posted, query)
         made, by_words = await self.rank(posted, index, search_query, work, early)
         if signs := made[0].cut_lines:
             log.info("quotes.cut characters=%d", signs)

@@ -135,12 +135,13 @@ class _CorpusUse:
     tenant: str
     tree: KnownTree
     size: int = 0
+    is_broken: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def begins(self, corpus: Corpus, tree: KnownTree) -> bool:
         """Return True if the corpus holds exactly the first leaves of a tree."""
         held = corpus.final_leaves
-        if held > tree.leaves:
+        if self.is_broken or held > tree.leaves:
             return False
         if self.tree.shares_with(tree) or not held:
             return True
@@ -175,7 +176,8 @@ class CorpusCache:
                     use.tree = tree
                     try:
                         await _extend(corpus, tree)
-                    except Exception:  # some of the leaves may have been added
+                    except BaseException:  # some of the leaves may have been added
+                        use.is_broken = True  # others may wait for it
                         self._drop(corpus)
                         raise
                     self._keep(corpus, use)

@@ -102,5 +102,5 @@ class TurnPlanner:
             block = recall_block.chosen(ranked, plan, earlier, room, relevant)
             return block, recall_block.named_leaves(ranked.corpus, block.outline)
 
-        query = query_of(posted, request.ask.query)
+        query = early.query if early else query_of(posted, request.ask.query)
         return await self._retriever.rank(posted, index, query, work, early)
