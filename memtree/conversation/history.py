@@ -96,8 +96,7 @@ class History:
     def asks(self, index: int) -> bool:
         """Return True if the user wrote it, as far as the dialect distinguishes that from text
         which a client's program adds in the user's role."""
-        message = self.messages[index]
-        if self.facts[index].role != "user" or message.aside:
+        if self.facts[index].role != "user" or (message := self.messages[index]).aside:
             return False
         return not message.joined or bool(self.view(index).text.strip())
 

@@ -286,6 +286,9 @@ class Units:
             return False
         room.pay(size, path)
         self._fragments += sum(map(self._is_fragment, choices))
+        for choice in choices:
+            if choice.reason == "file":  # of several passages
+                self._taken.update(self._index.keys_in(choice.span))
         for row in sorted(rows):
             self._taken.add(self._index.unit(row).key)
             if self._paths:
@@ -386,7 +389,7 @@ class Units:
     def _file_unit(self, row: int) -> Unit | None:
         """Return a piece of a file that is long enough to be edited."""
         unit = self._unit(row)
-        return unit and self._index.widened(unit, FILE_PIECE)
+        return unit and self._index.widened(unit, FILE_PIECE, self._taken)
 
     def _unit(self, row: int, most: int = WHOLE) -> Unit | None:
         """Return the unit of a passage; None if it is already chosen."""

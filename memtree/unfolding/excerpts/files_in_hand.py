@@ -7,17 +7,20 @@ finds them: they are code, and share hardly a word with what was asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
+from memtree.conversation.message_list import raws_of
 from memtree.digests.tool_calls.calls import shown_files
-from memtree.digests.tool_calls.event import CHANGES
+from memtree.digests.tool_calls.event import CREATED, EDITED, WRITTEN
 from memtree.ranking.corpus import Corpus
-from memtree.unfolding.work_log.work_events import answers_of, message_events
+from memtree.unfolding.work_log.work_events import answers_of, message_events, runs_fences
 from memtree.unfolding.work_log.work_ledger import clean_path, same_file
 
 TURNS = 15  # messages of the assistant; a file touched in one of these is in hand
@@ -25,16 +28,19 @@ FILES = 40  # in hand at most, so that a turn of many calls costs time linear in
 REACH = 400  # messages of the assistant in which the text of such files is looked for
 MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
+HELD = (CREATED, EDITED, WRITTEN)  # actions whose message holds text of the file
 K = 10.0  # of the reciprocal ranks that are added up
+_PLAIN = re.compile(r"[\w.-]*[a-zA-Z0-9][\w.-]*", re.ASCII)
 
 
 @dataclass(slots=True)
 class FileInHand:
-    """`age`: turns since it was last touched, from 0. `messages`: calls that read or change it and
-    their results, newest first."""
+    """`age`: turns since it was last touched, from 0. `mark`: bytes that stand wherever its name
+    does. `messages`: calls that read or change it and their results, newest first."""
 
     path: str
     age: int
+    mark: bytes = b""
     messages: list[int] = field(default_factory=list)
 
 
@@ -42,23 +48,19 @@ def files_in_hand(history: History) -> list[FileInHand]:
     """Return the files that the last turns touched, newest first. Parses only messages of these
     turns, and older ones that hold the name of such a file."""
     files: list[FileInHand] = []
-    turn = 0
-    for message in range(len(history) - 1, -1, -1):
-        if history.facts[message].role != "assistant":
+    raw, fences = raws_of(history.messages), runs_fences(history, len(history), 0)
+    backwards = range(len(history) - 1, -1, -1)
+    said = (message for message in backwards if history.facts[message].role == "assistant")
+    for turn, message in enumerate(islice(said, REACH)):
+        if turn >= TURNS and not any(file.mark in raw(message) for file in files):
             continue
-        if turn >= TURNS and not _may_name(history.messages[message].raw, files):
-            turn += 1
-            continue
-        for path, text in _touched(history, message):
+        for path, text in _touched(history, message, fences=fences):
             file = next((file for file in files if same_file(file.path, path)), None)
-            if file is None and turn < TURNS and len(files) < FILES:
-                file = FileInHand(path, turn)
+            if file is None and turn < TURNS and len(files) < FILES and (mark := _mark(path)):
+                file = FileInHand(path, turn, mark)
                 files.append(file)
             if file is not None and len(file.messages) < MOST and text not in file.messages:
                 file.messages.append(text)
-        turn += 1
-        if turn > REACH or (turn >= TURNS and not files):
-            break
     return files
 
 
@@ -78,9 +80,12 @@ def hand_rows(
     )
     of_file: dict[int, int] = {}
     recent: dict[int, int] = {}
-    for rank, (_, _, number, message) in enumerate(places):
-        low, high = np.searchsorted(corpus.message, [message, message + 1]).tolist()
-        for row in range(low, high):
+    # Numbers of the column's own type, otherwise the whole column would be converted.
+    messages = np.array([message for *_, message in places], np.int32)
+    lows = corpus.message.searchsorted(messages).tolist()
+    highs = corpus.message.searchsorted(messages, "right").tolist()
+    for rank, (_, _, number, _) in enumerate(places):
+        for row in range(lows[rank], highs[rank]):
             if allowed[row] and row not in recent:
                 recent[row], of_file[row] = rank, number
     by_score = sorted(recent, key=lambda row: -fused[row])
@@ -96,15 +101,21 @@ def hand_rows(
     return list(dict.fromkeys([*first.values(), *order]))
 
 
-def _may_name(raw: bytes, files: Sequence[FileInHand]) -> bool:
-    return any(file.path.rpartition("/")[2].encode() in raw for file in files)
+def _mark(path: str) -> bytes:
+    """Return the longest part of a file's name that JSON never escapes; empty without one.
+
+    >>> _mark("src/größe_max.py"), _mark("/"), _mark("..")
+    (b'e_max.py', b'', b'')
+    """
+    parts = _PLAIN.findall(path.rpartition("/")[2])
+    return max(parts, key=len, default="").encode()
 
 
-def _touched(history: History, message: int) -> Iterator[tuple[str, int]]:
+def _touched(history: History, message: int, *, fences: bool) -> Iterator[tuple[str, int]]:
     """Yield the files that a message of the assistant changes or reads, each with the message that
     holds their text: the message itself for a change, the result that shows what was read."""
-    for event in message_events(history, message, len(history)):
-        if event.action.kind in CHANGES and event.name is not None and not event.refused:
+    for event in message_events(history, message, len(history), fences=fences):
+        if event.action.kind in HELD and event.name is not None and not event.refused:
             yield clean_path(event.text), message
     calls = history.messages[message].calls
     answers = answers_of(history, message, len(history)) if calls else {}

@@ -119,24 +119,36 @@ class UnitIndex:
         span = TextSpan(message, int(self._start[first]), int(self._end[last]))
         return Unit(span, size, -first - 1, row)
 
-    def widened(self, unit: Unit, least: int) -> Unit:
+    def widened(self, unit: Unit, least: int, taken: Collection[int]) -> Unit:
         """Return a unit of a long message with its neighbours in that message, the later ones
-        first, until it has `least` tokens."""
+        first, until it has `least` tokens. `taken`: keys of units that are chosen already."""
         if unit.key >= 0:
             return unit
-        first = last = unit.row
-        size = int(self._tokens[unit.row])
+        first, last = self._joined(unit.row)
+        size = unit.tokens
         while size < least:
-            if self._are_beside(last + 1, last):
+            if self._is_free(last + 1, last, taken):
                 last += 1
                 size += int(self._tokens[last])
-            elif self._are_beside(first - 1, first):
+            elif self._is_free(first - 1, first, taken):
                 first -= 1
                 size += int(self._tokens[first])
             else:
                 break
         span = TextSpan(unit.span.message, int(self._start[first]), int(self._end[last]))
         return Unit(span, size, unit.key, unit.row)
+
+    def keys_in(self, span: TextSpan) -> set[int]:
+        """Return the keys of the units that begin in a span."""
+        first = row = self.row_at(span)
+        while row < len(self._message) and self._message[row] == span.message:
+            if int(self._start[row]) >= span.end:
+                break
+            row += 1
+        return {self.unit(each).key for each in range(first, row)}
+
+    def _is_free(self, other: int, row: int, taken: Collection[int]) -> bool:
+        return self._are_beside(other, row) and self.unit(other).key not in taken
 
     def _joined(self, row: int) -> tuple[int, int]:
         """Return the first and last passage of a unit of a long message: one passage, or a fragment

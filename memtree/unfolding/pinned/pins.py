@@ -20,6 +20,7 @@ from memtree.unfolding.pinned.rule_ledger import CurrentRule
 from memtree.unfolding.plan import FoldWindow, TextSpan
 
 LONG_RULE = 60  # tokens
+TAIL_SHARE = 0.5  # of a memory message's room; the rest is for what is older
 LEAST_TAIL = 40  # tokens; with less room the end of a cut round is not quoted
 MOST_CHARACTERS = 12  # of a token, in the mean of any text but white space
 TRAIL_REACH = 40  # messages before the cut that are quoted
@@ -76,16 +77,18 @@ class Pins:
         budget, cut = window.budget, window.cut
         card = _card(history, window, room)
         room -= size_of(card)
-        tail = _tail(history, window, min(room, window.tail))
-        room -= size_of(tail)
-        fixed = [*card, *tail]
         ask = asked_message(history, cut)
-        if ask is None or (card and not ask):
-            return fixed
-        most = max(window.ask, int(split.ask * budget))
-        requests = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
-        room -= size_of(requests)
-        requests = [*fixed, *requests]
+        is_shown = ask is None or bool(card and not ask)
+        requests = card
+        if ask is not None and not is_shown and window.folds(ask):
+            most = max(window.ask, int(split.ask * budget))
+            requests = [*card, *ask_excerpt(history, ask, min(room, most))]
+        room -= size_of(requests[len(card) :])
+        tail = _tail(history, window, min(int(TAIL_SHARE * room), window.tail))
+        room -= size_of(tail)
+        requests = [*requests, *tail]
+        if ask is None or is_shown:
+            return requests
         trail = min(room, int(split.trail * budget))
         steps = list(_steps(history, ask, window, int(STEPS_SHARE * trail)))
         said = list(_trail(history, ask, window, trail - size_of(steps), requests))
@@ -114,11 +117,12 @@ def _tail(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice
 
 def last_lines(text: str, room: int) -> tuple[int, int]:
     """Return where the last lines of a text begin that have at most `room` tokens, and their
-    tokens; of a last line that is longer, where its last words begin."""
+    tokens; of a last line that is longer, where its last words begin. Each step drops a part of the
+    text, so that texts of cheap characters take few steps."""
     text_end = text[-MOST_CHARACTERS * room :]
     size = tokens.count(text_end)
     while size > room and text_end:
-        over = max(1, int(len(text_end) * (size - room) / size))
+        over = max(1, len(text_end) // 64, int(len(text_end) * (size - room) / size))
         line = text_end.find("\n", over)
         word = text_end.find(" ", over)
         cut = line if 0 <= line < len(text_end) - 1 else word
@@ -155,7 +159,7 @@ def _trail(
     `requests`, are left out."""
     shown = ShownTexts()
     for choice in requests:
-        shown.add(history.view(choice.span.message).text[: choice.span.end])
+        shown.add(history.view(choice.span.message).text[choice.span.start : choice.span.end])
     for index in range(window.cut - 1, max(ask, window.cut - TRAIL_REACH), -1):
         fact = history.facts[index]
         if fact.role == "assistant" and fact.tokens + LABEL <= room and window.folds(index):

@@ -50,7 +50,7 @@ class WorkEvent:
 def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent]:
     """Yield the events of messages [head, cut), in order."""
     confirms = False
-    fences = _runs_fences(history, cut, head)
+    fences = runs_fences(history, cut, head)
     for message in range(head, cut):
         yield from message_events(history, message, cut, confirms=confirms, fences=fences)
         fact = history.facts[message]
@@ -119,7 +119,7 @@ def _drop_answered(waiting: deque[int], answers: Mapping[int, int]) -> None:
         waiting.popleft()
 
 
-def _runs_fences(history: History, cut: int, head: int) -> bool:
+def runs_fences(history: History, cut: int, head: int) -> bool:
     """Return True if the assistant runs commands by fenced blocks: most of its messages end with
     one. An assistant that only explains does so occasionally."""
     said = [

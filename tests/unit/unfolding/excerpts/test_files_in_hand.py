@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from memtree.unfolding.excerpts import files_in_hand as files_in_hand_module
 from memtree.unfolding.excerpts.files_in_hand import (
     FILES,
     TURNS,
@@ -54,6 +55,29 @@ def test_older_texts_of_a_file_in_hand_are_found_and_other_old_files_are_not():
     assert again.messages == [4 + 2 * 9 + 2, 4]
 
 
+def test_a_name_is_looked_for_by_what_json_never_escapes():
+    others = [message for n in range(TURNS) for message in reading(f"f{n}.py", 100 + n)]
+    posted = history("Go.", *reading("src/größe.py", 1), *others, *reading("src/größe.py", 2))
+    found = next(file for file in files_in_hand(posted) if file.path == "src/größe.py")
+    assert found.messages[-1] == 2
+
+
+def test_names_without_a_letter_and_half_characters_are_no_error():
+    calls = [call("read_file", json.dumps({"path": path}), path) for path in ("..", "\ud83d", "/")]
+    for each in calls:
+        each["id"] = "c"
+        found = history("Go.", calling(each), answering("text", "c"), *reading("a.py", 1))
+        assert [file.path for file in files_in_hand(found)] == ["a.py"]
+
+
+def test_no_more_messages_are_looked_at_than_the_reach(monkeypatch):
+    monkeypatch.setattr(files_in_hand_module, "REACH", TURNS + 2)
+    others = [message for n in range(TURNS + 1) for message in reading(f"f{n}.py", 100 + n)]
+    posted = history("Go.", *reading("a.py", 1), *others, *reading("a.py", 2))
+    found = next(file for file in files_in_hand(posted) if file.path == "a.py")
+    assert len(found.messages) == 1
+
+
 def test_a_turn_of_many_calls_has_a_bound():
     calls = [call("read_file", json.dumps({"path": f"f{n}.py"}), f"c{n}") for n in range(300)]
     found = history("Go.", calling(*calls), *(answering("text", f"c{n}") for n in range(300)))
@@ -66,7 +90,7 @@ def test_passages_of_the_newest_text_and_of_the_best_rank_come_first():
     fused = np.zeros(rows, np.float32)
     fused[tree.corpus.message == 2] = 1.0
     allowed = np.ones(rows, np.bool_)
-    files = [FileInHand("a.py", 0, [6, 2]), FileInHand("b.py", 9, [4])]
+    files = [FileInHand("a.py", 0, messages=[6, 2]), FileInHand("b.py", 9, messages=[4])]
     order = [int(tree.corpus.message[row]) for row in hand_rows(files, tree.corpus, fused, allowed)]
     assert order == [2, 6, 4]
     allowed[tree.corpus.message == 2] = False

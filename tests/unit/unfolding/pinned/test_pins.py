@@ -10,6 +10,7 @@ from memtree.text import tokens
 from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.excerpts.excerpt_choice import Room
 from memtree.unfolding.memory_message.memory_text import quote_lines
+from memtree.unfolding.pinned import pins
 from memtree.unfolding.pinned.pins import (
     Pins,
     ask_excerpt,
@@ -182,3 +183,19 @@ def test_the_last_lines_of_a_text_keep_to_their_tokens():
     one_line = "word " * 500
     start, size = last_lines(one_line, 50)
     assert 30 < size <= 50
+
+
+def test_the_request_of_a_loop_stays_beside_a_large_end_of_its_round():
+    found = loop(60)
+    window = FoldWindow(len(found) - 6, 2_000, ask=200, tail=5_000)
+    chosen = Pins(found, (), window, LASTING).chosen
+    assert chosen[0].reason == "ask"
+    assert found.view(0).text == "Rename frobnicate everywhere."
+    assert 0 < sum(choice.tokens for choice in chosen if choice.reason == "tail") <= 1_000
+
+
+def test_the_last_lines_of_cheap_characters_take_few_counts(monkeypatch):
+    counts = []
+    monkeypatch.setattr(pins.tokens, "count", lambda text: counts.append(text) or len(text) // 2)
+    last_lines("=" * 90_000 + "\n" + "= " * 5_000, 1_000)
+    assert len(counts) < 200
