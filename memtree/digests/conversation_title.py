@@ -11,12 +11,14 @@ file does not distinguish conversations with the same first request: the stores 
 
 from __future__ import annotations
 
+from memtree.digests.clauses.clauses import clip
 from memtree.language import borders
 from memtree.text import secrets
 from memtree.text.pasted.own_words import others_words
 from memtree.text.spans import Span, outside
 
 LONGEST = 60  # characters of a title
+_MASKED = 8_000  # characters in which secrets are looked for: a private key fits
 MESSAGES = 40  # first messages among which the first request is searched
 _MARKS = " #*_>|•-"  # Markdown before a request
 
@@ -27,14 +29,6 @@ def title(request: str) -> str:
     own = outside([Span(0, len(request))], others_words(request))
     words = " ".join(" ".join(request[start:end] for start, end in own).split()).lstrip(_MARKS)
     if any(map(str.isalnum, words)):
-        return clipped(secrets.mask(words))
+        return clip(secrets.mask(clip(words, _MASKED)), LONGEST)
     count = sum(any(map(str.isalnum, unit)) for unit in borders.units(request))
     return f"pasted text, {count} word{'s' if count > 1 else ''}" if count else ""
-
-
-def clipped(line: str) -> str:
-    """Clip a line to `LONGEST` characters behind a word, or within one that fills half of it."""
-    if len(line) <= LONGEST:
-        return line
-    clip = line[: LONGEST + 1].rpartition(" ")[0]
-    return clip if len(clip) > LONGEST / 2 else line[:LONGEST]

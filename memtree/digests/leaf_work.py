@@ -16,7 +16,7 @@ from typing import Any
 
 from memtree.digests.clauses.clause import Clause, SourcePassage
 from memtree.digests.clauses.outcomes import numbered
-from memtree.digests.tool_calls import prose, results, shell_words
+from memtree.digests.tool_calls import patches, prose, results, shell_words
 from memtree.digests.tool_calls.calls import called
 from memtree.digests.tool_calls.event import (
     COMMITTED,
@@ -31,7 +31,7 @@ from memtree.digests.tool_calls.event import (
     Action,
 )
 from memtree.digests.tool_calls.fields import unescaped
-from memtree.digests.tool_calls.outputs import output
+from memtree.digests.tool_calls.outputs import CallResult
 from memtree.digests.tool_calls.programs import program, readers
 from memtree.digests.tool_calls.results import OK
 from memtree.digests.work_clauses import (
@@ -124,8 +124,9 @@ class LeafWork:
                 if not call.actions and call.works and "\n" not in message.strip():
                     call.works[0].detail = shown(message, DETAIL)
                     self.says_all = len(call.works[0].detail) >= len(message.strip())
+                result = CallResult(message)
                 for work, action in zip(call.works, call.actions, strict=False):
-                    _ended(work, action, message)
+                    _ended(work, action, result)
             if not api:
                 self._prose, self._fence = None, ""
         return self._answers
@@ -191,7 +192,7 @@ class LeafWork:
         if "```" in message[-24:]:
             self._fence = message
         marked = message.startswith('{"') or any(mark in message for mark in _CALLS_IN_PROSE)
-        if not marked or prose.is_block(message):
+        if not marked or patches.is_patch(message):
             return
         actions = [act for act in prose.written(message, 0, fences=False) if not act.confirmed]
         held, at = _object(message)
@@ -290,14 +291,12 @@ def command_name(command: str) -> str:
     return shown(" ".join(said), NAME, orders) or shown(said[0], NAME)
 
 
-def _ended(work: Work, action: Action, text: str) -> None:
+def _ended(work: Work, action: Action, result: CallResult) -> None:
     """Update a work with its result."""
-    field, code = output(text, action.text)
+    field, code = result.about(action.text)
     said = field.text
     if action.kind == RAN:
-        end = results.ended(said, tests=action.command == TEST, piped=action.piped)
-        if code is not None and not end.bad and not (action.piped and code == 0):
-            end = results.with_code(said, code, end)
+        end = results.command_outcome(said, code, action)
         good = "passed" if action.command == TEST else "ok"
         work.end, work.bad = ("failed", 1) if end.bad else (good if end.code == OK else "ran", 0)
         if end.failed or end.passed:

@@ -32,3 +32,12 @@ class Action:
     confirmed: bool = False
     folder: str = ""
     shell: bool = False
+
+
+def clean_path(text: str) -> str:
+    """Return a path without quotes and without `./` before it.
+
+    >>> clean_path(" `./src/app.py`"), clean_path("src/")
+    ('src/app.py', 'src')
+    """
+    return text.strip().strip("'\"`").replace("\\", "/").removeprefix("./").rstrip("/")

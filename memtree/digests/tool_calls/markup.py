@@ -78,10 +78,10 @@ class _Reader:
             if wraps or (end := self._end(match)) < 0:
                 continue
             if key in self._group:
-                path = self._group.get("path") if key not in _ALONE else None
+                named = {} if key in _ALONE else self._group
                 yield from self._flushed()
                 calls += 1
-                self._group = {"path": path} if path else {}
+                self._group = {path: named[path] for path in named if path in _PATHS}
             self._group[key] = self._value(match.end(), end)
             at = end
         yield from self._flushed()

@@ -11,25 +11,33 @@ from memtree.language.word_file import WordFile
 _DATA = WordFile("all", "tool_calls")
 
 
-def output(text: str, about: str) -> tuple[Field, int | None]:
-    """Return the text that a call printed, and the exit code if the result is JSON with both."""
-    marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
-    if not (marked and text.startswith(("{", "[{"))):
-        return Field(text), None
-    field_groups = groups(text)
-    own = [group for group in field_groups if any(about in field.text for field in _names(group))]
-    code: int | None = None
-    said: list[Field] = []
-    for group in own or field_groups:
-        value = group.get("exitcode") or group.get("returncode")
-        if value is not None and value.text.lstrip("-").isdigit():
-            code = int(value.text)
-        if (value := group.get("success")) is not None and value.text == "false":
-            code = code or FAILED
-        elif value is not None and value.text == "true" and code is None:
-            code = OK
-        said += [group[key] for key in _DATA.entries("outputs") if key in group][:1]
-    return max(said, key=lambda field: len(field.raw), default=Field(text)), code
+class CallResult:
+    """The result of a call, parsed once for all actions that it answers."""
+
+    def __init__(self, text: str) -> None:
+        marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
+        self._whole = Field(text)
+        self._groups = groups(text) if marked and text.startswith(("{", "[{")) else []
+
+    def about(self, name: str) -> tuple[Field, int | None]:
+        """Return the text that a command or an edit of a path printed, and the exit code if the
+        result is JSON with both."""
+        own = self._groups
+        if len(own) > 1:
+            named = (group for group in own if any(name in field.text for field in _names(group)))
+            own = list(named) or own
+        code: int | None = None
+        said: list[Field] = []
+        for group in own:
+            value = group.get("exitcode") or group.get("returncode")
+            if value is not None and value.text.lstrip("-").isdigit():
+                code = int(value.text)
+            if (value := group.get("success")) is not None and value.text == "false":
+                code = code or FAILED
+            elif value is not None and value.text == "true" and code is None:
+                code = OK
+            said += [group[key] for key in _DATA.entries("outputs") if key in group][:1]
+        return max(said, key=lambda field: len(field.raw), default=self._whole), code
 
 
 def _names(group: Group) -> Iterator[Field]:

@@ -118,8 +118,13 @@ def _path_in(text: str, start: int, end: int) -> tuple[int, int] | None:
     line = text[start:end]
     name = line.strip().strip("*`#: ")
     words = line.split()
+    fence = line.lstrip().startswith("```")  # its only word is a language, as in ```Python
     alone = _PATH.fullmatch(name) and ("." in name or "/" in name or name[:1].isupper())
-    if alone and (" " not in name or (name.count(" ") == 1 and "/" in name.split()[0])):
+    if (
+        alone
+        and not fence
+        and (" " not in name or (name.count(" ") == 1 and "/" in name.split()[0]))
+    ):
         at = start + line.index(name)
         return at, at + len(name)
     named = list(_NAMED.finditer(line))
@@ -128,7 +133,7 @@ def _path_in(text: str, start: int, end: int) -> tuple[int, int] | None:
     low, high = named[-1].span()
     quoted = line[low - 1 : low] == "`" == line[high : high + 1]
     last = high >= len(line.rstrip("*`: \r")) and (len(words) < 4 or line.rstrip().endswith(":"))
-    if quoted or last or line.lstrip().startswith("```"):
+    if quoted or last or fence:
         return start + low, start + high
     return None
 

@@ -82,11 +82,6 @@ def is_applied(text: str) -> bool:
     return _APPLIED.match(text) is not None
 
 
-def is_block(text: str) -> bool:
-    """Return True if a text holds edits that a client has to apply."""
-    return is_patch(text)
-
-
 def ends_fenced(raw: bytes) -> bool:
     """Return True if a posted message ends with a fenced block."""
     return b"```" in raw[-24:]

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from memtree.digests.tool_calls.event import TEST, Action
 from memtree.language.lazy_patterns import lazily
 from memtree.language.word_file import WordFile
 from memtree.text.escape_codes import codes, without_codes
@@ -132,11 +133,13 @@ def error(text: str) -> tuple[int, int] | None:
     return _error(_looked_at(text))
 
 
-def with_code(text: str, code: int, outcome: Outcome) -> Outcome:
-    """Return an outcome with the exit code that was given beside its text."""
-    if code == OK:
-        return replace(outcome, code=FAILED if outcome.failed else OK, line=None)
-    return replace(outcome, code=code, line=_error(_looked_at(text)))
+def command_outcome(text: str, code: int | None, action: Action) -> Outcome:
+    """Return the outcome of an action's command. `code`: the exit code that was given beside the
+    text; a failure that the text tells outweighs it."""
+    outcome = ended(text, tests=action.command == TEST, piped=action.piped)
+    if code is None or outcome.bad or (action.piped and code == OK):
+        return outcome
+    return replace(outcome, code=code, line=None if code == OK else outcome.line)
 
 
 def refused(text: str) -> tuple[int, int] | None:
@@ -239,9 +242,10 @@ def _error(pieces: list[_Piece]) -> tuple[int, int] | None:
 
 
 def _not_run(piece: _Piece) -> tuple[int, int] | None:
-    """Return the place of the first line if it says that the command was not let run."""
+    """Return the place of the first line if it begins by saying that the command was not let
+    run."""
     first = piece.text[:LONGEST_LINE].partition("\n")[0].rstrip()
-    return piece.span(0, len(first)) if _NOT_RUN.search(first) else None
+    return piece.span(0, len(first)) if _NOT_RUN.match(first) else None
 
 
 def _succeeded(piece: _Piece, failed: int, passed: int) -> bool:

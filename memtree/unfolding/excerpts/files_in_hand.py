@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from memtree.conversation.history import History
 from memtree.conversation.message_list import raws_of
 from memtree.digests.tool_calls.calls import shown_files
-from memtree.digests.tool_calls.event import CREATED, EDITED, WRITTEN
+from memtree.digests.tool_calls.event import CREATED, EDITED, WRITTEN, clean_path
 from memtree.ranking.corpus import Corpus
 from memtree.unfolding.work_log.work_events import answers_of, message_events, runs_fences
-from memtree.unfolding.work_log.work_ledger import clean_path, same_file
+from memtree.unfolding.work_log.work_ledger import same_file
 
 TURNS = 15  # messages of the assistant; a file touched in one of these is in hand
 FILES = 40  # in hand at most, so that a turn of many calls costs time linear in these

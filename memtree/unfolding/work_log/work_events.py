@@ -14,9 +14,17 @@ from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.digests.tool_calls import patches, prose, results
 from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, TEST, UNDONE, Action
+from memtree.digests.tool_calls.event import (
+    COMMITTED,
+    EDITED,
+    RAN,
+    READ,
+    UNDONE,
+    Action,
+    clean_path,
+)
 from memtree.digests.tool_calls.fields import Field, Span
-from memtree.digests.tool_calls.outputs import output
+from memtree.digests.tool_calls.outputs import CallResult
 from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
 
 APPLIED = b"Applied edit to "  # a client that reports some edits this way reports all of them so
@@ -55,7 +63,15 @@ def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent
         yield from message_events(history, message, cut, confirms=confirms, fences=fences)
         fact = history.facts[message]
         if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
-            confirms = confirms or APPLIED in history.messages[message].raw
+            confirms = confirms or _confirms(history, message)
+
+
+def _confirms(history: History, message: int) -> bool:
+    """Return True if a line of a message reports an edit that the client applied; other text may
+    mention such a line."""
+    if APPLIED not in history.messages[message].raw:
+        return False
+    return any(action.kind == EDITED for action in prose.reported(history.view(message).text))
 
 
 def message_events(
@@ -66,12 +82,12 @@ def message_events(
     fact, posted = history.facts[message], history.messages[message]
     if fact.calls and (events := list(_of_calls(history, message, cut))):
         yield from events
-    elif fact.calls and not prose.is_block(posted.text):
+    elif fact.calls and not patches.is_patch(posted.text):
         return
     elif fact.role == "user":
         if prose.may_be_said(posted.raw):
             for action in prose.said(history.view(message).text):
-                yield _event(history, message, action, None)
+                yield _event(history, message, action, None, {})
     elif fact.role not in RESULT_ROLES and prose.may_tell(posted.raw):
         yield from _of_prose(history, message, cut, confirms, fences)
 
@@ -81,6 +97,7 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
     view = history.view(message)
     parts = {call.part: index for index, call in enumerate(history.messages[message].calls)}
     calls = history.messages[message].calls
+    read: dict[int, CallResult] = {}
     for segment in view.segments:
         index = parts.get(segment.part) if segment.kind != "text" else None
         if index is None:
@@ -90,7 +107,7 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
         ran = any(action.kind == RAN for action in actions)
         for action in actions:
             answer = None if ran and action.shell else answers.get(index)
-            yield _event(history, message, action, answer)
+            yield _event(history, message, action, answer, read)
 
 
 def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
@@ -149,22 +166,19 @@ def _of_prose(
         actions = list(patches.whole_files(Field(view.text)))
     edits = [action for action in actions if action.confirmed and action.kind == EDITED]
     reports = [action for action in prose.reported(answered) if action.kind == EDITED]
-    confirmed = {_path(action.text) for action in (*edits, *reports)}
-    proposed = {_path(action.text) for action in actions if not action.confirmed}
+    confirmed = {clean_path(action.text) for action in (*edits, *reports)}
+    proposed = {clean_path(action.text) for action in actions if not action.confirmed}
     ran = any(action.kind == RAN for action in actions)
-    needs = (confirms or bool(confirmed)) and prose.is_block(view.text)
+    needs = (confirms or bool(confirmed)) and patches.is_patch(view.text)
+    read: dict[int, CallResult] = {}
     for action in actions:
-        if action in edits and _path(action.text) in proposed:
+        path = clean_path(action.text)
+        if action.confirmed and action.kind == EDITED and path in proposed:
             continue  # its blocks are more precise
-        if needs and not action.confirmed and _path(action.text) not in confirmed:
+        if needs and not action.confirmed and path not in confirmed:
             continue  # only proposed, or refused
-        known = _path(action.text) in confirmed or (ran and action.shell)
-        yield _event(history, message, action, None if known else answer)
-
-
-def _path(text: str) -> str:
-    """Return a path with the separators that another report of the file may have."""
-    return text.replace("\\", "/")
+        known = path in confirmed or (ran and action.shell)
+        yield _event(history, message, action, None if known else answer, read)
 
 
 def _answer(history: History, message: int, cut: int) -> int | None:
@@ -173,26 +187,35 @@ def _answer(history: History, message: int, cut: int) -> int | None:
     return behind if behind < cut and history.facts[behind].role != "assistant" else None
 
 
-def _event(history: History, message: int, action: Action, answer: int | None) -> WorkEvent:
+def _event(
+    history: History,
+    message: int,
+    action: Action,
+    answer: int | None,
+    read: dict[int, CallResult],
+) -> WorkEvent:
+    """Return the event of an action that message `answer` may answer. `read`: the parsed results of
+    the actions before it."""
     name = WorkText(message, action.name) if action.name else None
     if action.kind == READ or action.confirmed or answer is None:
         return WorkEvent(message, action, action.text, name)
-    field, code = output(history.view(answer).text, action.text)
+    if answer not in read:
+        read[answer] = CallResult(history.view(answer).text)
+    field, code = read[answer].about(action.text)
     if action.kind == RAN:
-        outcome = results.ended(field.text, tests=action.command == TEST, piped=action.piped)
-        if code is not None and not outcome.bad and not (action.piped and code == 0):
-            outcome = results.with_code(field.text, code, outcome)
+        outcome = results.command_outcome(field.text, code, action)
         line = WorkText(answer, field.span(*outcome.line)) if outcome.line else None
         return WorkEvent(message, action, action.text, name, outcome, line=line)
     text = action.text
     if name is None and (shown := results.shown_file(field.text)):
         name = WorkText(answer, field.span(*shown))
         text = field.text[shown[0] : shown[1]]
-    refused = (results.not_changed if action.shell else results.refused)(field.text)
-    if refused is None and action.kind in (COMMITTED, UNDONE):
-        ended = results.ended(field.text, tests=False)
-        refused = ended.line if ended.bad else None
-    why = WorkText(answer, field.span(*refused)) if refused else None
+    place = (results.not_changed if action.shell else results.refused)(field.text)
+    refused = place is not None
+    if not refused and action.kind in (COMMITTED, UNDONE):
+        ended = results.command_outcome(field.text, code, action)
+        refused, place = ended.bad, ended.line if ended.bad else None
+    why = WorkText(answer, field.span(*place)) if place else None
     return WorkEvent(
-        message, action, text, name, NO_OUTCOME, refused is not None, why, results.made(field.text)
+        message, action, text, name, NO_OUTCOME, refused, why, results.made(field.text)
     )

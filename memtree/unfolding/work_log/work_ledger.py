@@ -21,6 +21,7 @@ from memtree.digests.tool_calls.event import (
     READ,
     UNDONE,
     WRITTEN,
+    clean_path,
 )
 from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
 from memtree.unfolding.plan import WorkLine, WorkSpan
@@ -77,7 +78,7 @@ class Ledger:
         self._folders: dict[str, None] = {}
         self.commits: list[WorkSpan] = []
         self.undone: list[WorkSpan] = []
-        self.read: dict[str, WorkSpan] = {}  # the newest last
+        self._read: dict[str, WorkText] = {}  # names by path, the newest last
 
     @property
     def any(self) -> bool:
@@ -88,6 +89,12 @@ class Ledger:
         files = [file for file in self._files.values() if file.changes or file.refused]
         newest = max((file.last for file in files), default=0) or 1
         return sorted(files, key=lambda file: -(file.last / newest + min(file.touches, 10) / 20))
+
+    def files_only_read(self) -> list[tuple[str, WorkText]]:
+        """Return paths and names of the files that were read and not changed under any spelling of
+        the path, newest first."""
+        read = reversed(self._read.items())
+        return [(path, name) for path, name in read if self._known(path) not in self._files]
 
     def commands_run(self) -> list[CommandWork]:
         """Return the commands that were run, newest first."""
@@ -114,8 +121,8 @@ class Ledger:
         elif event.action.kind == READ:
             path = clean_path(event.text)
             if self._known(path) not in self._files:
-                self.read.pop(path, None)
-                self.read[path] = self._short(path, event.name)
+                self._read.pop(path, None)
+                self._read[path] = event.name
         else:
             self._changed(event, event.name)
 
@@ -148,7 +155,7 @@ class Ledger:
             file.last = file.last if file.changes else event.message
             return
         if kind == WRITTEN:
-            there = file.key in self.read or (file.changes and not file.deleted)
+            there = file.key in self._read or (file.changes and not file.deleted)
             new = event.made if event.made is not None else not there
             kind = CREATED if new or not there else EDITED
         if kind == CREATED:
@@ -159,7 +166,7 @@ class Ledger:
             file.undone += 1
         file.deleted = kind == DELETED
         file.last = event.message
-        self.read.pop(file.key, None)
+        self._read.pop(file.key, None)
         if event.action.new is not None:
             file.details.append(_new(event, REMOVED if event.action.removes else 0))
 
@@ -167,7 +174,7 @@ class Ledger:
         key = self._known(path)
         file = self._files.get(key)
         if file is None:
-            file = self._files[path] = FileWork(path, self._short(path, name))
+            file = self._files[path] = FileWork(path, self.short(path, name))
             self._by_base[path.rpartition("/")[2]].append(path)
         return file
 
@@ -181,8 +188,9 @@ class Ledger:
                 return key
         return path
 
-    def _short(self, path: str, name: WorkText) -> WorkSpan:
-        """Return the name without the project's folder, if that is written out in it."""
+    def short(self, path: str, name: WorkText) -> WorkSpan:
+        """Return the name without the project's folder, if that is written out in it. Compares the
+        path with every folder."""
         text = self._history.view(name.message).text[name.span.start : name.span.end]
         folders = [folder for folder in self._folders if path.startswith(f"{folder}/")]
         begins = len(max(folders, key=len, default="")) + 1 if folders else 0
@@ -207,15 +215,6 @@ def _span(text: WorkText) -> WorkSpan:
 def same_file(path: str, other: str) -> bool:
     """Return True if two paths name one file: a relative one names what ends with it."""
     return path == other or path.endswith(f"/{other}") or other.endswith(f"/{path}")
-
-
-def clean_path(text: str) -> str:
-    """Return a path without quotes and without `./` before it.
-
-    >>> clean_path(" `./src/app.py`"), clean_path("src/")
-    ('src/app.py', 'src')
-    """
-    return text.strip().strip("'\"`").replace("\\", "/").removeprefix("./").rstrip("/")
 
 
 def _is_path(text: str) -> bool:

@@ -166,15 +166,17 @@ def _commits(ledger: Ledger) -> Iterator[WorkLine]:
 
 def _read(ledger: Ledger, history: History, room: int) -> Iterator[WorkLine]:
     """Yield the line of the files that were only read, with the newest of their names."""
-    if not ledger.read:
+    files = ledger.files_only_read()
+    if not files:
         return
     names = []
-    for name in reversed(ledger.read.values()):
+    for path, place in files:
+        name = ledger.short(path, place)
         room -= tokens.count(_quoted(name, history, NAME)) + 1
         if room < 0:
             break
         names.append(name)
-    yield WorkLine(FILES_READ, None, -1, (len(ledger.read),), 0, tuple(names))
+    yield WorkLine(FILES_READ, None, -1, (len(files),), 0, tuple(names))
 
 
 def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:

@@ -48,6 +48,12 @@ def told(text: str) -> list[tuple[int, str, str]]:
             [(EDITED, "a.py", "b = 2"), (EDITED, "a.py", "d = 4")],
         ),
         (
+            "<edit><file_path>a.py</file_path>\n"
+            "<old_string>a = 1</old_string><new_string>b = 2</new_string>\n"
+            "<old_string>c = 3</old_string><new_string>d = 4</new_string></edit>",
+            [(EDITED, "a.py", "b = 2"), (EDITED, "a.py", "d = 4")],
+        ),
+        (
             '<boltAction type="file" filePath="a.py">\nb = 2\n</boltAction>',
             [(WRITTEN, "a.py", "b = 2")],
         ),

@@ -77,6 +77,10 @@ def test_the_line_above_a_block_names_its_file(above: str) -> None:
     assert text[action.name.start : action.name.end] == "src/x.py"
 
 
+def test_the_language_of_a_fence_names_no_file() -> None:
+    assert list(prose.written(f"```Python\n{BLOCK[BLOCK.index('<') :]}", 0)) == []
+
+
 def test_a_block_may_name_its_file_beside_its_mark_and_with_backslashes() -> None:
     block = "<<<<<<< SEARCH src\\x.py\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
     assert [action.text for action in prose.written(block, 0)] == ["src\\x.py"]

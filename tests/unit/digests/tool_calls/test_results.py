@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.digests.tool_calls import results
+from memtree.digests.tool_calls.event import RAN, TEST, Action
 from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN, Outcome
 
 
@@ -222,12 +223,48 @@ def test_the_file_that_an_editor_shows() -> None:
     assert text[slice(*span)] == "/testbed/a.py"
 
 
-def test_an_exit_code_beside_the_text_counts() -> None:
-    said = results.ended("== 1 failed, 2 passed ==")
-    assert results.with_code("== 1 failed, 2 passed ==", OK, said).code == FAILED
-    assert results.with_code("fine", OK, results.ended("fine")).code == OK
-    broken = results.with_code("a\nValueError: bad", 3, results.ended("a"))
-    assert (broken.code, broken.line is not None) == (3, True)
+@pytest.mark.parametrize(
+    ("text", "code", "piped", "outcome", "line"),
+    [
+        ("== 1 failed, 2 passed ==", OK, False, FAILED, None),
+        ("fine", OK, False, OK, None),
+        ("fine", OK, True, UNKNOWN, "fine"),
+        ("fine", None, False, UNKNOWN, "fine"),
+        ("a\nValueError: bad", 3, False, FAILED, "ValueError: bad"),
+        ("a\nhost refused\nb", 3, False, 3, "host refused"),
+    ],
+)
+def test_an_exit_code_beside_the_text_counts(
+    text: str, code: int | None, piped: bool, outcome: int, line: str | None
+) -> None:
+    action = Action(RAN, "pytest", None, command=TEST, piped=piped)
+    found = results.command_outcome(text, code, action)
+    assert found.code == outcome
+    assert (text[slice(*found.line)] if found.line else None) == line
+
+
+@pytest.mark.parametrize(
+    "text", ["The log says: the user rejected it", "Find who has said: command was denied"]
+)
+def test_only_a_line_that_begins_so_says_that_a_command_was_not_run(text: str) -> None:
+    assert results.ended(text).code == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("word", "trouble"),
+    [
+        *(("an error", True), ("Error", True), ("ERROR", True), ("a ValueError", True)),
+        *(("a panic", True), ("Panic", True), ("it failed", True), ("Failed", True)),
+        *(("a failure", True), ("Failure", True), ("fatal", True), ("Fatal", True)),
+        *(("unable to go", True), ("Unable to go", True), ("timed out", True)),
+        *(("Timed out", True), ("refused", True), ("Refused", True)),
+        *(("a mirror", False), ("terror", False), ("organic", False), ("mechanic", False)),
+        *(("detailed", False), ("enable to", False), ("natal", False), ("defused", False)),
+        ("primed out", False),
+    ],
+)
+def test_words_of_trouble_are_whole_words(word: str, trouble: bool) -> None:
+    assert (results.ended(f"- {word} a\nDone.", tests=False).code == UNKNOWN) is trouble
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from memtree.conversation.history import History
+from memtree.digests.tool_calls import outputs
 from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, UNDONE, WRITTEN
+from memtree.digests.tool_calls.fields import Group, groups
 from memtree.unfolding.work_log.work_events import WorkEvent, WorkText, work_events
 from tests.unit.unfolding.histories import answering, call, calling, history
 
@@ -55,6 +59,13 @@ def test_an_edit_that_was_refused_is_no_edit() -> None:
     assert said(found, event.line) == "Error: String not found in file."
 
 
+def test_a_commit_that_its_exit_code_refuses_is_no_commit() -> None:
+    line = json.dumps({"command": ["git", "commit", "-m", "fix x"]})
+    result = json.dumps({"output": "a hook ended it\n", "metadata": {"exit_code": 1}})
+    found = history("Go.", calling(call("shell", line)), answering(result))
+    assert [event.refused for event in events(found) if event.action.kind == COMMITTED] == [True]
+
+
 def test_the_file_of_an_edit_may_stand_in_its_result_alone() -> None:
     edit = call("edit", '{"search":"x = 1","replace":"x = 2"}')
     found = history("Go.", calling(edit), answering("Replaced 1\n[File: /w/a.py (9 lines total)]"))
@@ -92,6 +103,21 @@ def test_several_results_in_one_list_belong_to_their_commands() -> None:
     ]
 
 
+def test_a_result_is_parsed_once_for_all_commands_that_it_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+
+    def counted(text: str) -> list[Group]:
+        parsed.append(text)
+        return groups(text)
+
+    monkeypatch.setattr(outputs, "groups", counted)
+    commands = json.dumps({"commands": ["make", "pytest", "tox"]})
+    found = history("Go.", calling(call("run", commands)), answering('{"output": "ok"}'))
+    assert (len(events(found)), len(parsed)) == (3, 1)
+
+
 def test_blocks_that_the_client_did_not_apply_are_proposals() -> None:
     asked = {"role": "assistant", "content": BLOCK}
     applied = {"role": "assistant", "content": f"{BLOCK}\n\n> Applied edit to a.py"}
@@ -125,6 +151,13 @@ def test_a_result_may_report_which_blocks_were_applied() -> None:
         answering("Add a.py to the chat? n"),
     )
     assert [event.text for event in events(found)] == ["src/b.py"]
+
+
+@pytest.mark.parametrize(("before", "count"), [("", 0), ("It prints: ", 1)])
+def test_only_a_line_of_its_own_says_that_a_client_reports_edits(before: str, count: int) -> None:
+    told = {"role": "assistant", "content": f"{before}Applied edit to b.py"}
+    found = history("Go.", told, "More.", {"role": "assistant", "content": BLOCK}, "Thanks.")
+    assert [event.text for event in events(found)].count("a.py") == count
 
 
 def test_whole_files_count_where_the_client_reports_that_it_wrote_them() -> None:

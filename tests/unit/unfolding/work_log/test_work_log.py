@@ -11,7 +11,9 @@ from memtree.text import tokens
 from memtree.unfolding.explain import Evidence, explanation
 from memtree.unfolding.memory_message.memory_text import render
 from memtree.unfolding.own_lines import WORK
-from memtree.unfolding.plan import Plan
+from memtree.unfolding.plan import Plan, WorkSpan
+from memtree.unfolding.work_log.work_events import WorkText
+from memtree.unfolding.work_log.work_ledger import Ledger
 from memtree.unfolding.work_log.work_log import READ_PART, work_lines, work_log
 from tests.unit.unfolding.histories import answering, call, calling, history
 
@@ -59,6 +61,27 @@ def test_files_that_were_only_read_are_named_the_newest_first() -> None:
     line = log(*many, edit("src/shop.c", "price = 1"), budget=400)[-1]
     assert line.startswith("¶ 90 other files read, last `src/part89/api.c`, `src/part88/api.c`")
     assert tokens.count(line) <= 400 // READ_PART + 12
+
+
+def test_only_names_that_are_shown_are_compared_with_all_folders(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shortened: list[str] = []
+    short = Ledger.short
+
+    def counted(self: Ledger, path: str, name: WorkText) -> WorkSpan:
+        shortened.append(path)
+        return short(self, path, name)
+
+    monkeypatch.setattr(Ledger, "short", counted)
+    reads = [step("Read", {"path": f"src/part{n}/api.c"}, "int x;") for n in range(90)]
+    line = log(*reads, edit("src/shop.c", "price = 1"), budget=400)[-1]
+    assert len(shortened) <= line.count("`") // 2 + 2
+
+
+def test_a_file_that_was_changed_under_another_path_is_not_told_as_read() -> None:
+    read = step("Read", {"path": "/srv/shop/src/api.c"}, "int x;")
+    assert not any(" read" in line for line in log(read, edit("src/api.c", "price = 1")))
 
 
 def test_a_command_without_a_sign_of_success_ran() -> None:
