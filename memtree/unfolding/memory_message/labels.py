@@ -153,14 +153,19 @@ def call_label(call: ToolCall) -> str:
 
 
 def _short_path(argument: str) -> str:
-    """Return the folder and the file of a long path, any other argument unchanged.
+    """Return the folder and the file of a long path, any other argument unchanged, as a command, a
+    pattern or an address.
 
     >>> _short_path("/srv/shop/api/orders.py"), _short_path("src/a/b.py"), _short_path("ls /a/b/c")
     ('…/api/orders.py', 'src/a/b.py', 'ls /a/b/c')
+    >>> _short_path("https://example.org/a/b"), _short_path("/srv/shop/**/*.py")
+    ('https://example.org/a/b', '/srv/shop/**/*.py')
     """
+    if any(sign in argument for sign in (" ", "*", "://")):
+        return argument
     folders, _, file = argument.rpartition("/")
     above, _, folder = folders.rpartition("/")
-    return f"…/{folder}/{file}" if "/" in above.strip("/…") and " " not in argument else argument
+    return f"…/{folder}/{file}" if "/" in above.strip("/…") else argument
 
 
 def _call_labels(calls: Sequence[ToolCall]) -> list[str]:
@@ -192,7 +197,8 @@ def main_argument(arguments: str) -> str:
 
 def tells_all(arguments: str) -> bool:
     """Return True if a label says everything in a call's arguments: one short value, besides
-    switches and numbers."""
+    switches and numbers. The folder and file of a long path count as the path: to quote the
+    arguments for the folders above them would cost more than the label saves."""
     if len(arguments) > 8 * ARGUMENT:
         return False
     try:

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Segment, View
@@ -140,9 +140,12 @@ def _runs(
             yield _Run(message.text, segment.part, segment.start, start, end, left_out)
         low, high = start - segment.start, end - segment.start
         first = bisect_right(values, low, key=lambda value: value.end)
-        for value in islice(values, first, None):
+        for index in range(first, len(values)):  # `islice` would step over all earlier ones
+            value = values[index]
             if value.start >= high:
                 break
+            if not value.text:
+                continue
             at = segment.start + value.start
             around = bisect_right(left_out, at, key=lambda each: each[0]) - 1
             if around < 0 or left_out[around][1] <= at:
@@ -218,12 +221,13 @@ def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
 
 
 def _fences(run: _Run, known: dict[str, list[tuple[int, str]]]) -> list[tuple[int, str]]:
-    """Return the fences of a run's text with their places; `known`: those of other parts."""
-    if run.part not in known:
+    """Return the fences of a run's text with their places; `known`: those of other texts. All
+    parts of a message outside of calls have one text."""
+    if run.text not in known:
         fenced = "```" in run.text or "~~~" in run.text
         matches = _FENCE.finditer(run.text) if fenced else ()
-        known[run.part] = [(match.start(1), match[1]) for match in matches]
-    return known[run.part]
+        known[run.text] = [(match.start(1), match[1]) for match in matches]
+    return known[run.text]
 
 
 def _open_fence(fences: Sequence[tuple[int, str]], at: int) -> str:
