@@ -21,7 +21,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -295,7 +294,8 @@ class View:
         segments."""
         spans = []
         first = bisect_right(self._pieces, start, key=lambda piece: piece.end)
-        for piece in islice(self._pieces, first, None):
+        for index in range(first, len(self._pieces)):  # `islice` would step over all earlier ones
+            piece = self._pieces[index]
             if piece.start >= end:
                 break
             low, high = max(start, piece.start), min(end, piece.end)

@@ -67,7 +67,8 @@ class ArgumentValue:
 
 def argument_values(arguments: str) -> tuple[ArgumentValue, ...]:
     """Return the strings in arguments that are the text of a JSON object, in order; none if a path
-    cannot name each of them: there is a duplicate key, or one with a dot or a bracket."""
+    cannot name each of them: there is a duplicate key, or one with a dot or a bracket, or the
+    path of any value is too long."""
     if not arguments.lstrip(" \t\r\n").startswith("{"):
         return ()
     try:
@@ -92,6 +93,8 @@ def _strings(arguments: str) -> Iterator[ArgumentValue]:
         sign = match[0]
         path, index = opened[-1] if opened else ("", -1)
         here = f"{path}[{index}]" if index >= 0 else f"{path}.{key}"
+        if len(here) > LONGEST_PATH:  # whatever stands there: each further token would repeat it
+            raise ValueError("a path that is too long")
         if sign in "{[":
             if len(opened) > MAX_DEPTH:
                 raise ValueError("nested too deeply")
@@ -109,6 +112,4 @@ def _strings(arguments: str) -> Iterator[ArgumentValue]:
         else:
             text = json.loads(sign)
             text.encode()
-            if len(here) > LONGEST_PATH:
-                raise ValueError("a path that is too long")
             yield ArgumentValue(*match.span(1), here, match[1], text)

@@ -37,7 +37,8 @@ AREA_PER_TOKEN, AREA_TOKENS = 750, 2_500
 PATCH, PATCHES = 32, 10_000
 SECOND_TOKENS = 32
 # Bytes a second of speech: 16 bits at 16 kHz, 64 kbit/s in MP3, and 32 kbit/s in newer formats
-SECOND_BYTES = {"wav": 32_000, "pcm16": 32_000, "pcm": 32_000, "mp3": 8_000, "mpeg": 8_000}
+SECOND_BYTES = {"wav": 32_000, "wave": 32_000, "pcm16": 32_000, "pcm": 32_000}
+SECOND_BYTES |= {"mp3": 8_000, "mpeg": 8_000}
 OTHER_SECOND_BYTES = 4_000
 PAGE_TOKENS, PAGES = 2_400, 1_000
 VIDEO_TOKENS = 10_000
@@ -150,8 +151,9 @@ def _sound(part: dict[str, Any]) -> int:
     data = Base64Data.of(payload(part))
     if data.length <= _OPAQUE or not is_data(data.text):
         return FLAT_TOKENS
-    format_ = _field(part, "input_audio", "format") or data.kind.rpartition("/")[2]
-    rate = SECOND_BYTES.get(str(format_), OTHER_SECOND_BYTES)
+    named = str(_field(part, "input_audio", "format") or data.kind).lower()
+    format_ = named.rpartition("/")[2].removeprefix("x-").removeprefix("vnd.")
+    rate = SECOND_BYTES.get(format_, OTHER_SECOND_BYTES)
     return math.ceil(data.length / rate * SECOND_TOKENS)
 
 

@@ -72,6 +72,7 @@ def test_an_escape_that_a_span_cuts_is_included_whole() -> None:
         '{"a": "\\ud83d"}',
         '{"a":' * 30 + '"x"' + "}" * 30,
         json.dumps({"a" * LONGEST_PATH: "x"}),
+        json.dumps({"a" * LONGEST_PATH: 1, "b": "x"}),
     ],
 )
 def test_arguments_whose_strings_no_path_can_name_have_none(text: str) -> None:

@@ -241,7 +241,11 @@ def test_what_cannot_be_read_has_a_flat_price(part):
 
 
 @pytest.mark.parametrize(
-    ("format_", "size"), [("wav", 320_000), ("pcm16", 320_000), ("mp3", 80_000), ("opus", 40_000)]
+    ("format_", "size"),
+    [
+        *(("wav", 320_000), ("WAV", 320_000), ("x-wav", 320_000), ("wave", 320_000)),
+        *(("vnd.wave", 320_000), ("pcm16", 320_000), ("mp3", 80_000), ("opus", 40_000)),
+    ],
 )
 def test_ten_seconds_of_sound_are_priced_by_their_size(format_, size):
     sound = {"data": encoded(b"\1" * size), "format": format_}
