@@ -21,7 +21,7 @@ _ASKING = re.compile(r"[?？؟\d]")
 
 def is_acknowledgement(text: str) -> bool:
     """Return True if a message asks for nothing: "ok, thanks", "sounds good, go ahead"."""
-    words = _WORD.findall(text.lower()[:_SHORT])
-    if len(words) > _MOST or _ASKING.search(text) or len(text) > _SHORT:
+    if len(text) > _SHORT or _ASKING.search(text):
         return False
-    return all(word in _ACKNOWLEDGING for word in words)
+    words = _WORD.findall(text.lower())
+    return len(words) <= _MOST and all(word in _ACKNOWLEDGING for word in words)
