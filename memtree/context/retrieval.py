@@ -113,21 +113,28 @@ class Retriever:
 
         with tracing.step("rank"):
             async with self._indexing.corpus(posted, index) as corpus:
-                texts = zip(query.meanings, vectors, strict=False)  # none if the embedder failed
-                vectors = [await self._less_named(posted, corpus, *each) for each in texts]
+                if vectors:  # none if the embedder failed
+                    vectors = await self._less_named(posted, corpus, query.meanings, vectors)
                 return await in_thread(ranked, corpus, vectors), by_words
 
     async def _less_named(
-        self, posted: History, corpus: Corpus, text: str, vector: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Return the mean of a query's vector and of the same without the speakers that it names
+        self, posted: History, corpus: Corpus, texts: Sequence[str], vectors: Vectors
+    ) -> Vectors:
+        """Return the mean of each query's vector and of the same without the speakers that it names
         (docs/decisions/0083). A turn adds few messages, whose speakers are read without a hop."""
-        if corpus.messages - len(corpus.speakers) > FEW:
-            bare = await in_thread(nameless, posted, corpus, text)
-        else:
-            bare = nameless(posted, corpus, text)
-        others = () if bare == text else (await self._vectors([bare]))[0]
-        return np.asarray((vector + others[0]) / 2, np.float32) if others else vector
+
+        def bared() -> dict[str, str]:
+            bare = {text: nameless(posted, corpus, text) for text in texts}
+            return {text: less for text, less in bare.items() if less != text and less.strip()}
+
+        many = corpus.messages - len(corpus.speakers) > FEW
+        bare = await in_thread(bared) if many else bared()
+        known = await self._vectors(list(bare.values())) if bare else ((), False)
+        others = dict(zip(bare, known[0], strict=False))  # none if the embedder failed
+        return [
+            np.asarray((vector + others[text]) / 2, np.float32) if text in others else vector
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
 
     async def unfolded(
         self,

@@ -68,6 +68,12 @@ class SkippedText(NamedTuple):
     text: str
     reason: str
 
+    @classmethod
+    def cut(cls, text: str, reason: str) -> SkippedText:
+        """Skip a text that may be long: its beginning, with secrets masked before it is cut, since
+        half a secret would not be recognised."""
+        return cls(secrets.mask(text[: 4 * TOLD])[:TOLD], reason)
+
     @property
     def shown(self) -> str:
         """The text as an answer tells it: no secret, and what UTF-8 can encode."""

@@ -53,8 +53,8 @@ class MeteredModel:
         self.totals = ModelTotals()
 
     async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
-        """Call the model. Returns None if the day's limit is reached. Raises as `ChatModel.answer`
-        does, and store errors."""
+        """Call the model. Returns None if the day's limit is reached. Raises what
+        `ChatModel.answer` raises, and the errors of the store that keeps the spending."""
         size = sum(tokens.count_many(message["content"] for message in question.messages))
         reserved = await self._spending.reserve(tenant, size, question.room)
         if reserved is None:

@@ -20,7 +20,7 @@ from memtree.memories.agents.extraction import schema_prompt, schema_reply
 from memtree.memories.agents.extraction.fillable_fields import KindFields, kind_fields
 from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.extraction.schema_reply import ModelRecord, ModelRecords
-from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReading
+from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.extraction.value_grounding import Believed, believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.extraction import gate
@@ -105,7 +105,7 @@ def _prepared(id_: str, message: UserMessage, kinds: Kinds) -> StructuredReading
     text = message.text[:READ]
     reason = SkipReason.FICTION if message.fiction else gate.message_reason(text)
     if reason or not kinds:
-        return StructuredReading(message, (), (SkippedText(text[:TOLD], reason or NO_SCHEMA),))
+        return StructuredReading(message, (), (SkippedText.cut(text, reason or NO_SCHEMA),))
     spans, secret = shown_spans(text)
     skipped = (SkippedText("", SkipReason.SECRET),) * len(secret)
     if not spans:
@@ -124,15 +124,15 @@ def _judged(
         named = [by_id[record.message]] if record.message else pending
         id_, judged = _place(record, named, kinds)
         if judged.finding is None:
-            skipped[id_].append(SkippedText(record.quote[:TOLD], NOT_GROUNDED))
+            skipped[id_].append(SkippedText.cut(record.quote, NOT_GROUNDED))
         elif len(findings[id_]) >= PER_MESSAGE:
-            skipped[id_].append(SkippedText(record.quote[:TOLD], SkipReason.CAP))
+            skipped[id_].append(SkippedText.cut(record.quote, SkipReason.CAP))
         else:
             findings[id_].append(judged.finding)
-            skipped[id_] += [SkippedText(text[:TOLD], NOT_GROUNDED) for text in judged.dropped]
+            skipped[id_] += [SkippedText.cut(text, NOT_GROUNDED) for text in judged.dropped]
     for id_, item in by_id.items():
         if not said.readable:
-            skipped[id_].append(SkippedText(item.shown.shown[:TOLD], NO_ANSWER))
+            skipped[id_].append(SkippedText.cut(item.shown.shown, NO_ANSWER))
     return {
         item.message.digest: StructuredReading(
             item.message,

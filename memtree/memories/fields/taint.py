@@ -8,14 +8,11 @@ lends no trust to the text that a model puts in its place.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 from memtree.memories.memory import Memory, MemoryFields, NewMemory
 
 PEOPLE = ("user", "extraction")  # source types of people's own words
 _BY_MODEL = "model"  # the capture mode of what a model read in a conversation
-
-Stored = TypeVar("Stored", Memory, NewMemory)
 
 
 def tainted(*, source_type: str, category: str | None, after_tool: bool) -> bool:
@@ -36,7 +33,7 @@ def is_own_word(memory: MemoryFields) -> bool:
     return memory.source_type in PEOPLE and memory.capture_mode != _BY_MODEL
 
 
-def in_place_of(new: Stored, old: Memory) -> Stored:
+def in_place_of(new: NewMemory, old: Memory) -> NewMemory:
     """Return `new` as it may count in the place of `old`. A model's text neither stands in prompts
     nor loses a taint because of what it replaces, and in the place of a person's words, or of what
     a person made stand, it waits for a person."""

@@ -23,9 +23,15 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
-from memtree.models.chat.chat_reply import REFUSED, ChatReply, read_answer, refusal
+from memtree.models.chat.chat_reply import (
+    REFUSED,
+    CallFailed,
+    CallRefused,
+    ChatReply,
+    read_answer,
+    refusal,
+)
 
 TOO_LATE = frozenset({504, 522, 524})  # a gateway gave up waiting for a model that is still working
 # A connection that breaks sooner had been idle and was closed by the server: no model was at work.
@@ -38,23 +44,6 @@ REASONS = {
     404: " (are summary_base_url and summary_model right?)",
 }
 DENIED_SECONDS = 600.0  # wait before a wrong key, or an empty account, is tried again
-
-
-class CallFailed(SummarizerUnavailable):
-    """A call failed. `billed`: the server may have worked on it all the same."""
-
-    def __init__(self, message: str, *, wait: float = 0.0, billed: bool = False) -> None:
-        super().__init__(message, wait=wait)
-        self.billed = billed
-
-
-class CallRefused(CallFailed):
-    """The server refuses the form of the call, or its text. `about`: a word of
-    `response_format.py`."""
-
-    def __init__(self, message: str, about: str) -> None:
-        super().__init__(message)
-        self.about = about
 
 
 class ServerBusy(CallFailed):

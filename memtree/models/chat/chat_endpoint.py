@@ -24,13 +24,12 @@ from memtree.models import openai_client
 from memtree.models.chat.chat_completion import (
     BrokenReply,
     CallDenied,
-    CallFailed,
-    CallRefused,
     ChatClient,
     ServerBusy,
 )
-from memtree.models.chat.chat_reply import ChatReply
-from memtree.models.chat.response_format import CONTENT, KnownFormats, ResponseFormat, body
+from memtree.models.chat.chat_reply import CallFailed, CallRefused, ChatReply
+from memtree.models.chat.known_formats import TEXT_REFUSED, KnownFormats
+from memtree.models.chat.response_format import ResponseFormat, body
 from memtree.models.rate_limit import RateLimit, RateTicket
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
@@ -91,7 +90,9 @@ class ChatEndpoint:
         call = _Call.of(question)
         async with self._slots:
             try:
-                said = await self._answered(call)
+                said = await self._forms.ask(question, lambda form: self._patient(call, form))
+                if said is TEXT_REFUSED:
+                    log.warning("summariser.text_refused")
                 return ModelAnswer(said.text, not said.cut, call.usage)
             except CallFailed as error:
                 wait = max(error.wait, self._pace.rest(self._clock()))
@@ -102,40 +103,6 @@ class ChatEndpoint:
         self._closing.set()
         self._ended.set()
         await self._chat.close()
-
-    async def _answered(self, call: _Call) -> ChatReply:
-        form, said = await self._formed(call, self._forms.form)
-        # An answer that began and was cut off is too long by itself; more room is only for
-        # reasoning.
-        wordy = call.question.key in said.text.lower()
-        if (
-            not call.fruitful(said)
-            and said.cut
-            and not wordy
-            and (larger := self._forms.grow(form))
-        ):
-            _, said = await self._formed(call, larger)
-        return said
-
-    async def _formed(self, call: _Call, form: ResponseFormat) -> tuple[ResponseFormat, ChatReply]:
-        """Return the reply, and the form in which the server accepted the call."""
-        tried: ResponseFormat | None = form
-        while tried is not None:
-            try:
-                said = await self._patient(call, tried)
-            except CallRefused as error:
-                before, tried = tried, self._forms.without(tried, error.about)
-                if tried is None and (error.about == CONTENT or self._forms.confirmed):
-                    log.warning("summariser.text_refused")
-                    return before, ChatReply("")
-                if tried is None:
-                    raise
-            else:
-                self._forms.worked(tried, tried != form, call.fruitful(said) or said.cut)
-                if said.thinks:
-                    self._forms.thinks()
-                return tried, said
-        raise AssertionError("a form is left or an error was raised")  # pragma: no cover
 
     async def _patient(self, call: _Call, form: ResponseFormat) -> ChatReply:
         """Return the reply in this form, with retries while the server is busy or broken."""
@@ -227,9 +194,6 @@ class _Call:
     def of(cls, question: ModelQuestion) -> _Call:
         size = sum(tokens.count_many(message["content"] for message in question.messages))
         return cls(question, size)
-
-    def fruitful(self, said: ChatReply) -> bool:
-        return self.question.fruitful(said.text, not said.cut)
 
     def spend(self, said: ChatReply) -> int:
         """Add an answer's tokens, counted here if the server reports none; returns how many."""

@@ -12,11 +12,29 @@ from typing import Any
 
 import msgspec
 
+from memtree.errors import SummarizerUnavailable
 from memtree.models.chat import response_format
 from memtree.ports.models import Usage
 from memtree.text import tokens
 
 REFUSED = frozenset({400, 413, 422})  # statuses of a refused form, or text
+
+
+class CallFailed(SummarizerUnavailable):
+    """A call failed. `billed`: the server may have worked on it all the same."""
+
+    def __init__(self, message: str, *, wait: float = 0.0, billed: bool = False) -> None:
+        super().__init__(message, wait=wait)
+        self.billed = billed
+
+
+class CallRefused(CallFailed):
+    """The server refuses the form of the call, or its text. `about`: a word of
+    `response_format.py`."""
+
+    def __init__(self, message: str, about: str) -> None:
+        super().__init__(message)
+        self.about = about
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +67,16 @@ def refusal(body: Any) -> str:
     param = body.get("param")
     text = body.get("message") or body.get("detail") or body.get("error") or ""
     return response_format.complaint(param if isinstance(param, str) else None, f"{said} {text}")
+
+
+def refusal_in(content: bytes) -> str:
+    """Return the subject of a refused call, by the body of the answer."""
+    try:
+        body = msgspec.json.decode(content)
+        error = body.get("error") if isinstance(body, dict) else None
+        return refusal(error if isinstance(error, dict) else body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return refusal(content[: 4 * response_format.REACH].decode(errors="replace"))
 
 
 def read_answer(content: bytes) -> ChatReply | None:

@@ -7,7 +7,7 @@ call has all parameters, those that the server refuses are left out, and the acc
     ResponseFormat()                    # a schema, max_tokens, a temperature
     lesser(ResponseFormat(), "room")    # with max_completion_tokens
 
-Pure, except `KnownFormats`, which has state.
+Pure; `known_formats.py` keeps what is known of a server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ ROOMS = ("max_tokens", "max_completion_tokens", "")
 TEMPERATURE = 0.3
 # Extra tokens of room for models that reason first: none until the model was seen to reason.
 SPARE = (0, 4_096, 16_384)
-FRUITLESS = 3  # empty answers in a row after which the form is considered the cause
 REACH = 2_000  # characters of an error that are searched
 
 # Subjects of a refusal.
@@ -102,51 +101,3 @@ def lesser(form: ResponseFormat, about: str) -> ResponseFormat | None:
     if about == ROOM and form.room:
         return replace(form, room=ROOMS[ROOMS.index(form.room) + 1])
     return None
-
-
-class KnownFormats:
-    """Formats known for one server and model, for the lifetime of this process."""
-
-    def __init__(self) -> None:
-        self.form = ResponseFormat()
-        self._confirmed = False
-        self._fruitless = 0
-
-    @property
-    def confirmed(self) -> bool:
-        """Return True if a call was ever accepted: then a refusal without a reason is about the
-        text."""
-        return self._confirmed
-
-    def without(self, form: ResponseFormat, about: str) -> ResponseFormat | None:
-        """Return the format to try after `form` was refused; None if the form is not the cause."""
-        if about == CONTENT or (about == UNKNOWN and self._confirmed):
-            return None
-        return lesser(form, about)
-
-    def worked(self, form: ResponseFormat, tried: bool, fruitful: bool) -> None:
-        """Record an accepted form. `tried`: it was determined in this call, after refusals.
-        `fruitful`: the answer was not empty."""
-        if tried:
-            self.form = form
-        self._confirmed = True
-        self._fruitless = 0 if fruitful else self._fruitless + 1
-        if self._fruitless >= FRUITLESS and self.form.format:
-            self.form = lesser(self.form, FORMAT) or self.form
-            self._fruitless = 0
-
-    def thinks(self) -> None:
-        """Record that the model reasons before it answers: ask it to be brief, if it accepts
-        that."""
-        if not self.form.dull:
-            self.form = replace(self.form, effort="low")
-
-    def grow(self, form: ResponseFormat) -> ResponseFormat | None:
-        """Return a form with more room, after an answer that used it up and was empty; None at the
-        maximum."""
-        larger = [spare for spare in SPARE if spare > form.spare]
-        if not larger or not form.room:
-            return None
-        form = replace(form, spare=larger[0])
-        self.form = replace(self.form, spare=max(self.form.spare, larger[0]))
-        return form

@@ -55,7 +55,7 @@ async def decoded(reply: RelayedReply) -> AsyncIterator[bytes]:
 
 async def beginning(reply: RelayedReply, most: int) -> bytes:
     """Return at most the first `most` bytes of the decoded body, without unreadable data."""
-    read = b""
+    read = bytearray()
     try:
         async for piece in decoded(reply):
             read += piece
@@ -63,7 +63,7 @@ async def beginning(reply: RelayedReply, most: int) -> bytes:
                 break
     except UpstreamFailed:
         pass
-    return read[:most]
+    return bytes(read[:most])
 
 
 def upstream_error(status: int, body: bytes) -> dict[str, Any]:

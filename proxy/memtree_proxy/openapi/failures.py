@@ -58,7 +58,8 @@ _DESCRIPTIONS = {
     502: "The upstream could not be reached, or broke off (`upstream_unreachable`), or refused a "
     "call that was made for the caller (`upstream_refused`).",
     503: "A part of the server is not available: the store, or an upstream where none is set.",
-    504: "The upstream did not accept a connection in time.",
+    504: "The upstream did not accept a connection in time, or a call that was made for the caller "
+    "had no answer in time (`upstream_timeout`).",
 }
 _HEADERS = {
     401: ("www-authenticate", described(STRING, "How to send a credential.")),

@@ -120,16 +120,15 @@ def _ttl(value: object, name: str, by: RequestContext) -> float | None:
     return lifetime({TTL: value}, by.now, place=name.removesuffix(TTL))
 
 
-def _message_id(value: object, name: str) -> str:
-    if not (isinstance(value, str) and 0 < len(value) <= MAX_MESSAGE_ID):
-        raise BadRequest(f"{name} must be a string of 1 to {MAX_MESSAGE_ID} characters", param=name)
-    return value
+def _short_string(longest: int) -> Type:
+    """Return the type of a string that is not empty, of `longest` characters at most."""
 
+    def read(value: object, name: str) -> str:
+        if not (isinstance(value, str) and 0 < len(value) <= longest):
+            raise BadRequest(f"{name} must be a string of 1 to {longest} characters", param=name)
+        return value
 
-def _model(value: object, name: str) -> str:
-    if not (isinstance(value, str) and 0 < len(value) <= MAX_MODEL):
-        raise BadRequest(f"{name} must be a string of 1 to {MAX_MODEL} characters", param=name)
-    return value
+    return Type({"type": "string", "minLength": 1, "maxLength": longest}, read)
 
 
 def _string(value: object, name: str) -> str:
@@ -223,7 +222,7 @@ class NewAgentMemory(_WithEnd, frozen=True, kw_only=True):
 class ConversationMessage(Shape, frozen=True, kw_only=True):
     id: Annotated[
         str,
-        Type({"type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_ID}, _message_id),
+        _short_string(MAX_MESSAGE_ID),
         "A message is read once: by its id in this thread, else by its text.",
     ] = ""
     role: Annotated[str, one_of(*ROLES)]
@@ -275,7 +274,7 @@ class NewAgentMemories(_OfAgent, frozen=True, kw_only=True):
     force: Annotated[bool, YES_OR_NO, "Read messages again that were read before."] = False
     model: Annotated[
         str,
-        Type({"type": "string", "minLength": 1, "maxLength": MAX_MODEL}, _model),
+        _short_string(MAX_MODEL),
         "A model of the upstream that fills schemas from the conversation, asked with the caller's "
         "own credential, if the server has no model of its own for that.",
     ] = ""

@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from memtree.stores import RamStore
+from memtree.text import tokens
 from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.memories.agent import caller_model
+from memtree_proxy.upstream.relay import WHOLE
 from tests.http.owned.agents import AGENT, PROFILE, Agents, agents
 from tests.http.served.fakes import FakeKeys
-from tests.http.served.upstream import PLAIN, FakeUpstream
+from tests.http.served.upstream import PLAIN, PLAIN_BYTES, FakeUpstream
 
 FAVORITE = (
     "UserProfile",
@@ -232,6 +235,68 @@ async def test_what_the_upstream_does_not_know_is_left_out(
     upstream.refuses = field
     assert len((await read(app, *SEED))["created"]) == 1
     assert field not in json.loads(upstream.last.body)
+
+
+async def test_an_error_without_an_error_object_names_what_is_left_out(
+    app: Agents, upstream: FakeUpstream
+) -> None:
+    await app.schemas(FAVORITE)
+    upstream.mode, upstream.status = "narrow", 422
+    upstream.refusal = b'{"detail": [{"loc": ["body", "temperature"], "msg": "extra"}]}'
+    assert (await read(app, *SEED, status=502))["error"]["code"] == "upstream_refused"
+    first, second = (set(json.loads(seen.body)) for seen in upstream.seen)
+    assert first - second == {"temperature"}
+
+
+async def test_a_refused_text_is_asked_for_alone_and_is_no_error(
+    app: Agents, upstream: FakeUpstream
+) -> None:
+    await app.schemas(FAVORITE)
+    upstream.mode, upstream.status = "narrow", 400
+    upstream.refusal = b'{"error": {"message": "no", "code": "content_filter"}}'
+    answer = await read(app, "My favorite color is blue.", "My name is Bo.", status=200)
+    assert [skip["reason"] for skip in answer["skipped"]] == ["no_answer"] * 2
+    assert (len(upstream.seen), answer["usage"]["total_tokens"]) == (3, 0)
+
+
+async def test_all_calls_of_a_request_have_one_limit_of_time(
+    app: Agents, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller_model, "SECONDS", 0.5)
+    await app.schemas(FAVORITE)
+    upstream.mode, upstream.script = "script", [0.3, PLAIN_BYTES]  # nobody can read that
+    answer = await read(app, "My favorite color is blue.", "My name is Bo.", status=504)
+    assert answer["error"]["code"] == "upstream_timeout"
+
+
+async def test_a_longer_answer_is_not_read(app: Agents, upstream: FakeUpstream) -> None:
+    await app.schemas(FAVORITE)
+    long = {"role": "assistant", "content": '{"records": []}' + " " * WHOLE}
+    upstream.mode = "bytes"
+    upstream.answer_body = json.dumps(PLAIN | {"choices": [{"message": long}]}).encode()
+    answer = await read(app, *SEED, status=502)
+    assert answer["error"]["code"] == "upstream_unreachable"
+
+
+async def test_tokens_are_counted_if_the_upstream_does_not_report_them(
+    app: Agents, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await app.schemas(FAVORITE)
+    counted: list[str] = []
+    count = tokens.count_many
+    monkeypatch.setattr(tokens, "count_many", lambda text: counted.append(text) or count(text))
+    await read(app, *SEED)
+    asked = [message["content"] for message in json.loads(upstream.last.body)["messages"]]
+    assert not set(asked) & set(counted)
+    upstream.mode, upstream.answer_body = "bytes", json.dumps(PLAIN | {"usage": None}).encode()
+    usage = (await read(app, "My name is Bo.", status=200))["usage"]
+    assert usage["prompt_tokens"] > usage["completion_tokens"] > 0
+
+
+async def test_the_name_of_a_model_may_have_our_suffix(app: Agents, upstream: FakeUpstream) -> None:
+    await app.schemas(FAVORITE)
+    await read(app, *SEED, model=f"{MODEL}:memory-90")
+    assert json.loads(upstream.last.body)["model"] == MODEL
 
 
 async def test_what_was_not_said_is_dropped_and_told_but_no_secret(

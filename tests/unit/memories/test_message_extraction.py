@@ -13,11 +13,13 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.message_extraction import (
+    TOLD,
     ExtractionReport,
     MemoryExtraction,
     MessagePlace,
     ReadMessage,
     RuleReader,
+    SkippedText,
     UserMessage,
 )
 from memtree.memories.scope import Scope
@@ -234,3 +236,10 @@ async def test_what_changes_a_value_is_kept_as_what_it_may_replace(whole: Opened
     assert [each.id for each in stored.updates] == [old.id]
     [other] = (await extraction(whole).keep(ME, found("Likes green tea", digest=b"f"))).stored
     assert not other.updates
+
+
+def test_a_secret_is_masked_before_a_skipped_text_is_cut() -> None:
+    text = "a" * (TOLD - 10) + " ghp_" + "a1B2c3" * 6
+    cut = SkippedText.cut(text, SkipReason.CAP)
+    assert "ghp_a1" not in cut.shown
+    assert len(cut.shown) <= TOLD

@@ -43,7 +43,6 @@ from memtree.memories.agents.extraction.extraction_plan import (
     Found,
 )
 from memtree.memories.agents.extraction.structured_readers import (
-    TOLD,
     ConversationReaders,
     StructuredReading,
 )
@@ -58,7 +57,6 @@ from memtree.memories.message_extraction import (
     within,
 )
 from memtree.memories.scope import Scope
-from memtree.text import secrets
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 
@@ -265,7 +263,7 @@ class AgentExtraction:
         if stored:
             await self._saving.keep_vectors(request.scope, stored, check=not request.schemas)
         same = [
-            SkippedText(row.memory.text[:TOLD], SkipReason.DUPLICATE)
+            SkippedText.cut(row.memory.text, SkipReason.DUPLICATE)
             for row in written
             if row.outcome is WriteOutcome.UNCHANGED
         ]
@@ -299,11 +297,7 @@ def _nth_reading(key: bytes, nth: int) -> bytes:
 def _unread(rest: Sequence[ToldMessage], reason: str) -> AgentExtractionReport:
     """Messages that the next call reads."""
     return AgentExtractionReport(
-        # masked before it is cut: half a secret would not be recognised
-        skipped=tuple(
-            SkippedText(secrets.mask(message.read.text[: 4 * TOLD])[:TOLD], reason)
-            for message in rest
-        )
+        skipped=tuple(SkippedText.cut(message.read.text, reason) for message in rest)
     )
 
 

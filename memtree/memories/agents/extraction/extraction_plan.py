@@ -204,7 +204,7 @@ class ExtractionPlanner:
                 reason = await self._add_sentence(request, batch, candidate, plan, vectors)
             (plan.parts if reason == INCOMPLETE else plan.settled).update(candidate.messages)
             if reason:
-                plan.skipped.append(SkippedText(_shown(batch, candidate), reason))
+                plan.skipped.append(SkippedText.cut(_shown(batch, candidate), reason))
         if request.schemas:
             texts = [write.memory.text for write in plan.writes]
             plan.vectors = list(await self.saving.vectors(texts))
@@ -270,7 +270,7 @@ class ExtractionPlanner:
         if isinstance(made, str):
             return made
         left_out = [value for name, value in new.data.items() if name not in fitting]
-        plan.skipped += [SkippedText(str(value)[:TOLD], INVALID) for value in left_out]
+        plan.skipped += [SkippedText.cut(str(value), INVALID) for value in left_out]
         if base and same_data(_data_of(base), data):
             return SkipReason.DUPLICATE
         if at is not None:
@@ -485,4 +485,4 @@ def _storable(id_: str) -> str:
 
 
 def _shown(batch: Sequence[ToldMessage], new: StructuredCandidate) -> str:
-    return batch[new.message].read.text[new.start : new.end][:TOLD]
+    return batch[new.message].read.text[new.start : new.end]

@@ -22,21 +22,29 @@ from memtree.errors import (
     UpstreamRefused,
     UpstreamTimeout,
 )
-from memtree.models.chat.chat_reply import REFUSED, ChatReply, read_answer, refusal
-from memtree.models.chat.response_format import KnownFormats, ResponseFormat, body
+from memtree.models.chat.chat_reply import (
+    REFUSED,
+    CallRefused,
+    ChatReply,
+    read_answer,
+    refusal_in,
+)
+from memtree.models.chat.known_formats import KnownFormats
+from memtree.models.chat.response_format import ResponseFormat, body
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
+from memtree.ports.models import Usage
 from memtree.text import tokens
 from memtree_proxy.access.auth import Tenant
-from memtree_proxy.chat.reply import beginning, upstream_error
+from memtree_proxy.chat.reply import beginning
 from memtree_proxy.http.headers import CREDENTIALS, request_headers
 from memtree_proxy.observability import request_trace
 from memtree_proxy.upstream.client import Outgoing
+from memtree_proxy.upstream.relay import WHOLE
 from memtree_proxy.upstream.upstreams import Destination, Upstreams
 from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 PATH = "/chat/completions"
-SECONDS = 120.0  # of one call
-LONGEST = 16 << 20  # bytes of an answer; a model's text has some 100 kB
+SECONDS = 120.0  # of all calls of one request
 _RELAYED = CREDENTIALS - {b"cookie"} | {b"openai-organization", b"openai-project", b"user-agent"}
 
 
@@ -48,50 +56,34 @@ class CallerModel:
         self._upstreams: Upstreams = request.scope.get(UPSTREAMS, upstreams)
         self._model = model
         self._forms = KnownFormats()
+        self._ends = asyncio.get_running_loop().time() + SECONDS
 
     async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer:
-        """Ask, in another form if the server refuses one. Raises the errors of `Upstream.send`,
-        `UpstreamRefused`, and `ModelNeeded` if this server has no upstream."""
-        sent = sum(tokens.count_many(message["content"] for message in question.messages))
-        form, said = await self._formed(question, self._forms.form)
-        usage = said.used(sent)
-        # An answer that began and was cut off is too long by itself; more room is only for
-        # reasoning.
-        begun = question.key in said.text.lower() or question.fruitful(said.text, not said.cut)
-        if said.cut and not begun and (larger := self._forms.grow(form)):
-            _, said = await self._formed(question, larger)
-            usage += said.used(sent)
-        return ModelAnswer(said.text, not said.cut, usage)
+        """Ask, in another form if the server refuses one. Returns no text if it refuses the prompt.
+        Raises the errors of `Upstream.send`, `UpstreamRefused`, `UpstreamTimeout` if the time of
+        the request is over, and `ModelNeeded` if this server has no upstream."""
+        usage = Usage()
 
-    async def _formed(
-        self, question: ModelQuestion, form: ResponseFormat
-    ) -> tuple[ResponseFormat, ChatReply]:
-        """Return the reply, and the form in which the server accepted the call."""
-        tried = form
-        while True:
-            status, content = await self._call(
-                body(tried, self._model, question.messages, question.room, question.schema)
+        async def call(form: ResponseFormat) -> ChatReply:
+            nonlocal usage
+            said = await self._call(
+                body(form, self._model, question.messages, question.room, question.schema)
             )
-            if status in REFUSED:
-                about = refusal(upstream_error(status, content))
-                lesser = self._forms.without(tried, about)
-                if lesser is not None:
-                    tried = lesser
-                    continue
-            if status != 200:
-                raise UpstreamRefused(
-                    f"The upstream answered with status {status} when the model was asked that "
-                    "the request names.",
-                    param="model",
-                )
-            said = read_answer(content)
-            if said is None:
-                raise UpstreamFailed("The upstream answered with no chat completion.")
-            useful = question.fruitful(said.text, not said.cut) or said.cut
-            self._forms.worked(tried, tried != form, useful)
-            if said.thinks:
-                self._forms.thinks()
-            return tried, said
+            usage += said.usage or said.used(
+                sum(tokens.count_many(message["content"] for message in question.messages))
+            )
+            return said
+
+        try:
+            async with asyncio.timeout_at(self._ends):
+                said = await self._forms.ask(question, call)
+        except CallRefused as error:
+            raise UpstreamRefused(error.message, param="model") from None
+        except TimeoutError:
+            raise UpstreamTimeout(
+                f"The upstream did not answer for this request in {SECONDS:.0f} s."
+            ) from None
+        return ModelAnswer(said.text, not said.cut, usage)
 
     def _destination(self) -> Destination:
         try:
@@ -101,7 +93,7 @@ class CallerModel:
                 f"model needs an upstream that it can be asked at. {error.message}", param="model"
             ) from None
 
-    async def _call(self, content: Mapping[str, Any]) -> tuple[int, bytes]:
+    async def _call(self, content: Mapping[str, Any]) -> ChatReply:
         upstream, api_key, key_header = self._destination()
         posted = request_headers(
             self._request.scope["headers"],
@@ -111,16 +103,24 @@ class CallerModel:
         )
         headers = [(name, value) for name, value in posted if name.lower() in _RELAYED]
         headers += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
+        with request_trace.of(self._request.scope).calling(headers) as call:
+            reply = await upstream.send(
+                Outgoing("POST", PATH, call.headers, msgspec.json.encode(content))
+            )
+            call.status = reply.status
         try:
-            async with asyncio.timeout(SECONDS):
-                with request_trace.of(self._request.scope).calling(headers) as call:
-                    reply = await upstream.send(
-                        Outgoing("POST", PATH, call.headers, msgspec.json.encode(content))
-                    )
-                    call.status = reply.status
-                try:
-                    return reply.status, await beginning(reply, LONGEST)
-                finally:
-                    reply.close()
-        except TimeoutError:
-            raise UpstreamTimeout(f"The upstream did not answer in {SECONDS:.0f} s.") from None
+            answer = await beginning(reply, WHOLE)
+        finally:
+            reply.close()
+        if reply.status != 200:
+            message = (
+                f"The upstream answered with status {reply.status} when the model was asked that "
+                "the request names."
+            )
+            if reply.status in REFUSED:
+                raise CallRefused(message, refusal_in(answer))
+            raise UpstreamRefused(message, param="model")
+        said = read_answer(answer)
+        if said is None:
+            raise UpstreamFailed("The upstream answered with no chat completion.")
+        return said

@@ -22,6 +22,7 @@ from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.requests import MEMORY, AgentRequests, naming, unknown
 from memtree_proxy.request.fields import idempotency_key
+from memtree_proxy.request.memory_switch import strip_suffix
 from memtree_proxy.upstream.upstreams import Upstreams
 from memtree_proxy.wire import agent_answers
 from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored
@@ -56,7 +57,8 @@ class AgentMemoryRoutes:
         scope = posted.scope(tenant.id)
         caller = None
         if posted.model:
-            caller = CallerModel(request, tenant, self._upstreams, posted.model)
+            model_name = strip_suffix(posted.model).model
+            caller = CallerModel(request, tenant, self._upstreams, model_name)
         readers, model = self._readers(caller)
         with self._requests.costly(scope.tenant):
             report = await self._extraction.extract(

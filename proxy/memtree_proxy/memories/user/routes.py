@@ -36,7 +36,6 @@ _SAVED = ("SavedMemory", "StoredMemories")
 class UserMemoryRoutes:
     def __init__(self, services: MemoryServices, requests: UserRequests) -> None:
         self._book, self._users = services.book, services.users
-        self._curation = services.curation
         self._requests = requests
 
     # -- many memories -------------------------------------------------------------------------

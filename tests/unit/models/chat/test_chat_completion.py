@@ -9,7 +9,8 @@ from email.utils import formatdate
 import pytest
 
 from memtree.models.chat.chat_completion import length, retry_after
-from memtree.models.chat.chat_reply import ChatReply, read_answer
+from memtree.models.chat.chat_reply import ChatReply, read_answer, refusal_in
+from memtree.models.chat.response_format import CONTENT, FORMAT, ROOM, TEMPER, UNKNOWN
 from memtree.ports.models import Usage
 
 
@@ -131,3 +132,25 @@ def test_a_date_to_come_back_at():
 )  # fmt: skip
 def test_lengths_of_time(value, seconds):
     assert length(value) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("content", "about"),
+    [
+        (b'{"error": {"message": "no", "param": "max_tokens"}}', ROOM),
+        (b'{"error": {"message": "no", "code": "content_filter"}}', CONTENT),
+        (b'{"error": "temperature is not supported"}', TEMPER),
+        (b'{"error": "bad", "param": "temperature"}', TEMPER),
+        (b'{"message": "temperature is not supported"}', TEMPER),
+        (b'{"message": "no", "param": "max_tokens"}', ROOM),
+        (b'{"detail": [{"loc": ["body", "response_format"], "msg": "extra"}]}', FORMAT),
+        (b'[{"error": {"message": "prompt is too long"}}]', CONTENT),
+        (b"the prompt exceeds the context window", CONTENT),
+        (b"\xff temperature", TEMPER),
+        (b"[" * 100_000 + b"temperature", UNKNOWN),
+        (b'{"error": null}', UNKNOWN),
+        (b"", UNKNOWN),
+    ],
+)
+def test_the_subject_of_a_refusal_in_any_form(content, about):
+    assert refusal_in(content) == about

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.models.chat.known_formats import KnownFormats
 from memtree.models.chat.response_format import (
     CONTENT,
     EFFORT,
@@ -15,7 +16,6 @@ from memtree.models.chat.response_format import (
     SPARE,
     TEMPER,
     UNKNOWN,
-    KnownFormats,
     ResponseFormat,
     body,
     complaint,

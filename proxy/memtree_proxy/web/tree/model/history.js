@@ -28,9 +28,9 @@ export function spanIn({ part, text }, message, excerpt) {
   if (excerpt.part === part) return { start: excerpt.start, end: excerpt.end };
   if (!String(excerpt.part).startsWith(`${part}.`)) return null;
   const value = stringAt(message, excerpt.part);
-  const from = text.indexOf(spelled(value));
+  const from = text.indexOf(JSON.stringify(value)) + 1; // behind its quotation mark: a value may stand within another
   const quoted = spelled(slice(value, excerpt.start, excerpt.end));
-  const at = from < 0 ? -1 : from + spelled(slice(value, 0, excerpt.start)).length;
+  const at = from === 0 ? -1 : from + spelled(slice(value, 0, excerpt.start)).length;
   if (at < 0 || !quoted) return null;
   const start = points(text.slice(0, at));
   return { start, end: start + points(quoted) };
