@@ -169,16 +169,14 @@ class MemoryBook:
         scope: Scope,
         draft: MemoryDraft,
         policy: DedupPolicy = DedupPolicy.SKIP,
-        *,
-        idempotency_key: str = "",
     ) -> SaveResult:
         """Raises `BadRequest`, `SecretRejected`, `MemoryLimit`, store errors, and
         `EmbedderUnavailable` where the setting `strict_embedding` asks for it."""
         new = self._made(draft)
         if policy is not DedupPolicy.SKIP:
-            return await self._stored(scope, new, policy, idempotency_key)
+            return await self._stored(scope, new, policy)
         async with self.saving.turn(scope):
-            return await self._stored(scope, new, policy, idempotency_key)
+            return await self._stored(scope, new, policy)
 
     @stepped("update_memory")
     async def correct(
@@ -200,9 +198,7 @@ class MemoryBook:
     def _made(self, draft: MemoryDraft) -> NewMemory:
         return made_of(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
 
-    async def _stored(
-        self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
-    ) -> SaveResult:
+    async def _stored(self, scope: Scope, new: NewMemory, policy: DedupPolicy) -> SaveResult:
         [vector] = await self.saving.vectors_to_save([new.text])
         near: tuple[NearMemory, ...] = ()
         corrected: tuple[Tombstone, ...] = ()
@@ -212,9 +208,7 @@ class MemoryBook:
         skips = policy is DedupPolicy.SKIP
         if skips and near and near[0].says_the_same:
             return SaveResult(near[0].memory, True, near, corrected)
-        memory, existing = await self._store.add(
-            scope, new, once=skips, idempotency_key=idempotency_key, most=self.rules.most
-        )
+        memory, existing = await self._store.add(scope, new, once=skips, most=self.rules.most)
         if existing:
             return SaveResult(memory, True, near, corrected)
         await self.saving.keep_vectors(scope, [(memory, vector)], check=skips)

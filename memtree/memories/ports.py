@@ -147,7 +147,6 @@ class MemoryStore(Protocol):
         memory: NewMemory,
         *,
         once: bool = False,
-        idempotency_key: str = "",
         most: int = 0,
     ) -> Added:
         """Keep a memory under the next number of its tenant.
@@ -155,10 +154,8 @@ class MemoryStore(Protocol):
         `once`: where a live one of the scope has the same `text_hash`, that one is returned and
         nothing is added; of rivals one wins. Without it, the live ones of a user's or a chat's
         memories with this canonical text and no kind are its duplicates from now on: it has the
-        tags of all, the latest expiry, and no taint where one has none. `idempotency_key`: the same
-        for what a call with this key added in the scope within the last day, while that or its
-        successor is live. `most`: live memories that the tenant may have (0: any number);
-        `MemoryLimit` beyond.
+        tags of all, the latest expiry, and no taint where one has none. `most`: live memories that
+        the tenant may have (0: any number); `MemoryLimit` beyond.
         """
         ...
 
@@ -392,7 +389,7 @@ class MemoryMaintenance(Protocol):
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
         """Erase for good what was soft-deleted `deleted_days` ago and what expired as long ago;
-        keys of idempotency, shown sets and vectors of recipes that ended. How many memories."""
+        shown sets and vectors of recipes that ended. How many memories."""
         ...
 
     async def erase_memories(self, tenant: str) -> int:

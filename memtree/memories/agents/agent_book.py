@@ -89,7 +89,6 @@ class AgentBook:
         drafts: Sequence[StructuredDraft],
         *,
         thread: str | None = None,
-        idempotency_key: str = "",
         name: str = "memories",
     ) -> StoredMemories:
         """All or none. `name`: what errors call them, as in `memories[3].data`.
@@ -116,13 +115,11 @@ class AgentBook:
             [each.memory.text for each in writes], strict=self._rules.strict
         )
         try:
-            results = await self._agents.write(
-                scope, writes, idempotency_key=idempotency_key, most=self._rules.most
-            )
+            results = await self._agents.write(scope, writes, most=self._rules.most)
         except (BadRequest, NotFound) as error:
             raise _placed(error, name) from None
         stored = results or []
-        rows = _vectors_of(stored, writes, vectors)
+        rows = _vectors_of(stored, vectors)
         if rows:
             await saving.keep_vectors(scope, rows)
         return StoredMemories(stored, _degraded(saving.degraded, [vector for _, vector in rows]))
@@ -220,28 +217,17 @@ def _refs(rows: Sequence[LocatedMemory]) -> list[tuple[Scope, str]]:
 
 
 def _vectors_of(
-    results: Sequence[StructuredResult],
-    writes: Sequence[StructuredWrite],
-    vectors: Sequence[Vector | None],
+    results: Sequence[StructuredResult], vectors: Sequence[Vector | None]
 ) -> list[tuple[Memory, Vector | None]]:
-    """Pair what was stored now and counts still with its vector: an earlier call with the same key
-    stored it then, and what says the same has its vector. A memory that has another text by now (a
-    repeated call answers with memories as they are) keeps the vector of that one."""
-    given = {
-        each.replaces or each.memory.id: (each.memory.text, vector)
-        for each, vector in zip(writes, vectors, strict=True)
-    }
+    """Pair each memory that was stored, and that no later one superseded, with its vector. A memory
+    that says what was there already has its vector."""
     gone = {each.superseded for each in results}
     stored = {
-        each.memory.id: each.memory
-        for each in results
+        each.memory.id: (each.memory, vector)
+        for each, vector in zip(results, vectors, strict=True)
         if each.outcome is not WriteOutcome.UNCHANGED and each.memory.id not in gone
     }
-    return [
-        (memory, given[id_][1])
-        for id_, memory in stored.items()
-        if id_ in given and given[id_][0] == memory.text
-    ]
+    return list(stored.values())
 
 
 def _degraded(

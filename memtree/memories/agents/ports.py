@@ -35,7 +35,6 @@ class AgentMemories(Protocol):
         writes: Sequence[StructuredWrite],
         *,
         done: Sequence[bytes] = (),
-        idempotency_key: str = "",
         most: int = 0,
     ) -> list[StructuredResult] | None:
         """Store all of them in their order, or none; one that says what is there already changes
@@ -44,13 +43,9 @@ class AgentMemories(Protocol):
         `done`: keys of messages that they were extracted from (as in `ExtractedMessages`): marked
         in the same step; None, and nothing is stored, where one of these was marked before. None
         as well where what a write `expected` was no longer so when the call began.
-        `idempotency_key`: a call with the key of an earlier one of the last day stores nothing and
-        answers as that one did, as far as its memories are live: so there may be fewer results than
-        `writes`; `Conflict` (param `idempotency-key`) where that one had other kinds, data, tags,
-        ids to replace or another thread. `NotFound` (param `writes[i].replaces`) where a memory to
-        be replaced is not live in the scope, `BadRequest` where it has another kind; `Conflict`
-        where an id is taken; `MemoryLimit` where the tenant had more than `most` live memories
-        afterwards."""
+        `NotFound` (param `writes[i].replaces`) where a memory to be replaced is not live in the
+        scope, `BadRequest` where it has another kind; `Conflict` where an id is taken;
+        `MemoryLimit` where the tenant had more than `most` live memories afterwards."""
         ...
 
     async def unique_holders(

@@ -24,7 +24,6 @@ from memtree.stores.memories.tables.table_rows import (
     GroupMemberRow,
     GroupRow,
     HistoryRow,
-    MemoryKeyRow,
     MemoryRecipeRow,
     MemoryRow,
     MemoryRows,
@@ -71,13 +70,11 @@ def audit_memories(rows: MemoryRows) -> list[str]:
     lines += list(_tombstones(rows.memory_tombstones, index))
     lines += list(_named("event", rows.erased_memories, index, there=False))
     lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, index))
-    lines += list(_named("idempotency key", rows.memory_keys, index))
     lines += list(_named("conflict", rows.memory_conflicts, index))
     lines += list(_named("shown memory", rows.shown_memories, index))
     lines += list(_groups(rows.memory_groups, rows.memory_group_members, index))
     lines += list(_settings(rows.memory_settings, index))
     lines += list(_of_scopes("extracted message", rows.extracted_messages, index))
-    lines += list(index.agents.read_writes(rows.memory_writes, index.scopes))
     return [f"memories of scope {scope}: {line}" if scope else line for scope, line in lines]
 
 
@@ -248,7 +245,7 @@ def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Rows) -> Lines:
 
 def _named(
     what: str,
-    rows: Iterable[ErasedRow | MemoryKeyRow | ShownRow | ConflictRow],
+    rows: Iterable[ErasedRow | ShownRow | ConflictRow],
     index: _Rows,
     *,
     there: bool = True,

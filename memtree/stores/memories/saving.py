@@ -17,18 +17,14 @@ from memtree.stores.memories.tables.counters import (
     next_number,
     take_numbers,
 )
-from memtree.stores.memories.tables.lookup import counting, of_text
+from memtree.stores.memories.tables.lookup import of_text
 from memtree.stores.memories.tables.rows import (
-    RowState,
     columns,
-    key_hash,
     new_memory,
     storable,
 )
 from memtree.stores.memories.twins import count_as, joined, twin_of
 from memtree.stores.sql import Sql
-
-KEY_SECONDS = 86_400.0
 
 _STATE = "changed event counted vectors deleted superseded_by duplicate_of replaced".split()
 SAID = """
@@ -49,11 +45,6 @@ _ADD_COLUMNS = (
 ADD = f"""
     INSERT INTO memories ({", ".join(_ADD_COLUMNS)})
     VALUES ({", ".join(f":{name}" for name in _ADD_COLUMNS)})"""
-_KEY = """
-    SELECT number FROM memory_keys WHERE scope = :scope AND key = :key AND at > :after"""
-_KEEP_KEY = """
-    INSERT INTO memory_keys (scope, key, number, at) VALUES (:scope, :key, :number, :at)
-    ON CONFLICT (scope, key) DO UPDATE SET number = excluded.number, at = excluded.at"""
 
 
 async def add(
@@ -62,14 +53,11 @@ async def add(
     memory: NewMemory,
     *,
     once: bool,
-    idempotency_key: str,
     most: int,
     now: float,
 ) -> Added:
     at = await begin(sql, scope)
-    there = await _repeated(sql, at, idempotency_key, now) if idempotency_key else None
-    if there is None and once:
-        there = await of_text(sql, at.number, memory.text_hash, now)
+    there = await of_text(sql, at.number, memory.text_hash, now) if once else None
     if there is not None:
         return Added(there.memory(), existing=True)
     twin = None if once else await twin_of(sql, at, memory.text_hash, memory.kind, now)
@@ -78,20 +66,8 @@ async def add(
     (stored,) = await insert(sql, at, [both], number)
     if twin:
         await count_as(sql, at, twin, stored.id, number, now)
-    if idempotency_key:
-        key = {"key": key_hash(idempotency_key), "number": number, "at": now}
-        await sql.run(_KEEP_KEY, {"scope": at.number, **key})
     await commit(sql, at, counted=0 if twin else 1)
     return Added(stored)
-
-
-async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> RowState | None:
-    """Return the memory that an earlier call with this key added, or its successor. None if that is
-    no longer live: the call then counts as new."""
-    values: dict[str, Any] = {"scope": scope.number, "key": key_hash(key)}
-    rows = await sql.fetch(_KEY, {**values, "after": now - KEY_SECONDS})
-    there = await counting(sql, scope.number, rows[0][0]) if rows else None
-    return there if there and there.live(now) else None
 
 
 async def add_many(

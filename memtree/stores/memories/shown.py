@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.stores.memories.tables.counters import begin_known
 from memtree.stores.memories.tables.lookup import stored
-from memtree.stores.memories.tables.rows import SCOPE, key_hash, scope_values
+from memtree.stores.memories.tables.rows import SCOPE, scope_values
 from memtree.stores.sql import Sql
 
 _SHOWN = f"""
@@ -24,7 +25,7 @@ _PUT = """
 
 
 async def shown(sql: Sql, scope: Scope, conversation: str, now: float) -> list[ShownMemory]:
-    values = {**scope_values(scope), "conversation": key_hash(conversation), "now": now}
+    values = {**scope_values(scope), "conversation": _hashed(conversation), "now": now}
     return [ShownMemory._make(row) for row in await sql.fetch(_SHOWN, values)]
 
 
@@ -34,7 +35,7 @@ async def put_shown(
     at = await begin_known(sql, scope)
     if at is None:
         return
-    place = {"scope": at.number, "conversation": key_hash(conversation)}
+    place = {"scope": at.number, "conversation": _hashed(conversation)}
     await sql.run(_CLEAR, place)
     numbers = {row.id: row.number for row in await stored(sql, at.number, [s.id for s in shown])}
     rows = {
@@ -50,3 +51,8 @@ async def put_shown(
     }
     if rows:
         await sql.run_many(_PUT, list(rows.values()))
+
+
+def _hashed(conversation: str) -> bytes:
+    """Hash the name of a conversation. The hash has a fixed size and reveals nothing."""
+    return sha256(conversation.encode("utf-8", "surrogatepass")).digest()[:16]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from memtree.days import DAY
 from memtree.errors import StoreUnavailable
 from memtree.memories.agents.ports import AgentMemories
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
@@ -40,7 +41,6 @@ from memtree.stores.memories.user import settings as user_settings
 from memtree.stores.memories.user import threads
 from memtree.stores.sql import Work
 
-DAY = 86_400.0
 TRIES = 20  # attempts, while others store the first memories of a kind in new scopes
 
 

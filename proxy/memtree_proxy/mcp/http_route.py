@@ -20,7 +20,6 @@ from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import request_body
 from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools
-from memtree_proxy.request.fields import idempotency_key
 
 if TYPE_CHECKING:
     from memtree_proxy.mcp.sdk_http import McpOverHttp
@@ -41,8 +40,7 @@ class McpRoute:
         """Answer a request of an MCP client. Raises the errors of `Gate.tenant`, `BadRequest` for a
         header, and `RequestTooLarge`."""
         tenant = await self._gate.tenant(request)
-        key = idempotency_key(request.headers)
-        caller = Caller(user_scope(request, tenant), key, tracing.current())
+        caller = Caller(user_scope(request, tenant), tracing.current())
         body = await request_body.content(request, self._max_bytes)
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())

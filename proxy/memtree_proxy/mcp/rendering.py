@@ -166,8 +166,6 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
     """Render the answer of `remember`. It lists near memories if the caller asked for them, if they
     kept the text from being stored, or if the new memory may replace them."""
     near = result.near
-    if policy is not DedupPolicy.SKIP:  # a call repeated under its idempotency key is near itself
-        near = tuple(candidate for candidate in near if candidate.memory.id != result.memory.id)
     shows_near = policy is DedupPolicy.ASK or result.existing or bool(near)
     return {
         "ok": True,

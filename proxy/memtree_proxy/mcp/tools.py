@@ -37,12 +37,10 @@ from memtree_proxy.wire.json_schema import Json
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Caller of a tool. `scope`: whose memories the call reaches. `idempotency_key`: of the
-    request, "" for none. `watch`: the request's tracer, passed here since the SDK answers in
-    another task."""
+    """Caller of a tool. `scope`: whose memories the call reaches. `watch`: the request's
+    tracer, passed here since the SDK answers in another task."""
 
     scope: Scope
-    idempotency_key: str = ""
     watch: Tracer | None = None
 
 
@@ -114,9 +112,7 @@ class MemoryTools:
 
     async def _remember(self, call: Remember, caller: Caller) -> Json:
         policy = DedupPolicy(call.dedup_policy)
-        result = await self._book.save(
-            caller.scope, call.draft, policy, idempotency_key=caller.idempotency_key
-        )
+        result = await self._book.save(caller.scope, call.draft, policy)
         return rendering.saved(result, policy)
 
     async def _recall(self, call: Recall, caller: Caller) -> Json:

@@ -35,7 +35,7 @@ _DESCRIPTIONS = {
     408: "The request did not arrive in time.",
     409: "What is stored stands against it: another version (`version_conflict`), or as many "
     "memories as a tenant may have (`memory_limit`), or as many schemas; or another schema of this "
-    "name; or an `idempotency-key` that was another request's.",
+    "name.",
     413: "The body is over the size limit (`request_too_large`), or unpacks to more than 20 times "
     "what was sent and a megabyte (imports, files to parse, routes of memories and documents: "
     "`request_too_large`, too), or what must be sent whole does "

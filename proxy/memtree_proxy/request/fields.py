@@ -37,8 +37,6 @@ MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: values under 10
 MIN_TARGET = 1_000
 MAX_DAYS = 365
 DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
-IDEMPOTENCY_HEADER = "idempotency-key"
-MAX_KEY_CHARS = 255
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
@@ -109,17 +107,6 @@ def address(value: object, name: str) -> bytes:
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return bytes.fromhex(value)
     raise BadRequest(f"{name} must be a string of {2 * DIGEST_BYTES} hex digits", param=name)
-
-
-def idempotency_key(headers: Mapping[str, str]) -> str:
-    """Return the idempotency key of a request, "" for none. Raises `BadRequest`."""
-    key = headers.get(IDEMPOTENCY_HEADER, "").strip()
-    if len(key) > MAX_KEY_CHARS:
-        raise BadRequest(
-            f"{IDEMPOTENCY_HEADER} must have at most {MAX_KEY_CHARS} characters",
-            param=IDEMPOTENCY_HEADER,
-        )
-    return key
 
 
 def check_array(body: Body, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memtree.memories.grants.grant_json import HEADER
-from memtree_proxy.request.fields import IDEMPOTENCY_HEADER, MAX_KEY_CHARS
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.agent_search import MAX_MAPPED, MODES, RAW, SCOPE, SEARCHED_KIND, WHOSE
 from memtree_proxy.wire.json_schema import STRING, Json
@@ -77,16 +76,10 @@ def search_filters() -> list[Json]:
 
 def parameters() -> dict[str, Json]:
     """Return `components.parameters` of agents' memories, by name."""
-    key = parameter.header(
-        IDEMPOTENCY_HEADER,
-        "A request with the key of an earlier one of the last day stores nothing and answers as "
-        "that one did; a 409 where that one gave other memories.",
-        {"type": "string", "maxLength": MAX_KEY_CHARS},
-    )
     grants = parameter.header(
         HEADER,
         "A JSON array of signed grants in base64. With `scope=shared` one that is not sound is a "
         "403; else it opens nothing, and `warnings` says why.",
         STRING,
     )
-    return {IDEMPOTENCY_HEADER: key, HEADER: grants}
+    return {HEADER: grants}

@@ -278,44 +278,6 @@ class StructuredWritesContract:
         assert await memories.extracted(AGENT, [b"3"]) == {b"3"}
         assert await memories.extracted(ANN, [b"1"]) == set()
 
-    async def test_a_call_that_is_repeated_answers_the_same(self, memories, clock):
-        await memories.write(AGENT, [profile("blue")])
-        writes = [profile("red"), note("n"), note("m")]
-        first = await memories.write(AGENT, writes, done=[b"1"], idempotency_key="key")
-        again = await memories.write(AGENT, writes, done=[b"1"], idempotency_key="key")
-        assert again == first
-        assert (await memories.write(ANN, writes, idempotency_key="key")) is not None
-        await memories.delete(AGENT, ["mem_n"])
-        again = await memories.write(AGENT, writes, idempotency_key="key")
-        assert again == [first[0], first[2]]
-        clock.time += 86_400
-        with pytest.raises(Conflict):  # its ids are taken
-            await memories.write(AGENT, writes, idempotency_key="key")
-
-    async def test_a_repeated_call_that_stored_nothing(self, memories):
-        assert await memories.write(AGENT, [], idempotency_key="key") == []
-        assert await memories.write(AGENT, [], idempotency_key="key") == []
-        assert await live(memories, AGENT) == []
-
-    @pytest.mark.parametrize(
-        "other",
-        [
-            [], [note("two", id="mem_2")], [note("one", kind="Other", id="mem_2")],
-            [note("one", data={"text": "two"}, id="mem_2")], [note("one", tags=("x",), id="mem_2")],
-            [note("one", replaces="mem_1", id="mem_2")],
-            [note("one", thread_id="thread", id="mem_2")],
-            [note("one", id="mem_2"), note("one", id="mem_3")],
-        ],
-    )  # fmt: skip
-    async def test_a_key_of_another_call_is_refused(self, memories, other):
-        first = await memories.write(AGENT, [note("one", id="mem_1")], idempotency_key="key")
-        again = [note("one", id="mem_2", expires=START + 9)]  # made anew: its id and end are others
-        assert await memories.write(AGENT, again, idempotency_key="key") == first
-        with pytest.raises(Conflict) as refused:
-            await memories.write(AGENT, other, idempotency_key="key")
-        assert refused.value.param == "idempotency-key"
-        assert await live(memories, AGENT) == ["one"]
-
 
 class AgentScopesContract:
     @pytest.fixture

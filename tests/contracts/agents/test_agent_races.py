@@ -89,19 +89,6 @@ class AgentRacesContract(MemoryBackend):
         assert sum(each is not None for each in results) == 1
         assert (await both[0].state(AGENT)).total == 1
 
-    async def test_one_of_many_calls_with_a_key_is_kept(self, both):
-        calls = [
-            both[n % 2].write(
-                AGENT, [StructuredWrite(new("one", id=f"mem_{n}"))], idempotency_key="k"
-            )
-            for n in range(9)
-        ]
-        results = await asyncio.gather(*calls)
-        assert {each[0].memory.id for each in results} == {
-            each.id for each in (await both[0].page(AGENT)).memories
-        }
-        assert (await both[0].state(AGENT)).changed == 1
-
     async def test_a_schema_that_comes_while_memories_do(self, both):
         """In scopes that it finds and in scopes that begin meanwhile: with its values or without,
         what is live has them by the schema that is there in the end."""

@@ -76,7 +76,7 @@ async def remember(memories: Memories, *tenants: str) -> None:
     """Rows in every table of memories."""
     for tenant in tenants:
         scope = Scope.of_chat(tenant, "chat é")
-        await memories.add(scope, new("one \0 é", tags=("a",), expires=9e9), idempotency_key="key")
+        await memories.add(scope, new("one \0 é", tags=("a",), expires=9e9))
         await save(memories, scope, "two", "three", "four", "five")
         await memories.change(scope, "mem_two", rewritten("zwei"))
         await memories.supersede(scope, "mem_three", new("drei"), "why")
@@ -97,7 +97,7 @@ async def remember(memories: Memories, *tenants: str) -> None:
         agent = Scope.of_agent(tenant, "agent", "ann")
         for n in range(2):
             profile = StructuredWrite(new(f"profile {n}", kind="Profile", data={}), b"\0\xff")
-            await memories.write(agent, [profile], idempotency_key=f"{n}")
+            await memories.write(agent, [profile])
         schema = MemorySchema("Profile", "{}", ("é",), "what it is", 1.5, 2.5)
         await memories.put_schema(tenant, schema, lambda data: b"", most=5)
         await memories.prove_wallet(f"evm:{tenant}", tenant, tenant.encode()[:32], 9e9)

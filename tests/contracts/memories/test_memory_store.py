@@ -93,24 +93,6 @@ class MemoryStoreContract:
         clock.time += 10
         assert not (await memories.add(CHAT, new("brief", id="mem_4"), once=True)).existing
 
-    async def test_a_key_repeats_what_it_added(self, memories, clock):
-        key = {"idempotency_key": "key \0 é"}
-        first = await memories.add(CHAT, new("one", id="mem_1"), **key)
-        assert await memories.add(CHAT, new("two", id="mem_2"), **key) == (first.memory, True)
-        other = Scope.of_user("tenant")
-        assert not (await memories.add(other, new("two", id="mem_2"), **key)).existing
-        clock.time += 86_400
-        assert not (await memories.add(CHAT, new("two", id="mem_3"), **key)).existing
-        assert (await memories.add(CHAT, new("x", id="mem_4"), **key)).memory.id == "mem_3"
-
-    async def test_a_key_follows_its_memory(self, memories):
-        key = {"idempotency_key": "key"}
-        await memories.add(CHAT, new("one", id="mem_1"), **key)
-        await memories.supersede(CHAT, 1, new("uno", id="mem_2"), "")
-        assert (await memories.add(CHAT, new("one", id="mem_3"), **key)).memory.id == "mem_2"
-        await memories.delete(CHAT, ["mem_2"])
-        assert not (await memories.add(CHAT, new("one", id="mem_4"), **key)).existing
-
     async def test_the_limit_is_the_tenants(self, memories, clock):
         other = Scope.of_user("tenant", "somebody")
         await memories.add(CHAT, new("one", expires=START + 10), most=2)

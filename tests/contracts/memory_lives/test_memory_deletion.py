@@ -269,12 +269,6 @@ class MemoryDeletionContract:
         assert (newer.text, newer.supersedes, newer.version) == ("two", None, 1)
         assert await memories.tombstones(CHAT) == []
 
-    async def test_an_idempotency_key_of_what_was_purged_is_free(self, memories):
-        await memories.add(CHAT, new("one"), idempotency_key="key")
-        await memories.delete(CHAT, [1], purge=True)
-        again = await memories.add(CHAT, new("one"), idempotency_key="key")
-        assert (again.existing, again.memory.number) == (False, 2)
-
     # -- sweep ----------------------------------------------------------------------------
 
     async def test_all_of_a_tenant_is_erased_and_nothing_of_another(self, memories):
@@ -315,14 +309,12 @@ class MemoryDeletionContract:
         assert await memories.sweep_memories(START, 0) == 1
 
     async def test_the_sweep_takes_what_passes(self, memories, clock):
-        await memories.add(CHAT, new("one"), idempotency_key="key")
+        await memories.add(CHAT, new("one"))
         await memories.put_shown(CHAT, "talk", [ShownMemory("mem_one", 1, START)], START + 10)
         await memories.delete(CHAT, [1], purge=True)
-        await memories.add(CHAT, new("two"), idempotency_key="two")
+        await memories.add(CHAT, new("two"))
         await memories.sweep_memories(START + DAY, 30)
         assert await memories.changes(CHAT, 0) == [ChangeEvent(3, "created", "mem_two", 1)]
-        added = await memories.add(CHAT, new("three"), idempotency_key="two")
-        assert not added.existing
 
     async def test_vectors_of_a_recipe_that_ended_are_dropped(self, store, memories):
         await save(memories, CHAT, "one", "two")

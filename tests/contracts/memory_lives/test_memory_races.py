@@ -55,15 +55,6 @@ class MemoryRacesContract(MemoryBackend):
             page = await memories.page(CHAT)
             assert ([m.id for m in page.memories], page.total) == ([added[0].memory.id], 1)
 
-    async def test_one_of_many_calls_with_a_key_is_kept(self, both):
-        saves = [
-            both[n % 2].add(CHAT, new(f"text {n}", id=f"mem_{n}"), idempotency_key="key")
-            for n in range(20)
-        ]
-        added = await asyncio.gather(*saves)
-        assert len({each.memory.id for each in added}) == 1
-        assert (await both[0].state(CHAT)).total == 1
-
     async def test_as_many_saves_as_calls(self, both):
         scopes = (CHAT, Scope.of_chat("tenant", "another"))
         saves = [both[n % 2].add(scopes[n % 4 // 2], new(f"text {n}")) for n in range(20)]

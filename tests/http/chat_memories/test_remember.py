@@ -413,15 +413,12 @@ async def _(mcp: Mcp) -> None:
     assert len(await mcp.all()) == 2
 
 
-@says("With insert and ask each call is one row (unless an Idempotency-Key repeats)")
+@says("With insert and ask each call is one row")
 async def _(mcp: Mcp) -> None:
     for policy in ("insert", "ask"):
         given: dict[str, Any] = {"text": f"{FACT} {policy}", "dedup_policy": policy}
         rows = await asyncio.gather(*(mcp.ok("remember", **given) for _ in range(6)))
         assert len({row["memory_id"] for row in rows}) == 6
-        key = {"idempotency-key": f"key-{policy}"}
-        rows = await asyncio.gather(*(mcp.ok("remember", key, **given) for _ in range(6)))
-        assert len({row["memory_id"] for row in rows}) == 1
     assert len(await mcp.all()) == 2  # of each text the newest stands for all
 
 

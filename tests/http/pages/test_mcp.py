@@ -296,11 +296,6 @@ async def test_skip_if_near_is_no_oracle():
         answer = await bob.ok("remember", text=CANARY, dedup_policy="skip_if_near")
         assert answer["message"] == "Ok"
         assert "near_duplicates" not in answer
-        key = {"idempotency-key": "one key"}
-        first = await ann.ok("remember", key, text=FACT)
-        second = await bob.ok("remember", key, text="Something else.")
-        assert first["id"] != second["id"]
-        assert second["message"] == "Ok"
 
 
 async def test_memories_of_a_chat_or_an_agent_are_not_those_of_a_user():
@@ -325,13 +320,6 @@ async def test_who_a_user_is():
             answer = await user.post("tools/list", {}, x_user_id=bad)
             assert answer.status_code == 400
             assert answer.json()["error"]["param"] == "x-user-id"
-
-
-async def test_a_key_of_idempotency_has_a_length():
-    async with remembering() as mcp:
-        answer = await mcp.post("tools/list", {}, idempotency_key="k" * 256)
-        assert answer.status_code == 400
-        assert answer.json()["error"]["param"] == "idempotency-key"
 
 
 # -- what anybody may send --------------------------------------------------------------------
@@ -421,14 +409,7 @@ async def test_any_proxy_of_several_answers(tmp_path: Path):
         )
         assert len({row["memory_id"] for row in rows}) == 1
         assert [row["message"] for row in rows].count("Ok") == 1
-        key = {"idempotency-key": "k"}
-        rows = [await mcp.ok("remember", key, text="Once.") for mcp in (one, two)]
-        assert rows[0]["id"] == rows[1]["id"]
-        assert sorted(row["text"] for row in await two.all()) == [
-            FACT,
-            "Once.",
-            "The vault is empty.",
-        ]
+        assert sorted(row["text"] for row in await two.all()) == [FACT, "The vault is empty."]
 
 
 # -- its life ---------------------------------------------------------------------------------

@@ -94,10 +94,10 @@ class Mcp:
         assert answer.status_code == 200, answer.text
         return answer.json()["result"]
 
-    async def call(self, tool: str, headers: Mapping[str, str] = {}, **given: Any) -> Any:
+    async def call(self, tool: str, **given: Any) -> Any:
         """Return what the tool answered; `ok` says whether it was carried out."""
         params = {"name": tool, "arguments": given}
-        result = await self.result("tools/call", params, **headers)
+        result = await self.result("tools/call", params)
         content = result["structuredContent"]
         (said,) = result["content"]
         assert said["type"] == "text"
@@ -106,8 +106,8 @@ class Mcp:
         jsonschema_rs.validate(BY_NAME[tool].output_schema, content)
         return content
 
-    async def ok(self, tool: str, headers: Mapping[str, str] = {}, **given: Any) -> Any:
-        content = await self.call(tool, headers, **given)
+    async def ok(self, tool: str, **given: Any) -> Any:
+        content = await self.call(tool, **given)
         assert content["ok"] is True, content
         return content
 

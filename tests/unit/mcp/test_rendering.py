@@ -59,12 +59,10 @@ def test_saved(policy, result, answer):
     assert told == {"ok": True, "memory_id": 124, "id": "mem_b", **answer}
 
 
-def test_what_kept_it_from_being_stored_is_told_and_a_repeated_call_is_not_near_itself():
+def test_what_kept_it_from_being_stored_is_told():
     same = NearMemory(NEW, 1.0, Relation.SAME, ())
     skipped = rendering.saved(SaveResult(NEW, True, (same,)), DedupPolicy.SKIP)
     assert [one["id"] for one in skipped["near_duplicates"]] == ["mem_b"]
-    again = rendering.saved(SaveResult(NEW, True, (same, NEAR)), DedupPolicy.ASK)
-    assert again["near_duplicates"] == [TOLD]
 
 
 def test_tombstones_near_the_text():

@@ -14,7 +14,7 @@ from memtree.memories.scope import Scope
 from memtree_proxy.mcp.definitions import BY_NAME, TOOLS
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 
-CALLER = Caller(Scope.of_user("t_tenant", "ann"), "key-1")
+CALLER = Caller(Scope.of_user("t_tenant", "ann"))
 GIVEN = {"text": "canary text", "query": "canary query", "id": 1, "reason": "canary reason"}
 SETTLED = {"id": 1, "with": 2, "action": "replace"}
 
@@ -77,12 +77,6 @@ async def test_what_is_missing_is_named_before_the_book_is_asked(name):
     assert content["error"] == "INVALID_INPUT"
     assert any(field in content["message"] for field in BY_NAME[name].input_schema["required"])
     assert book.asked == []
-
-
-async def test_the_key_of_idempotency_goes_to_the_book():
-    carried, book = tools(errors.NotFound("x"))
-    await carried.call("remember", GIVEN, CALLER)
-    assert book.asked[0][2] == {"idempotency_key": "key-1"}
 
 
 async def test_the_log_names_tool_tenant_and_code(caplog):

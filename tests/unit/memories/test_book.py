@@ -126,17 +126,6 @@ async def test_a_changed_value_is_stored_and_says_what_it_may_replace():
         assert "8090 -> 8091" in new.near[0].differs
 
 
-async def test_a_call_that_repeats_its_idempotency_key_stores_nothing_new():
-    async with opened(HashingEmbedder()) as of:
-        draft = MemoryDraft("The port is 8090.")
-        key = {"idempotency_key": "k1"}
-        first = await of.book.save(SCOPE, draft, DedupPolicy.INSERT, **key)
-        again = await of.book.save(SCOPE, draft, DedupPolicy.INSERT, **key)
-        assert again.memory.id == first.memory.id
-        other = await of.book.save(SCOPE, draft, DedupPolicy.INSERT, idempotency_key="k2")
-        assert other.memory.id != first.memory.id
-
-
 async def test_a_tenant_has_no_more_memories_than_the_limit():
     async with opened(HashingEmbedder(), MemoryRules(most=2)) as of:
         await of.book.save(SCOPE, MemoryDraft("one"))

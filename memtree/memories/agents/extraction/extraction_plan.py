@@ -77,7 +77,6 @@ class ExtractionStore(Protocol):
         writes: Sequence[StructuredWrite],
         *,
         done: Sequence[bytes] = (),
-        idempotency_key: str = "",
         most: int = 0,
     ) -> list[StructuredResult] | None: ...
 

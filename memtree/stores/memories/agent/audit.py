@@ -1,20 +1,15 @@
-"""Check the rules between the stored rows of agent memories: a part of `memories/audit.py`. Pure.
-
->>> list(AgentAudit().read_writes([MemoryWriteRow(3, b"", 0.0, b"")], {}))[0]
-(3, 'answer of a write: there is no such scope')
-"""
+"""Check the rules between stored rows of agent memories: a part of `memories/audit.py`. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from memtree.errors import StoreCorrupt
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import Memory
 from memtree.stores.memories.agent.schemas import read_schema
-from memtree.stores.memories.agent.writing import read_written
-from memtree.stores.memories.tables.table_rows import MemoryRow, MemoryWriteRow, SchemaRow
+from memtree.stores.memories.tables.table_rows import MemoryRow, SchemaRow
 from memtree.stores.memories.tables.unique_keys import key_of, unique_column
 
 Lines = Iterator[tuple[int, str]]  # scope (0 if the line concerns none), and the problem
@@ -50,13 +45,3 @@ class AgentAudit:
             return
         if unique_column(row.kind, key_of(schema, memory.data)) != row.unique_key:
             yield row.scope, f"memory {row.number}: its unique values are others"
-
-    def read_writes(self, rows: Iterable[MemoryWriteRow], scopes: Container[int]) -> Lines:
-        """Check the rows of writes. The memories that they name may be deleted already."""
-        for row in rows:
-            if row.scope not in scopes:
-                yield row.scope, "answer of a write: there is no such scope"
-            try:
-                read_written(row.data)
-            except StoreCorrupt as error:
-                yield row.scope, f"answer of a write: {error.message}"

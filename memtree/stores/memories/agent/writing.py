@@ -5,22 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from itertools import count
 from typing import NamedTuple
 
 import msgspec
 
-from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
+from memtree.errors import BadRequest, NotFound
 from memtree.memories.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
 from memtree.memories.fields.taint import in_place_of
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by
-from memtree.stores.memories.saving import KEY_SECONDS, insert
+from memtree.stores.memories.saving import insert
 from memtree.stores.memories.tables.counters import ScopeRow, begin, commit, take_numbers
-from memtree.stores.memories.tables.lookup import live, stored
-from memtree.stores.memories.tables.rows import RowState, changed_memory, key_hash, plain
+from memtree.stores.memories.tables.lookup import live
+from memtree.stores.memories.tables.rows import RowState, changed_memory, plain
 from memtree.stores.memories.tables.unique_keys import (
     KeyedRow,
     holders,
@@ -32,16 +31,6 @@ from memtree.stores.memories.user.extracted import MARK, message_key
 from memtree.stores.sql import Sql
 
 _MARKED = "SELECT 1 FROM extracted_messages WHERE scope = :scope AND key IN :keys[] LIMIT 1"
-_WRITTEN = "SELECT data FROM memory_writes WHERE scope = :scope AND key = :key AND at > :after"
-_KEEP_WRITTEN = """
-    INSERT INTO memory_writes (scope, key, at, data) VALUES (:scope, :key, :at, :data)
-    ON CONFLICT (scope, key) DO UPDATE SET at = excluded.at, data = excluded.data"""
-
-_Written = list[tuple[int, str, str]]  # memory number, outcome, and the superseded id or ""
-# Marks the first entry, in the place of a number: it holds the digest of the call (`_digest`). No
-# memory has this number, so an older server that knows no digests skips the entry.
-_DIGEST = -1
-_decode = msgspec.msgpack.Decoder(_Written).decode
 
 
 class _Write(NamedTuple):
@@ -71,15 +60,10 @@ async def write(
     writes: Sequence[StructuredWrite],
     *,
     done: Sequence[bytes],
-    idempotency_key: str,
     most: int,
     now: float,
 ) -> list[StructuredResult] | None:
     at = await begin(sql, scope)
-    digest = _digest(writes) if idempotency_key else ""
-    before = await _repeated(sql, at, idempotency_key, digest, now) if idempotency_key else None
-    if before is not None:
-        return before
     marks = list(dict.fromkeys(message_key(each) for each in done))
     if marks and await sql.fetch(_MARKED, {"scope": at.number, "keys": marks}):
         return None
@@ -92,8 +76,6 @@ async def write(
             await _replace(sql, batch, run[0])
         else:
             await _add(sql, batch, run)
-    if idempotency_key:
-        await _remember(sql, batch, idempotency_key, digest)
     if marks:
         row = {"scope": at.number, "number": 0, "at": now}
         await sql.run_many(MARK, [{**row, "key": key} for key in marks])
@@ -262,57 +244,3 @@ def _packed(data: object) -> bytes:
         return msgspec.msgpack.encode(data, order="deterministic")
     except (OverflowError, TypeError, ValueError) as error:
         raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
-
-
-# ---------------------------------------------------------------- idempotency
-
-
-def _digest(writes: Sequence[StructuredWrite]) -> str:
-    """Digest the arguments of a call. Expiries are left out: relative ones differ when the same
-    request is repeated."""
-    given = [
-        (each.replaces, each.memory.kind, each.memory.text, _packed(each.memory.data),
-         each.memory.tags, each.memory.thread_id)
-        for each in writes
-    ]  # fmt: skip
-    return sha256(msgspec.msgpack.encode(given)).hexdigest()
-
-
-async def _remember(sql: Sql, batch: _Batch, key: str, digest: str) -> None:
-    written: _Written = [(_DIGEST, digest, "")]
-    written += [(each.memory.number, each.outcome, each.superseded or "") for each in batch.results]
-    row = {"scope": batch.scope.number, "key": key_hash(key), "at": batch.now}
-    await sql.run(_KEEP_WRITTEN, {**row, "data": msgspec.msgpack.encode(written)})
-
-
-async def _repeated(
-    sql: Sql, scope: ScopeRow, key: str, digest: str, now: float
-) -> list[StructuredResult] | None:
-    """Return the results of an earlier call with this key, or None. Raises `Conflict` if that call
-    wrote something else."""
-    values = {"scope": scope.number, "key": key_hash(key), "after": now - KEY_SECONDS}
-    written_rows = await sql.fetch(_WRITTEN, values)
-    if not written_rows:
-        return None
-    written = read_written(written_rows[0][0])
-    # Entries of older servers have no digest.
-    if written and written[0][0] == _DIGEST and written.pop(0)[1] != digest:
-        raise Conflict(
-            "idempotency-key: another request had this key within the last day.",
-            param="idempotency-key",
-        )
-    rows = await stored(sql, scope.number, [number for number, *_ in written])
-    memories = {row.number: row.memory() for row in rows if row.live(now)}
-    return [
-        StructuredResult(memories[number], WriteOutcome(outcome), superseded or None)
-        for number, outcome, superseded in written
-        if number in memories
-    ]
-
-
-def read_written(data: bytes) -> _Written:
-    """Decode the results of a call. Raises `StoreCorrupt`."""
-    try:
-        return _decode(data)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"A stored answer does not decode ({error}).") from error

@@ -24,7 +24,6 @@ _OF_MEMORIES = (
     "memory_vectors",
     "memory_history",
     "memory_tombstones",
-    "memory_keys",
     "memory_group_members",
     "shown_memories",
 )
@@ -36,7 +35,6 @@ _OF_SCOPES = (
     "memory_group_members",
     "memory_settings",
     "extracted_messages",
-    "memory_writes",
 )
 _TELL = """
     INSERT INTO erased_memories (scope, number, id, version, event, at)

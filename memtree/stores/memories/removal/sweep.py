@@ -1,18 +1,16 @@
-"""Sweep away rows besides memories: keys, shown sets, events and unused vectors."""
+"""Sweep away rows besides memories: proofs, revocations, events, shown sets and unused vectors."""
 
 from __future__ import annotations
 
+from memtree.days import DAY
 from memtree.ports.store import RECIPE_DAYS
-from memtree.stores.memories.saving import KEY_SECONDS
 from memtree.stores.memories.tables.counters import begin_number, commit
 from memtree.stores.sql import Sql
 
 _ENDED = (
-    ("memory_keys", "at <= :key"),
-    ("memory_writes", "at <= :key"),
     ("wallet_proofs", "expires <= :now"),
     ("grant_revocations", "expires <= :now"),
-    ("erased_memories", "at <= :key"),
+    ("erased_memories", "at <= :yesterday"),
     ("shown_memories", "expires <= :now"),
     ("provider_objects", "expires <= :now"),
 )
@@ -27,13 +25,13 @@ _UNCOUNT = f"""
 
 
 async def any_ended(sql: Sql, now: float) -> bool:
-    values = {"key": now - KEY_SECONDS, "now": now}
+    values = {"yesterday": now - DAY, "now": now}
     tables = " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE {at})" for table, at in _ENDED)
     return bool((await sql.fetch(f"SELECT {tables}", values))[0][0])
 
 
 async def drop_ended(sql: Sql, now: float) -> None:
-    values = {"key": now - KEY_SECONDS, "now": now}
+    values = {"yesterday": now - DAY, "now": now}
     for table, ended in _ENDED:
         await sql.run(f"DELETE FROM {table} WHERE {ended}", values)
 

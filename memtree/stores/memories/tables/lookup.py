@@ -50,7 +50,6 @@ _MEMBERS = f"""
 _AT_ONCE = 100
 _NEAR = 8  # single steps into the past before all links are read
 _ROWS = 1_000  # rows read with their texts at a time
-_STEPS = 64  # most steps from a memory to its successors
 
 
 async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[RowState]:
@@ -175,18 +174,3 @@ async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> RowStat
     """Return the oldest live memory with this text."""
     values = {"scope": scope, "text_hash": text_hash, "now": now}
     return next(iter(standing(await sql.fetch(_OF_TEXT, values))), None)
-
-
-async def counting(sql: Sql, scope: int, number: int) -> RowState | None:
-    """Return the memory that counts for this one now: itself or its successor; None if that was
-    deleted."""
-    refs: list[MemoryRef] = [number]
-    for _ in range(_STEPS):
-        rows = await stored(sql, scope, refs)
-        if not rows or rows[0].deleted:
-            return None
-        after = rows[0].duplicate_of or rows[0].superseded_by
-        if not after:
-            return rows[0]
-        refs = [after]
-    return None

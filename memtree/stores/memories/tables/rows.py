@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
@@ -152,12 +151,6 @@ def tags_column(tags: Iterable[str]) -> str:
 
 def _line(tag: str) -> str:
     return plain(tag).replace("\n", " ")
-
-
-def key_hash(value: str) -> bytes:
-    """Hash an idempotency key or the name of a conversation. The hash has a fixed size and reveals
-    nothing."""
-    return sha256(value.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
 # ---------------------------------------------------------------- from rows

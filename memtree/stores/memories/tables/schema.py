@@ -76,13 +76,6 @@ STATEMENTS: Final = (
     " counted {int} NOT NULL, PRIMARY KEY (scope, recipe)){clustered}",
     "CREATE TABLE memory_segments (scope {int} NOT NULL, recipe {text} NOT NULL,"
     " changed {int} NOT NULL, purges {int} NOT NULL, data {blob} NOT NULL, UNIQUE (scope, recipe))",
-    # Idempotency keys, hashed, and the memory that the call added.
-    "CREATE TABLE memory_keys (scope {int} NOT NULL, key {blob} NOT NULL, number {int} NOT NULL,"
-    " at {real} NOT NULL, PRIMARY KEY (scope, key)){clustered}",
-    "CREATE INDEX keys_of_memories ON memory_keys (scope, number)",
-    # Idempotency keys of writes of several memories, hashed, and their results.
-    "CREATE TABLE memory_writes (scope {int} NOT NULL, key {blob} NOT NULL, at {real} NOT NULL,"
-    " data {blob} NOT NULL, PRIMARY KEY (scope, key)){clustered}",
     # `conversation`: hashed. `hit`: when it last fitted a message.
     "CREATE TABLE shown_memories (scope {int} NOT NULL, conversation {blob} NOT NULL,"
     " number {int} NOT NULL, version {int} NOT NULL, hit {real} NOT NULL, expires {real} NOT NULL,"

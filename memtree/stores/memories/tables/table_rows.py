@@ -89,13 +89,6 @@ class MemoryRecipeRow(NamedTuple):
     counted: int
 
 
-class MemoryKeyRow(NamedTuple):
-    scope: int
-    key: bytes
-    number: int
-    at: float
-
-
 class ShownRow(NamedTuple):
     scope: int
     conversation: bytes
@@ -136,13 +129,6 @@ class ExtractedRow(NamedTuple):
 class PlanRow(NamedTuple):
     tenant: str
     plan: str
-
-
-class MemoryWriteRow(NamedTuple):
-    scope: int
-    key: bytes
-    at: float
-    data: bytes
 
 
 class SchemaRow(NamedTuple):
@@ -204,7 +190,6 @@ class MemoryRows:
     erased_memories: Annotated[Iterable[ErasedRow], TableKey("scope event number", "id")] = ()
     memory_vectors: Annotated[Iterable[MemoryVectorRow], TableKey("scope number recipe")] = ()
     memory_recipes: Annotated[Iterable[MemoryRecipeRow], TableKey("scope recipe")] = ()
-    memory_keys: Annotated[Iterable[MemoryKeyRow], TableKey("scope key")] = ()
     memory_conflicts: Annotated[Iterable[ConflictRow], TableKey("scope number other")] = ()
     shown_memories: Annotated[Iterable[ShownRow], TableKey("scope conversation number")] = ()
     memory_groups: Annotated[Iterable[GroupRow], TableKey("scope id")] = ()
@@ -214,7 +199,6 @@ class MemoryRows:
     memory_settings: Annotated[Iterable[SettingsRow], TableKey("scope")] = ()
     extracted_messages: Annotated[Iterable[ExtractedRow], TableKey("scope key")] = ()
     tenant_plans: Annotated[Iterable[PlanRow], TableKey("tenant")] = ()
-    memory_writes: Annotated[Iterable[MemoryWriteRow], TableKey("scope key")] = ()
     wallets: Annotated[Iterable[WalletRow], TableKey("address", "tenant")] = ()
     wallet_proofs: Annotated[Iterable[WalletProofRow], TableKey("digest", "tenant")] = ()
     grant_revocations: Annotated[Iterable[RevocationRow], TableKey("digest")] = ()

@@ -20,7 +20,6 @@ from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import AgentRequests
-from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
 from memtree_proxy.wire.agent_memories import BatchDeletion, BatchUpdate, NewAgentMemoryBatch
 from memtree_proxy.wire.operation import READING, operation
 
@@ -50,7 +49,7 @@ class AgentBatchRoutes:
             200: ("What was there, or took its place.", "StoredMemories"),
         },
         errors=(404, 409, 422, *READING),
-        parameters=(IDEMPOTENCY_HEADER, content_encoding.HEADER),
+        parameters=(content_encoding.HEADER,),
         body="NewAgentMemoryBatch",
     )
     async def create(self, request: Request) -> Response:

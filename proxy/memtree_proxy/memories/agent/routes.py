@@ -21,7 +21,6 @@ from memtree_proxy.memories.agent.caller_model import CallerModel
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.requests import MEMORY, AgentRequests, naming, unknown
-from memtree_proxy.request.fields import idempotency_key
 from memtree_proxy.request.memory_switch import strip_suffix
 from memtree_proxy.upstream.upstreams import Upstreams
 from memtree_proxy.wire import agent_answers
@@ -81,7 +80,6 @@ class AgentMemoryRoutes:
             posted.scope((await self._requests.tenant(request)).id),
             [memory.draft(posted.ends) for memory in posted.memories],
             thread=posted.thread_id,
-            idempotency_key=idempotency_key(request.headers),
         )
         return _stored(Stored(*stored))
 

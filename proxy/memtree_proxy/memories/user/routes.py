@@ -17,7 +17,6 @@ from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming,
 from memtree_proxy.memories.user import queries
 from memtree_proxy.memories.user.rows import rows, shown_one
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE
-from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
 from memtree_proxy.wire import agent_parameters, parameter
 from memtree_proxy.wire.agent_parameters import EITHER, whose
 from memtree_proxy.wire.answer import shown
@@ -84,7 +83,7 @@ class UserMemoryRoutes:
         },
         etag=None,
         errors=(404, 409, 422, 502, 504),
-        parameters=(USER_HEADER, content_encoding.HEADER, IDEMPOTENCY_HEADER),
+        parameters=(USER_HEADER, content_encoding.HEADER),
         body="AnyNewMemory",
     )
     async def _create(self, request: Request) -> Response:

@@ -151,28 +151,6 @@ async def test_ids_that_are_not_there_are_named_as_the_caller_knows_them():
         assert await of.texts() == ["a"]
 
 
-async def test_a_repeated_call_answers_as_the_first_did():
-    async with kept(HashingEmbedder()) as of:
-        first = await of.book.create(SCOPE, [note("a"), note("b")], idempotency_key="k")
-        again = await of.book.create(SCOPE, [note("a"), note("b")], idempotency_key="k")
-        assert [one.memory.id for one in again.results] == [one.memory.id for one in first.results]
-        assert again.degraded == ()
-        assert await of.texts() == ["b", "a"]
-
-
-async def test_a_repeated_call_leaves_the_vector_of_a_newer_text_alone():
-    async with kept(HashingEmbedder()) as of:
-        (old,) = await of.noted("sour milk")
-        mine = [note("green tea", id=old.memory.id)]
-        await of.book.create(SCOPE, mine, idempotency_key="k")
-        await of.book.create(SCOPE, [note("black coffee", id=old.memory.id)])
-        again = await of.book.create(SCOPE, mine, idempotency_key="k")
-        assert [one.memory.text for one in again.results] == ["black coffee"]
-        (hit,) = (await of.of.book.search(SCOPE, "black coffee")).hits
-        assert hit.relevance > 0.9
-        assert (await of.of.book.search(SCOPE, "green tea", least=0.5)).hits == ()
-
-
 async def test_pages():
     async with kept() as of:
         await of.noted("a", "b", "c")

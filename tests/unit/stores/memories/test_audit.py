@@ -27,7 +27,7 @@ SCOPE, OTHER = Scope.of_chat("tenant", "chat"), Scope.of_user("tenant")
 async def sound_store(path: Path) -> None:
     store = SqliteStore(path, now=lambda: START)
     memories = store.memories()
-    await memories.add(SCOPE, new("one", tags=("t",)), idempotency_key="key")
+    await memories.add(SCOPE, new("one", tags=("t",)))
     await save(memories, SCOPE, "two", "three")
     await save(memories, OTHER, "four")
     await memories.change(SCOPE, 1, rewritten("uno"))
@@ -42,7 +42,7 @@ async def sound_store(path: Path) -> None:
     await memories.put_schema("agents", profile, partial(unique_key, profile), most=1)
     for scope in (AGENT, Scope.of_agent("agents", "other")):
         memory = new("ann", id=f"mem_{scope.owner}", kind="Profile", data={"name": "ann"})
-        await memories.write(scope, [StructuredWrite(memory)], idempotency_key="key")
+        await memories.write(scope, [StructuredWrite(memory)])
     assert await store.check() == []
     await store.close()
 
@@ -66,7 +66,6 @@ DAMAGE = [
     ("DELETE FROM memories WHERE number = 2", "memory 5: it names mem_two, which is missing"),
     ("DELETE FROM memories WHERE number = 1", "version 1 of memory 1 has no memory"),
     ("DELETE FROM memories WHERE number = 3", "vector r of memory 3 has no memory"),
-    ("DELETE FROM memories WHERE number = 1", "idempotency key of memory 1, which is missing"),
     ("DELETE FROM memories WHERE number = 1", "shown memory of memory 1, which is missing"),
     ("DELETE FROM memory_history", "memory 1: 0 of its older versions are kept"),
     ("UPDATE memory_history SET version = 2", "version 2 of memory 1 is none before 2"),
@@ -95,11 +94,6 @@ DAMAGE = [
     (
         "UPDATE memories SET scope = 3 WHERE scope = 4",
         "memory 2: another one has its unique values",
-    ),
-    ("UPDATE memory_writes SET data = x'ff'", "answer of a write: A stored answer does not decode"),
-    (
-        "UPDATE memory_writes SET scope = scope + 6",
-        "scope 9: answer of a write: there is no such scope",
     ),
     (
         "INSERT INTO erased_memories VALUES (1, 1, 'mem_one', 1, 1, 1)",
