@@ -128,6 +128,16 @@ async def test_what_took_a_place_at_once_and_what_was_there_get_no_vector_of_the
         assert [hit.memory.data for hit in found.hits] == [{"n": 2}]
 
 
+async def test_what_was_there_is_not_degraded():
+    embedder = MoodyEmbedder()
+    async with kept(embedder) as of:
+        (old,) = await of.noted("green tea")
+        embedder.down = True
+        stored = await of.book.create(SCOPE, [note("green tea", id=old.memory.id)])
+        assert [one.outcome for one in stored.results] == [WriteOutcome.UNCHANGED]
+        assert stored.degraded == ()
+
+
 async def test_new_data_under_an_id_is_found_by_its_own_words():
     async with kept(HashingEmbedder()) as of:
         (old,) = await of.noted("green tea")
