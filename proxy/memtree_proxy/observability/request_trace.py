@@ -1,5 +1,6 @@
-"""Trace of one request while it runs: for its log line, its `x-memtree-*` headers, its metrics and
-its spans.
+"""Record of one request: filled in while it runs, and complete when `Edge` ends it. Its
+`x-memtree-*` headers, its log line, its span, its metrics, its row of the log and its tallies are
+renderings of this record; none of them keeps it.
 
 `Trace` is the `memtree.process.tracing.Tracer` of a request. Steps are summed by name, and kept
 individually only if traces are exported. It contains no message text, no model's name and no
@@ -22,7 +23,7 @@ import msgspec
 
 from memtree.budget.savings import ProviderUsage
 from memtree.context.context_memory import Answer
-from memtree.context.sent_requests import Saving
+from memtree.context.sent_requests import NOTHING, Saving
 from memtree.context.state import State, is_degraded
 from memtree.ports.request_log import CLIENT_GONE
 from memtree.process.tracing import Tracer
@@ -76,14 +77,19 @@ class MemoryShare(msgspec.Struct):
     input_price: float | None = None
     answer: Answer | None = None
 
+    @property
+    def word(self) -> str:
+        """Return the reason without its numbers."""
+        return self.reason.partition(";")[0]
+
 
 class LogEntry(msgspec.Struct):
     """Entry of a request in the log. `id`: also in the header `x-memtree-request`; `came`: unix
     seconds, also part of the id. `dialect`: empty if the request is not logged. `posted_headers`:
     to find the client's name; `answered`: bytes of the answer, to find the provider's usage;
-    `first`: when its first ones came. `saving`: what memory saved. `wrap_run`: the run of `memtree
-    wrap` that the request belongs to. `sent_bytes`: size of the last body that went to the
-    provider."""
+    `first`: when its first ones came. `saving`: what memory saved, known at the end. `wrap_run`:
+    the run of `memtree wrap` that the request belongs to. `sent_bytes`: size of the last body that
+    went to the provider."""
 
     id: str = ""
     came: float = 0.0
@@ -92,7 +98,7 @@ class LogEntry(msgspec.Struct):
     posted_headers: Headers = msgspec.field(default_factory=list)
     answered: AnswerBytes | None = None
     first: float | None = None
-    saving: Saving | None = None
+    saving: Saving = NOTHING
     index_only: bool = False
     explained: bool = False
     wrap_run: str = ""
@@ -100,10 +106,11 @@ class LogEntry(msgspec.Struct):
 
 
 class RequestTimes(msgspec.Struct):
-    """Steps of a request and their times. `steps`: seconds by name; `taken`: the individual steps,
-    if traces are exported."""
+    """Steps of a request and their times. `seconds`: of the whole, known at its end; `steps`:
+    seconds by name; `taken`: the individual steps, if traces are exported."""
 
     begun: float = msgspec.field(default_factory=time.perf_counter)
+    seconds: float = 0.0
     steps: dict[str, float] = msgspec.field(default_factory=dict)
     failed: list[str] = msgspec.field(default_factory=list)
     calls: list[UpstreamTiming] = msgspec.field(default_factory=list)
@@ -188,6 +195,11 @@ class Trace(msgspec.Struct):
     def relayed(self) -> bool:
         """Return True if a provider answers the request."""
         return self.entry.answered is not None
+
+    @property
+    def counted(self) -> bool:
+        """Return True if memory decided on the request, and did not only index it."""
+        return bool(self.memory.state) and not self.entry.index_only
 
     @property
     def usage(self) -> ProviderUsage | None:
@@ -277,7 +289,7 @@ class Trace(msgspec.Struct):
         """Return the headers with our id and the client's own."""
         return [(REQUEST, self.entry.id.encode()), (OWN_REQUEST_ID, self.request.encode())]
 
-    def log(self, ms: float) -> None:
+    def log(self) -> None:
         # A visit to a page requests some seventy files.
         quiet = self.pattern in FILES and self.status < 400
         (log.detail if quiet else log.event)(
@@ -285,7 +297,7 @@ class Trace(msgspec.Struct):
             method=self.method,
             route=self.route,
             status=self.status,
-            ms=ms,
+            ms=self.work.seconds * 1000,
             tenant=self.tenant[:10] if self.tenant else None,
             state=self.memory.state,
             reason=self.memory.reason or None,

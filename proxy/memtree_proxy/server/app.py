@@ -243,9 +243,8 @@ def _middleware(
             errors=completions.errors,
             recorders=Recorders(
                 shared.metrics,
-                (shared.metrics, shared.usage, *leases),
+                (shared.requests, shared.usage, *leases),
                 shared.sent,
-                shared.requests,
                 services.spans,
             ),
             upload_seconds=services.settings.upload_seconds,

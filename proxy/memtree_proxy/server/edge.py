@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,23 +26,26 @@ from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability import log, request_trace
-from memtree_proxy.observability.memory_outcome import OutcomeSink, memory_outcome
 from memtree_proxy.observability.metrics.metrics import Metrics
-from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.server.protocol.hang_up import HangUp
 from memtree_proxy.server.protocol.upload_timeout import Upload
 
 
+class RequestSink(Protocol):
+    """Counts or logs ended requests. Never raises, never waits, and does not keep them."""
+
+    def count(self, seen: request_trace.Trace) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Recorders:
-    """Recorders of ended requests. `sinks`: each counts the outcome of memory. `sent`: knows the
-    earlier requests; `requests`: writes a row. `spans`: None for no traces."""
+    """Recorders of ended requests. `sinks`: for chats and `/context_memory`. `sent`: knows the
+    earlier requests. `spans`: None for no traces."""
 
     metrics: Metrics
-    sinks: Sequence[OutcomeSink] = ()
+    sinks: Sequence[RequestSink] = ()
     sent: SentRequests = field(default_factory=SentRequests)
-    requests: RequestLogWriter | None = None
     spans: Spans | None = None
 
 
@@ -66,8 +70,8 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        seen = request_trace.begin(scope, self._recorders.spans, self._recorders.metrics.traffic)
-        self._recorders.metrics.traffic.begin()
+        seen = request_trace.begin(scope, self._recorders.spans, self._recorders.metrics)
+        self._recorders.metrics.begin()
         with watched(seen):
             await self._exchanged(scope, receive, send, seen)
 
@@ -100,22 +104,20 @@ class Edge:
             self._end(scope, seen)
 
     def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
+        """Complete the record of a request, and hand it to all recorders."""
         seen.pattern = request_trace.pattern(scope)
-        seconds = time.perf_counter() - seen.work.begun
+        seen.work.seconds = time.perf_counter() - seen.work.begun
         if seen.memory.answer is not None:
             self._save(seen, seen.memory.answer)
             # it holds text, and the trace is kept until the log is written
             seen.memory.answer = None
         seen.count_unread()
-        recorders = self._recorders
-        if recorders.requests is not None and seen.entry.dialect:
-            recorders.requests.add(seen, seconds)
-        if (outcome := memory_outcome(seen)) is not None:
-            for sink in recorders.sinks:
-                sink.count(outcome)
-        recorders.metrics.traffic.end(seen, seconds)
+        if seen.entry.dialect:
+            for sink in self._recorders.sinks:
+                sink.count(seen)
+        self._recorders.metrics.end(seen)
         seen.end()
-        seen.log(seconds * 1000)
+        seen.log()
 
     def _save(self, seen: request_trace.Trace, answer: Answer) -> None:
         """Compute what memory saved on an ended request; nothing if it is not billed."""

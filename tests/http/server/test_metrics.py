@@ -11,7 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.context.state import State
 from memtree.errors import ContextOverflow
 from memtree_proxy.access.auth import tenant_id
-from memtree_proxy.observability.memory_outcome import memory_outcome
 from memtree_proxy.observability.metrics.metrics import Metrics
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
@@ -116,13 +115,11 @@ async def test_indexing_alone_is_no_answer():
 async def test_a_request_that_was_given_up_is_no_answer():
     metrics = Metrics()
     given_up = Trace("POST", "/chat/completions", memory=MemoryShare(State.UNDECIDED, mode="auto"))
-    assert memory_outcome(given_up) is None
-    assert memory_outcome(Trace("GET", "/v1/models")) is None
+    metrics.end(given_up)
+    metrics.end(Trace("GET", "/v1/models"))
     assert b"memtree_answers_total{" not in metrics.page().body
     share = MemoryShare(State.PACKED, mode="auto")
-    packed = memory_outcome(Trace("POST", "/chat/completions", memory=share))
-    assert packed is not None
-    metrics.count(packed)
+    metrics.end(Trace("POST", "/chat/completions", memory=share))
     sample = b'memtree_answers_total{mode="auto",reason="",state="packed"} 1.0'
     assert sample in metrics.page().body
 

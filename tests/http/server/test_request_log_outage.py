@@ -105,10 +105,10 @@ async def test_the_oldest_are_dropped_and_counted(caplog: pytest.LogCaptureFixtu
     store = Outage(StoreUnavailable("it is down"))
     writer = RequestLogWriter(store, pace=SOON, most=20)  # type: ignore[arg-type]
     for number in range(25):
-        writer.add(ended(f"{number:016x}"), 0.1)
+        writer.count(ended(f"{number:016x}"))
     await until(lambda: store.tries >= 2)
     for number in range(25, 50):
-        writer.add(ended(f"{number:016x}"), 0.1)
+        writer.count(ended(f"{number:016x}"))
         await asyncio.sleep(SOON / 10)
     (shown,) = LogMetrics(writer).collect()
     assert writer.dropped == shown.samples[0].value == 30
@@ -130,15 +130,15 @@ async def test_a_store_that_never_answers_holds_no_stop(
     store.stuck.clear()
     writer = RequestLogWriter(store, pace=SOON)  # type: ignore[arg-type]
     for number in range(3):
-        writer.add(ended(f"{number:016x}"), 0.1)
+        writer.count(ended(f"{number:016x}"))
     await until(lambda: store.tries > 0)
-    writer.add(ended("0" * 16), 0.1)
+    writer.count(ended("0" * 16))
     begun = time.monotonic()
     with caplog.at_level(logging.WARNING):
         await writer.close()
     assert time.monotonic() - begun < PATIENCE
     assert "requests.lost rows=4" in caplog.text
-    writer.add(ended("1" * 16), 0.1)  # what comes later starts nothing
+    writer.count(ended("1" * 16))  # what comes later starts nothing
     store.stuck.set()
 
 
@@ -148,7 +148,7 @@ async def test_a_row_that_cannot_be_made_takes_no_others_along() -> None:
     odd = ended("0" * 16)
     odd.memory.address = "no hexadecimal digits"
     for trace in (ended("a" * 16), odd, ended("b" * 16)):
-        writer.add(trace, 0.1)
+        writer.count(trace)
     await writer.close()
     assert await store.ids() == ["a" * 16, "b" * 16]
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import pytest
 
+from memtree.context.sent_requests import Saving
 from memtree.context.state import State
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import Tallies
 from memtree.stores import RamStore
-from memtree_proxy.observability.memory_outcome import MemoryOutcome
 from memtree_proxy.observability.records import background_writer
 from memtree_proxy.observability.records.usage_tallies import (
     DAILY,
@@ -26,11 +27,20 @@ from memtree_proxy.observability.records.usage_tallies import (
     UsageTallies,
     amounts,
 )
+from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, Trace
 
 DAY = 20_000
 NOON = DAY * 86_400 + 43_200.0
-PACKED = MemoryOutcome("t", State.PACKED, raw_tokens=100, sent_tokens=40, memory_ms=20.0)
 LONG = 3_600.0  # a pace that no test lives to see
+
+
+def ended(tenant: str, state: State, came: float = NOON, saved: int = 0, **memory: Any) -> Trace:
+    entry = LogEntry(came=came, saving=Saving(saved))
+    return Trace("POST", "/", tenant=tenant, memory=MemoryShare(state, **memory), entry=entry)
+
+
+SIZES = {"raw_tokens": 100, "sent_tokens": 40}
+PACKED = ended("t", State.PACKED, ms=20.0, **SIZES)
 
 
 async def nothing() -> None:
@@ -83,27 +93,19 @@ class Trouble:
         return await self.under.tallied(first, last)
 
 
-class Hands:
-    now = NOON
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def opened(store: Tallies | None, pace: float = LONG, most: int = 100_000) -> UsageTallies:
-    return UsageTallies(store, lambda: NOON, pace=pace, most=most)
+    return UsageTallies(store, pace=pace, most=most)
 
 
 def test_what_a_request_adds() -> None:
-    whole = MemoryOutcome(
-        "t", State.NO_STORE, raw_tokens=9, sent_tokens=7, saved=-123, memory_ms=3.0,
-        input_price=2.5,
-    )  # fmt: skip
+    whole = ended(
+        "t", State.NO_STORE, raw_tokens=9, sent_tokens=7, saved=-123, ms=3.0, input_price=2.5
+    )
     assert amounts(whole) == {
         f"{STATE}degraded:store": 1, f"{LATENCY}4": 1, RAW: 9, SENT: 7, SAVED: -123_000, PRICED: 1,
         MICROS: -308,
     }  # fmt: skip
-    assert amounts(MemoryOutcome("t", State.REFUSED, raw_tokens=9)) == {
+    assert amounts(ended("t", State.REFUSED, raw_tokens=9)) == {
         f"{STATE}refused": 1, RAW: 9,
     }  # fmt: skip
 
@@ -173,9 +175,9 @@ async def test_what_waits_is_bounded(caplog: pytest.LogCaptureFixture) -> None:
     store.error = StoreUnavailable("gone")
     usage = opened(store, most=8)  # two tenants with four numbers each
     for number in range(50):
-        usage.count(MemoryOutcome(f"t{number}", State.PACKED, "", "", 100, 40, memory_ms=20.0))
-    usage.count(MemoryOutcome("t0", State.PACKED, "", "", 100, 40, memory_ms=20.0))
-    usage.count(MemoryOutcome("t0", State.PROVISIONAL, "", "", 100, 40))  # but for its state
+        usage.count(ended(f"t{number}", State.PACKED, ms=20.0, **SIZES))
+    usage.count(ended("t0", State.PACKED, ms=20.0, **SIZES))
+    usage.count(ended("t0", State.PROVISIONAL, **SIZES))  # but for its state
     store.error = None
     await usage.close()
     stored = await store.under.tallied(DAY, DAY)
@@ -242,9 +244,13 @@ async def test_a_write_in_the_middle_of_a_read_is_neither_missed_nor_doubled() -
 async def test_who_and_what_is_not_counted() -> None:
     store = Trouble()
     usage = opened(store)
-    usage.count(MemoryOutcome("t", State.OFF))
-    usage.count(MemoryOutcome("", State.PACKED))
-    usage.count(MemoryOutcome("t", State.PACKED, explained=True))
+    usage.count(ended("t", State.OFF))
+    usage.count(ended("", State.PACKED))
+    explained, indexed, undecided = (ended("t", State.PACKED) for _ in range(3))
+    explained.entry.explained = indexed.entry.index_only = True
+    undecided.memory.state = None
+    for seen in (explained, indexed, undecided):
+        usage.count(seen)
     await usage.close()
     assert store.writes == 0
     usage.count(PACKED)  # too late: nothing is begun after the end
@@ -256,12 +262,11 @@ async def test_who_and_what_is_not_counted() -> None:
 
 
 async def test_days_and_tenants_stand_apart() -> None:
-    store, hands = Trouble(), Hands()
-    usage = UsageTallies(store, hands, pace=LONG)
+    store = Trouble()
+    usage = opened(store)
     usage.count(PACKED)
-    hands.now += 86_400
-    usage.count(PACKED)
-    usage.count(MemoryOutcome("other", State.PACKED, raw_tokens=5, sent_tokens=5))
+    usage.count(ended("t", State.PACKED, NOON + 86_400, **SIZES))
+    usage.count(ended("other", State.PACKED, NOON + 86_400, raw_tokens=5, sent_tokens=5))
     assert (await usage.read("t", DAY, DAY)).daily == {
         DAY: {f"{STATE}packed": 1, RAW: 100, SENT: 40}
     }

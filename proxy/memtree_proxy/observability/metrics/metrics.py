@@ -1,8 +1,9 @@
-"""Metrics for Prometheus: the work of memory and its savings. No tenants, no models, no text.
+"""Metrics for Prometheus: requests, the time of each part, the work of memory and its savings.
 
 Each app has a registry of its own, so that two apps in one process do not share counts. Access to
-the page is decided in `auth.Gate.operator`; requests and times are counted in `request_metrics`.
-Every name is explained in docs/observability.md.
+the page is decided in `auth.Gate.operator`. Every name is explained in docs/observability.md. No
+tenants, no models, no text. Labels have few values: our routes, our steps, the codes of our errors,
+and the statuses in `STATUSES`; any other status is counted by its class.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Protocol, runtime_checkable
 
 from prometheus_client import (
     CollectorRegistry,
+    Gauge,
+    Histogram,
     ProcessCollector,
     disable_created_metrics,
 )
@@ -20,9 +23,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from memtree_proxy.observability.memory_outcome import MemoryOutcome
-from memtree_proxy.observability.metrics.label_series import LabelCounts, counters
-from memtree_proxy.observability.metrics.request_metrics import RequestMetrics
+from memtree_proxy.observability.metrics.label_series import LabelCounts, LabelTimes, counters
+from memtree_proxy.observability.request_trace import Trace
+from memtree_proxy.observability.timing import UpstreamTiming
 
 log = logging.getLogger("memtree")
 
@@ -32,9 +35,47 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 # seconds to wait for numbers that are kept elsewhere; Prometheus itself waits for ten
 PATIENCE = 5.0
-
+# Seconds. A relayed request takes less than a millisecond, a tree of a million tokens three
+# seconds; clients wait for five minutes.
+FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
+COARSE = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+STATUSES = {status: str(status) for status in (
+    200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 499, 500,
+    502, 503, 504, 529,
+)}  # fmt: skip
 
 COUNTERS = {
+    "failures": (
+        "memtree_step_failures",
+        "Steps that failed; the answer went on without them.",
+        "step",
+    ),
+    "refusals": (
+        "memtree_refusals",
+        "Requests that ended with an error of ours, by its code.",
+        "code",
+    ),
+    "overflows": (
+        "memtree_overflows",
+        "Prompts that the upstream found too long, packed smaller and sent again.",
+    ),
+    "replays": (
+        "memtree_thinking_replays",
+        "Requests whose thinking the upstream took for another prompt's, sent again without.",
+    ),
+    "rounds": ("memtree_recall_rounds", "Rounds in which a model called recall tools."),
+    "memories": (
+        "memtree_injected_memories",
+        "Memories that stood in requests to a model, each time.",
+    ),
+    "memories_degraded": (
+        "memtree_injections_degraded",
+        "Chat requests whose memories were chosen by words alone, or not at all, by what failed.",
+        "cause",
+    ),
+    "behind_failures": ("memtree_background_failures", "Such work that failed.", "work"),
+}
+MEMORY_COUNTERS = {
     "raw": ("memtree_raw_tokens", "Tokens that were posted to memory."),
     "sent": ("memtree_sent_tokens", "Tokens that memory sent in their place."),
     "recall": ("memtree_recall_tokens", "Tokens sent in recall blocks."),
@@ -78,8 +119,54 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self.traffic = RequestMetrics(self._registry)
         self._async_collectors: list[AsyncCollector] = []
+        self._under_way = 0
+        in_flight = Gauge(
+            "memtree_requests_in_flight", "Requests that are under way.", registry=self._registry
+        )
+        in_flight.set_function(lambda: self._under_way)
+        self._requests = LabelCounts(
+            self._registry, "memtree_requests", "Requests by route of ours (`/*`: relayed) and status.",
+            ("route", "status"),
+        )  # fmt: skip
+        self._whole = LabelTimes(
+            self._registry, "memtree_request_seconds", "From a request's head to the end of its answer.",
+            COARSE, ("route",),
+        )  # fmt: skip
+        self._added = LabelTimes(
+            self._registry,
+            "memtree_added_seconds",
+            "What memory added to a request: from its whole body read to the request for the "
+            "model ready.",
+            FINE,
+        )
+        self._steps = LabelTimes(
+            self._registry,
+            "memtree_step_seconds",
+            "Parts of that by step, one observation a request that took it; steps may overlap.",
+            FINE,
+            ("step",),
+        )
+        self._upstream = LabelTimes(
+            self._registry,
+            "memtree_upstream_seconds",
+            "From a request sent to the head of its answer.",
+            COARSE,
+        )
+        self._upstream_answers = LabelCounts(
+            self._registry,
+            "memtree_upstream_answers",
+            "Requests to the upstream by status, or by why there was none.",
+            ("status",),
+        )
+        self._counters = counters(self._registry, COUNTERS)
+        self._behind = Histogram(
+            "memtree_background_seconds",
+            "Work in the background that requests began, by kind.",
+            ["work"],
+            buckets=COARSE,
+            registry=self._registry,
+        )
         self._answers = LabelCounts(
             self._registry,
             "memtree_answers",
@@ -88,24 +175,61 @@ class Metrics:
             "asked.",
             ("state", "mode", "reason"),
         )
-        self._counters = counters(self._registry, COUNTERS)
+        self._counters |= counters(self._registry, MEMORY_COUNTERS)
 
-    def count(self, outcome: MemoryOutcome) -> None:
-        """Count an outcome. Implements `OutcomeSink`."""
-        self._answers.add(outcome.state, outcome.mode, outcome.reason)
-        if outcome.raw_tokens is not None:
-            self._counters["raw"].inc(outcome.raw_tokens)
-        if outcome.sent_tokens is not None:
-            self._counters["sent"].inc(outcome.sent_tokens)
-            self._counters["recall"].inc(outcome.recall_tokens)
-        if outcome.epoch and outcome.sent_tokens is not None:
-            self._counters["epochs"].labels(outcome.epoch).inc()
-            stays = min(outcome.stays, outcome.sent_tokens)
+    def begin(self) -> None:
+        self._under_way += 1
+
+    def end(self, seen: Trace) -> None:
+        """Count an ended request."""
+        self._under_way -= 1
+        self._requests.add(seen.pattern, status(seen.status))
+        self._whole.observe(seen.work.seconds, seen.pattern)
+        if seen.error is not None:
+            self._counters["refusals"].labels(seen.error).inc()
+        for call in seen.work.calls:
+            self._called(call)
+        if seen.memory.ms is not None:
+            self._added.observe(seen.memory.ms / 1000)
+        for name, took in seen.work.steps.items():
+            self._steps.observe(took, name)
+        for name in seen.work.failed:
+            self._counters["failures"].labels(name).inc()
+        if seen.rounds.overflows:
+            self._counters["overflows"].inc(seen.rounds.overflows)
+        if seen.rounds.thinking_replays:
+            self._counters["replays"].inc(seen.rounds.thinking_replays)
+        if seen.rounds.recalls:
+            self._counters["rounds"].inc(seen.rounds.recalls)
+        if seen.memory.saved:
+            self._counters["memories"].inc(len(seen.memory.saved))
+        for cause in seen.memory.degraded:
+            self._counters["memories_degraded"].labels(cause).inc()
+        if seen.counted:
+            self._count_memory(seen)
+
+    def _count_memory(self, seen: Trace) -> None:
+        memory, saved = seen.memory, seen.entry.saving.saved
+        self._answers.add(memory.state or "", memory.mode or "", memory.word)
+        if memory.raw_tokens is not None:
+            self._counters["raw"].inc(memory.raw_tokens)
+        if memory.sent_tokens is not None:
+            self._counters["sent"].inc(memory.sent_tokens)
+            self._counters["recall"].inc(memory.recall_tokens or 0)
+        if memory.epoch is not None and memory.sent_tokens is not None:
+            self._counters["epochs"].labels("continued" if memory.continued else "begun").inc()
+            stays = min(memory.stays, memory.sent_tokens)
             self._counters["prefix"].labels("stays").inc(stays)
-            self._counters["prefix"].labels("changes").inc(outcome.sent_tokens - stays)
+            self._counters["prefix"].labels("changes").inc(memory.sent_tokens - stays)
         # A counter cannot decrease, so savings and losses are counted separately.
-        if outcome.saved:
-            self._counters["saved" if outcome.saved > 0 else "lost"].inc(abs(outcome.saved))
+        if saved:
+            self._counters["saved" if saved > 0 else "lost"].inc(abs(saved))
+
+    def worked(self, name: str, seconds: float, failed: bool) -> None:
+        """Count background work that has ended. Implements `timing.BackgroundSink`."""
+        self._behind.labels(name).observe(seconds)
+        if failed:
+            self._counters["behind_failures"].labels(name).inc()
 
     def deleted(self, scope: str) -> None:
         self._counters["deletions"].labels(scope).inc()
@@ -130,3 +254,17 @@ class Metrics:
         """Return all metrics in the text format that the reader accepts."""
         encode, content_type = choose_encoder(accept)
         return Response(encode(self._registry), headers={"content-type": content_type})
+
+    def _called(self, call: UpstreamTiming) -> None:
+        self._upstream_answers.add(status(call.status))
+        if isinstance(call.status, int):
+            self._upstream.observe(call.seconds)
+
+
+def status(given: int | str) -> str:
+    """Return a label with few values, since an upstream may answer with any number."""
+    if isinstance(given, str):
+        return given
+    if shown := STATUSES.get(given):
+        return shown
+    return f"{given // 100}xx" if 100 <= given <= 599 else "other"

@@ -77,15 +77,15 @@ class RequestLogWriter(BackgroundWriter):
         self._changed = asyncio.Event()  # set, and replaced by a new one, with each transaction
         self._writing = asyncio.Lock()
 
-    def add(self, seen: Trace, seconds: float) -> None:
+    def count(self, seen: Trace) -> None:
         """Add a row for an ended request, if its route is logged and it has a tenant; requests that
-        only index or explain are left out."""
+        only index or explain are left out. Implements `RequestSink`."""
         if self.store is None or not seen.entry.dialect or seen.tenant is None:
             return
         if seen.entry.index_only or seen.entry.explained:
             return
         try:
-            row = request_row(seen, seconds)
+            row = request_row(seen)
         except Exception as error:  # noqa: BLE001  no request fails for want of its row
             log.failure("requests.row_failed", error)
             return

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from memtree import errors
 from memtree.budget.savings import ProviderUsage
-from memtree.context.sent_requests import NOTHING
 from memtree.context.state import Reason, State
 from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree_proxy.http.headers import Headers
@@ -44,10 +43,10 @@ _UNTOLD = ProviderUsage(0)
 _CLIENT_HEADERS = frozenset(name.encode() for name in READING)
 
 
-def request_row(seen: Trace, seconds: float) -> RequestRow:
-    """Make the row. `seconds`: duration of the request."""
-    saving, first = seen.entry.saving or NOTHING, seen.entry.first
-    usage = seen.usage or _UNTOLD
+def request_row(seen: Trace) -> RequestRow:
+    """Make the row."""
+    saving, first = seen.entry.saving, seen.entry.first
+    usage, reason = seen.usage or _UNTOLD, seen.memory.word
     posted, sent = _known(seen.memory.raw_tokens), _known(seen.memory.sent_tokens)
     return RequestRow(
         0,
@@ -58,7 +57,7 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
         model_name(seen.entry.model),
         bytes.fromhex(seen.memory.address) if seen.memory.address else b"",
         seen.memory.state or "",
-        _reason(seen.memory.reason),
+        reason if reason in REASONS else OTHER,
         bytes.fromhex(seen.memory.epoch) if seen.memory.epoch else b"",
         saving.turn,
         posted,
@@ -69,7 +68,7 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
         saving.saved,
         saving.before,
         UNKNOWN if first is None else round((first - seen.work.begun) * 1000),
-        round(seconds * 1000),
+        round(seen.work.seconds * 1000),
         len(seen.memory.saved),
         seen.rounds.recalls,
         seen.rounds.overflows + seen.rounds.thinking_replays,
@@ -103,13 +102,6 @@ def _error_type(seen: Trace) -> str:
     if seen.status < 400 or seen.status == CLIENT_GONE:
         return ""
     return error_type(seen.entry.answered.error_words() if seen.entry.answered else ())
-
-
-def _reason(reason: str) -> str:
-    if not reason:
-        return ""
-    word = reason.partition(";")[0]
-    return word if word in REASONS else OTHER
 
 
 def _client(headers: Headers) -> str:

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -25,8 +24,8 @@ from memtree.context.state import State
 from memtree.days import day_of
 from memtree.ports.store import Tallies
 from memtree_proxy.observability.latency_histogram import bucket
-from memtree_proxy.observability.memory_outcome import MemoryOutcome
 from memtree_proxy.observability.records.background_writer import BackgroundWriter
+from memtree_proxy.observability.request_trace import Trace
 
 logger = logging.getLogger("memtree")
 
@@ -49,38 +48,32 @@ class UsageCounts(NamedTuple):
     sums: Mapping[str, int]
 
 
-def amounts(outcome: MemoryOutcome) -> dict[str, int]:
+def amounts(seen: Trace) -> dict[str, int]:
     """Return the amounts that one request adds. A request that memory refused counts as posted,
     with nothing sent. Money counts if the model has a price."""
-    added = {STATE + outcome.state: 1}
-    if outcome.memory_ms is not None:
-        added[f"{LATENCY}{bucket(outcome.memory_ms):g}"] = 1
-    if outcome.raw_tokens is not None:
-        added[RAW] = outcome.raw_tokens
-    if outcome.sent_tokens is not None:
-        added[SENT] = outcome.sent_tokens
-    if outcome.saved:
-        added[SAVED] = round(outcome.saved * MILLI)
-    if outcome.input_price is not None:
+    memory, saved = seen.memory, seen.entry.saving.saved
+    added = {f"{STATE}{memory.state}": 1}
+    if memory.ms is not None:
+        added[f"{LATENCY}{bucket(memory.ms):g}"] = 1
+    if memory.raw_tokens is not None:
+        added[RAW] = memory.raw_tokens
+    if memory.sent_tokens is not None:
+        added[SENT] = memory.sent_tokens
+    if saved:
+        added[SAVED] = saved * MILLI
+    if memory.input_price is not None:
         added[PRICED] = 1
-        added[MICROS] = round(outcome.saved * outcome.input_price)
+        added[MICROS] = round(saved * memory.input_price)
     return added
 
 
 class UsageTallies(BackgroundWriter):
-    """An `OutcomeSink`; one for each app."""
+    """A `RequestSink`; one for each app."""
 
-    def __init__(
-        self,
-        store: Tallies | None,
-        now: Callable[[], float] = time.time,
-        *,
-        pace: float = PACE,
-        most: int = MOST,
-    ) -> None:
+    def __init__(self, store: Tallies | None, *, pace: float = PACE, most: int = MOST) -> None:
         """`store`: None to count nothing."""
         super().__init__("usage", "numbers", pace)
-        self._store, self._now, self._most = store, now, most
+        self._store, self._most = store, most
         self._waiting: dict[tuple[str, int], dict[str, int]] = {}
         self._size = 0
         self._dropping = False
@@ -91,15 +84,13 @@ class UsageTallies(BackgroundWriter):
         self._writing = ""
         self._written = asyncio.Event()  # set when that write ends
 
-    def count(self, outcome: MemoryOutcome) -> None:
-        """Count an outcome, except of requests with memory off, or that only explain."""
-        if self._store is None or outcome.state == State.OFF or outcome.explained:
+    def count(self, seen: Trace) -> None:
+        """Count a request, unless memory was off or did not decide, or it only explains."""
+        if self._store is None or seen.memory.state == State.OFF or seen.entry.explained:
             return
-        if not outcome.tenant:
-            return
-        came = self._now() if outcome.came is None else outcome.came
-        self._add((outcome.tenant, day_of(came)), amounts(outcome))
-        self._begin()
+        if seen.counted and seen.tenant:
+            self._add((seen.tenant, day_of(seen.entry.came)), amounts(seen))
+            self._begin()
 
     async def read(self, tenant: str, first: int, last: int) -> UsageCounts:
         """Return the counts of these days, both included: stored ones (also by other processes) and

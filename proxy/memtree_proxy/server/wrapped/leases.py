@@ -31,7 +31,7 @@ from memtree.settings.setting_checks import AUTO
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
 from memtree_proxy.http.request_body import WRAP_RUN
-from memtree_proxy.observability.memory_outcome import MemoryOutcome
+from memtree_proxy.observability.request_trace import MemoryShare, Trace
 from memtree_proxy.upstream.wrapped_path import WrappedPath
 
 LEASE_PATH, TOTALS_PATH = "/wrap/lease", "/wrap/totals"
@@ -73,14 +73,14 @@ class RunTotals:
     last_posted: int = 0
     last_sent: int = 0
 
-    def add(self, outcome: MemoryOutcome) -> None:
+    def add(self, memory: MemoryShare, saved: int) -> None:
         self.requests += 1
-        self.folded += bool(outcome.epoch)
-        self.posted_tokens += outcome.raw_tokens or 0
-        self.sent_tokens += outcome.sent_tokens or 0
-        self.saved_tokens += outcome.saved
-        if outcome.epoch or not self.folded:
-            self.last_posted, self.last_sent = outcome.raw_tokens or 0, outcome.sent_tokens or 0
+        self.folded += bool(memory.epoch)
+        self.posted_tokens += memory.raw_tokens or 0
+        self.sent_tokens += memory.sent_tokens or 0
+        self.saved_tokens += saved
+        if memory.epoch or not self.folded:
+            self.last_posted, self.last_sent = memory.raw_tokens or 0, memory.sent_tokens or 0
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class _WrapRun:
 
 
 class Leases:
-    """Leases of all runs of `memtree wrap` on this server; also an `OutcomeSink`. `ended`: called
+    """Leases of all runs of `memtree wrap` on this server; also a `RequestSink`. `ended`: called
     when a run has ended."""
 
     def __init__(
@@ -111,10 +111,10 @@ class Leases:
         key = _hashed(token)
         return next((run.paths[key] for run in self._runs.values() if key in run.paths), None)
 
-    def count(self, outcome: MemoryOutcome) -> None:
-        run = self._runs.get(outcome.wrap_run)
-        if run is not None and not outcome.explained:
-            run.totals.add(outcome)
+    def count(self, seen: Trace) -> None:
+        run = self._runs.get(seen.entry.wrap_run)
+        if run is not None and seen.counted and not seen.entry.explained:
+            run.totals.add(seen.memory, seen.entry.saving.saved)
 
     async def totals(self, request: Request) -> Response:
         """Answer the totals of a run. Raises `NotFound` for a request that belongs to no run."""
