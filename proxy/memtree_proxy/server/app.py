@@ -61,9 +61,9 @@ from memtree_proxy.memories.user.groups import GroupRoutes
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 from memtree_proxy.memories.user.settings import SettingsRoutes
 from memtree_proxy.observability.metrics.extraction_metrics import ExtractionMetrics
+from memtree_proxy.observability.metrics.index_metrics import SummaryMetrics
 from memtree_proxy.observability.metrics.metrics import Metrics
 from memtree_proxy.observability.metrics.process_metrics import CacheMetrics
-from memtree_proxy.observability.metrics.summary_metrics import SummaryMetrics
 from memtree_proxy.observability.records.request_log import PACE as PACE_OF_LOG
 from memtree_proxy.observability.records.request_log import LogMetrics, RequestLogWriter
 from memtree_proxy.observability.records.usage_tallies import UsageTallies

@@ -1,9 +1,9 @@
-"""Backlog and progress of indexing, for Prometheus, wherever its queue is kept.
+"""Backlog, progress and cost of indexing, for Prometheus, wherever its queues are kept.
 
 Stages: 1 cuts a history into a tree, 2 embeds it, 3 has a model summarise it. Stage 1 runs inside
 the request, so it has no queue. The `Backlog` of each queue is read before each page
 (`Metrics.gather`), possibly over the network. A queue that does not answer is shown as down and
-without a backlog: an old number would look like a current one.
+without a backlog: an old number would look like a current one. No tenants and no text.
 """
 
 from __future__ import annotations
@@ -11,11 +11,53 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from memtree.background.progress import Backlog, PendingQueue, StageTotals
+from memtree.background.summarizing.queue import InProcessSummaries
+from memtree.background.summarizing.spending import MILLION
 from memtree.errors import Unavailable
+from memtree_proxy.observability.metrics.label_series import by_label
+
+# By name: the help, the label unless it is the stage, and the field that is shown: of a `Backlog`, of
+# `StageTotals`, of the totals of summaries.
+BACKLOG = {
+    "memtree_queue_jobs": ("Histories that wait to be indexed.", "jobs"),
+    "memtree_queue_tokens": ("Tokens that wait to be indexed.", "tokens"),
+    "memtree_index_lag_seconds": (
+        "Age of the job that waits longest; 0 where none does.",
+        "oldest",
+    ),
+}
+DONE = {
+    "memtree_indexed_tokens": ("Tokens that this process has indexed.", "tokens"),
+    "memtree_index_busy_seconds": ("Seconds that this took.", "seconds"),
+}
+SUMMARIES = {
+    "memtree_summary_calls": ("Calls for summaries by what came of them.", "outcome", "calls"),
+    "memtree_summary_tokens": (
+        "Tokens of these calls; cached ones are part of the input.",
+        "kind",
+        "tokens",
+    ),
+    "memtree_summary_nodes": (
+        "Nodes that are done: summaries that a model wrote, and extractions that were kept "
+        "because its summaries were rejected.",
+        "outcome",
+        "nodes",
+    ),
+    "memtree_summary_rejected": (
+        "Summaries that were rejected, by the first problem.",
+        "problem",
+        "problems",
+    ),
+}
 
 
 class IndexMetrics(Collector):
@@ -40,50 +82,53 @@ class IndexMetrics(Collector):
                 self._backlogs[stage] = await queue.backlog()
 
     def collect(self) -> Iterable[Metric]:
-        yield from self._backlog_metrics()
-        yield from self._work_metrics()
-        calls = CounterMetricFamily(
-            "memtree_embedder_batches", "Calls of the embedder for passages.", labels=["outcome"]
-        )
-        for outcome, count in sorted(self._embedded.items()):
-            calls.add_metric([outcome], count)
-        yield calls
-
-    def _backlog_metrics(self) -> Iterable[Metric]:
-        up = _by_stage("queue_up", "1 where the queue of a stage tells what waits in it.")
-        jobs = _by_stage("queue_jobs", "Histories that wait to be indexed.")
-        tokens = _by_stage("queue_tokens", "Tokens that wait to be indexed.")
-        oldest = _by_stage(
-            "index_lag_seconds", "Age of the job that waits longest; 0 where none does."
-        )
-        for stage in self._queues:
-            backlog = self._backlogs.get(stage)
-            up.add_metric([stage], float(backlog is not None))
-            if backlog is not None:
-                jobs.add_metric([stage], backlog.jobs)
-                tokens.add_metric([stage], backlog.tokens)
-                oldest.add_metric([stage], backlog.oldest)
-        return (up, jobs, tokens, oldest)
-
-    def _work_metrics(self) -> Iterable[Metric]:
-        tokens = CounterMetricFamily(
-            "memtree_indexed_tokens", "Tokens that this process has indexed.", labels=["stage"]
-        )
-        seconds = CounterMetricFamily(
-            "memtree_index_busy_seconds", "Seconds that this took.", labels=["stage"]
-        )
-        batches = CounterMetricFamily(
-            "memtree_index_batches",
-            "Pieces of this work by outcome: done, or the code of an error.",
-            labels=["stage", "outcome"],
-        )
-        for stage, done in self._done.items():
-            tokens.add_metric([stage], done.tokens)
-            seconds.add_metric([stage], done.seconds)
-            for outcome, count in sorted(done.batches.items()):
+        up = {stage: float(stage in self._backlogs) for stage in self._queues}
+        help_ = "1 where the queue of a stage tells what waits in it."
+        yield by_label(GaugeMetricFamily, "memtree_queue_up", help_, "stage", up)
+        for name, (help_, field) in BACKLOG.items():
+            waiting = {stage: getattr(known, field) for stage, known in self._backlogs.items()}
+            yield by_label(GaugeMetricFamily, name, help_, "stage", waiting)
+        for name, (help_, field) in DONE.items():
+            done = {stage: getattr(totals, field) for stage, totals in self._done.items()}
+            yield by_label(CounterMetricFamily, name, help_, "stage", done)
+        help_ = "Pieces of this work by outcome: done, or the code of an error."
+        labels = ("stage", "outcome")
+        batches = CounterMetricFamily("memtree_index_batches", help_, labels=labels)
+        for stage, totals in self._done.items():
+            for outcome, count in sorted(totals.batches.items()):
                 batches.add_metric([stage, outcome], count)
-        return (tokens, seconds, batches)
+        yield batches
+        help_, calls = "Calls of the embedder for passages.", dict(sorted(self._embedded.items()))
+        yield by_label(CounterMetricFamily, "memtree_embedder_batches", help_, "outcome", calls)
 
 
-def _by_stage(name: str, help_: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"memtree_{name}", help_, labels=["stage"])
+class SummaryMetrics(Collector):
+    """Cost of summaries by a model, and how many were accepted: the queue's own counts."""
+
+    def __init__(self, queue: InProcessSummaries) -> None:
+        self._queue = queue
+
+    def collect(self) -> Iterable[Metric]:
+        totals = self._queue.totals
+        for name, (help_, label, field) in SUMMARIES.items():
+            counts = dict(sorted(getattr(totals, field).items()))
+            yield by_label(CounterMetricFamily, name, help_, label, counts)
+        yield CounterMetricFamily(
+            "memtree_summary_money",
+            "What the calls cost at the prices that are set.",
+            value=totals.micros / MILLION,
+        )
+        yield CounterMetricFamily(
+            "memtree_summary_jobs_dropped",
+            "Histories whose summaries were given up until their text comes again.",
+            value=self._queue.dropped,
+        )
+        yield GaugeMetricFamily(
+            "memtree_summary_pending_nodes", "Nodes that wait.", value=self._queue.waiting
+        )
+        yield SummaryMetricFamily(
+            "memtree_summary_call_seconds",
+            "Seconds that calls took, waits for their turn included.",
+            count_value=sum(totals.calls.values()),
+            sum_value=totals.seconds,
+        )

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from prometheus_client import Counter
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 from prometheus_client.utils import floatToGoString
@@ -22,12 +22,25 @@ Labels = tuple[str, ...]
 def counters(
     registry: CollectorRegistry, table: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Counter]:
-    """Make the library's counters of a table: by kind, the counter's name, its help and its
-    labels."""
+    """Make the library's counters of a table: by name, the counter's help and its labels."""
     return {
-        counted: Counter(name, help_, labels, registry=registry)
-        for counted, (name, help_, *labels) in table.items()
+        name: Counter(name, help_, labels, registry=registry)
+        for name, (help_, *labels) in table.items()
     }
+
+
+def by_label(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    help_: str,
+    label: str,
+    numbers: Mapping[str, float],
+) -> Metric:
+    """Return a metric of this kind with one label, whose values the keys of `numbers` are."""
+    family = kind(name, help_, labels=[label])
+    for value, number in numbers.items():
+        family.add_metric([value], number)
+    return family
 
 
 class LabelCounts(Collector):

@@ -45,58 +45,40 @@ STATUSES = {status: str(status) for status in (
 )}  # fmt: skip
 
 COUNTERS = {
-    "failures": (
-        "memtree_step_failures",
-        "Steps that failed; the answer went on without them.",
-        "step",
-    ),
-    "refusals": (
-        "memtree_refusals",
-        "Requests that ended with an error of ours, by its code.",
-        "code",
-    ),
-    "overflows": (
-        "memtree_overflows",
+    "memtree_step_failures": ("Steps that failed; the answer went on without them.", "step"),
+    "memtree_refusals": ("Requests that ended with an error of ours, by its code.", "code"),
+    "memtree_overflows": (
         "Prompts that the upstream found too long, packed smaller and sent again.",
     ),
-    "replays": (
-        "memtree_thinking_replays",
+    "memtree_thinking_replays": (
         "Requests whose thinking the upstream took for another prompt's, sent again without.",
     ),
-    "rounds": ("memtree_recall_rounds", "Rounds in which a model called recall tools."),
-    "memories": (
-        "memtree_injected_memories",
-        "Memories that stood in requests to a model, each time.",
-    ),
-    "memories_degraded": (
-        "memtree_injections_degraded",
+    "memtree_recall_rounds": ("Rounds in which a model called recall tools.",),
+    "memtree_injected_memories": ("Memories that stood in requests to a model, each time.",),
+    "memtree_injections_degraded": (
         "Chat requests whose memories were chosen by words alone, or not at all, by what failed.",
         "cause",
     ),
-    "behind_failures": ("memtree_background_failures", "Such work that failed.", "work"),
+    "memtree_background_failures": ("Such work that failed.", "work"),
 }
 MEMORY_COUNTERS = {
-    "raw": ("memtree_raw_tokens", "Tokens that were posted to memory."),
-    "sent": ("memtree_sent_tokens", "Tokens that memory sent in their place."),
-    "recall": ("memtree_recall_tokens", "Tokens sent in recall blocks."),
-    "saved": (
-        "memtree_folding_saved_tokens",
+    "memtree_raw_tokens": ("Tokens that were posted to memory.",),
+    "memtree_sent_tokens": ("Tokens that memory sent in their place.",),
+    "memtree_recall_tokens": ("Tokens sent in recall blocks.",),
+    "memtree_folding_saved_tokens": (
         "Input cost saved by requests that were cheaper than sending everything, in uncached "
         "input tokens at the prices in effect.",
     ),
-    "lost": (
-        "memtree_folding_lost_tokens",
+    "memtree_folding_lost_tokens": (
         "Input cost lost by requests that were dearer than sending everything, in the same unit.",
     ),
-    "deletions": ("memtree_deletions", "Deletions carried out, by what was named.", "scope"),
-    "epochs": (
-        "memtree_epoch_answers",
+    "memtree_deletions": ("Deletions carried out, by what was named.", "scope"),
+    "memtree_epoch_answers": (
         "Packed answers that went on with an epoch, or began one: only what goes on is cached "
         "by the provider.",
         "kind",
     ),
-    "prefix": (
-        "memtree_prefix_tokens",
+    "memtree_prefix_tokens": (
         "Tokens of these answers that stayed as the request before them had sent them, and "
         "those that changed or were new; system messages and tools included.",
         "kind",
@@ -117,65 +99,40 @@ class Metrics:
     """The counters of one app. Tokens as counted here, savings in uncached input tokens."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
+        registry = self._registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
         self._async_collectors: list[AsyncCollector] = []
         self._under_way = 0
-        in_flight = Gauge(
-            "memtree_requests_in_flight", "Requests that are under way.", registry=self._registry
-        )
-        in_flight.set_function(lambda: self._under_way)
-        self._requests = LabelCounts(
-            self._registry, "memtree_requests", "Requests by route of ours (`/*`: relayed) and status.",
-            ("route", "status"),
-        )  # fmt: skip
-        self._whole = LabelTimes(
-            self._registry, "memtree_request_seconds", "From a request's head to the end of its answer.",
-            COARSE, ("route",),
-        )  # fmt: skip
-        self._added = LabelTimes(
-            self._registry,
-            "memtree_added_seconds",
+        in_flight = "memtree_requests_in_flight", "Requests that are under way."
+        Gauge(*in_flight, registry=registry).set_function(lambda: self._under_way)
+        help_ = "Requests by route of ours (`/*`: relayed) and status."
+        self._requests = LabelCounts(registry, "memtree_requests", help_, ("route", "status"))
+        help_ = "From a request's head to the end of its answer."
+        self._whole = LabelTimes(registry, "memtree_request_seconds", help_, COARSE, ("route",))
+        help_ = (
             "What memory added to a request: from its whole body read to the request for the "
-            "model ready.",
-            FINE,
+            "model ready."
         )
-        self._steps = LabelTimes(
-            self._registry,
-            "memtree_step_seconds",
-            "Parts of that by step, one observation a request that took it; steps may overlap.",
-            FINE,
-            ("step",),
-        )
-        self._upstream = LabelTimes(
-            self._registry,
-            "memtree_upstream_seconds",
-            "From a request sent to the head of its answer.",
-            COARSE,
-        )
-        self._upstream_answers = LabelCounts(
-            self._registry,
-            "memtree_upstream_answers",
-            "Requests to the upstream by status, or by why there was none.",
-            ("status",),
-        )
-        self._counters = counters(self._registry, COUNTERS)
+        self._added = LabelTimes(registry, "memtree_added_seconds", help_, FINE)
+        help_ = "Parts of that by step, one observation a request that took it; steps may overlap."
+        self._steps = LabelTimes(registry, "memtree_step_seconds", help_, FINE, ("step",))
+        help_ = "From a request sent to the head of its answer."
+        self._upstream = LabelTimes(registry, "memtree_upstream_seconds", help_, COARSE)
+        help_ = "Requests to the upstream by status, or by why there was none."
+        self._replies = LabelCounts(registry, "memtree_upstream_answers", help_, ("status",))
+        self._counters = counters(registry, COUNTERS)
+        help_ = "Work in the background that requests began, by kind."
         self._behind = Histogram(
-            "memtree_background_seconds",
-            "Work in the background that requests began, by kind.",
-            ["work"],
-            buckets=COARSE,
-            registry=self._registry,
+            "memtree_background_seconds", help_, ["work"], buckets=COARSE, registry=registry
         )
-        self._answers = LabelCounts(
-            self._registry,
-            "memtree_answers",
+        help_ = (
             "Requests by what memory made of them (x-memtree-state), and why where a state alone "
             "does not say (x-memtree-reason, without its numbers); no mode where memory was not "
-            "asked.",
-            ("state", "mode", "reason"),
+            "asked."
         )
-        self._counters |= counters(self._registry, MEMORY_COUNTERS)
+        labels = ("state", "mode", "reason")
+        self._answers = LabelCounts(registry, "memtree_answers", help_, labels)
+        self._counters |= counters(registry, MEMORY_COUNTERS)
 
     def begin(self) -> None:
         self._under_way += 1
@@ -186,7 +143,7 @@ class Metrics:
         self._requests.add(seen.pattern, status(seen.status))
         self._whole.observe(seen.work.seconds, seen.pattern)
         if seen.error is not None:
-            self._counters["refusals"].labels(seen.error).inc()
+            self._counters["memtree_refusals"].labels(seen.error).inc()
         for call in seen.work.calls:
             self._called(call)
         if seen.memory.ms is not None:
@@ -194,17 +151,17 @@ class Metrics:
         for name, took in seen.work.steps.items():
             self._steps.observe(took, name)
         for name in seen.work.failed:
-            self._counters["failures"].labels(name).inc()
+            self._counters["memtree_step_failures"].labels(name).inc()
         if seen.rounds.overflows:
-            self._counters["overflows"].inc(seen.rounds.overflows)
+            self._counters["memtree_overflows"].inc(seen.rounds.overflows)
         if seen.rounds.thinking_replays:
-            self._counters["replays"].inc(seen.rounds.thinking_replays)
+            self._counters["memtree_thinking_replays"].inc(seen.rounds.thinking_replays)
         if seen.rounds.recalls:
-            self._counters["rounds"].inc(seen.rounds.recalls)
+            self._counters["memtree_recall_rounds"].inc(seen.rounds.recalls)
         if seen.memory.saved:
-            self._counters["memories"].inc(len(seen.memory.saved))
+            self._counters["memtree_injected_memories"].inc(len(seen.memory.saved))
         for cause in seen.memory.degraded:
-            self._counters["memories_degraded"].labels(cause).inc()
+            self._counters["memtree_injections_degraded"].labels(cause).inc()
         if seen.counted:
             self._count_memory(seen)
 
@@ -212,27 +169,32 @@ class Metrics:
         memory, saved = seen.memory, seen.entry.saving.saved
         self._answers.add(memory.state or "", memory.mode or "", memory.word)
         if memory.raw_tokens is not None:
-            self._counters["raw"].inc(memory.raw_tokens)
+            self._counters["memtree_raw_tokens"].inc(memory.raw_tokens)
         if memory.sent_tokens is not None:
-            self._counters["sent"].inc(memory.sent_tokens)
-            self._counters["recall"].inc(memory.recall_tokens or 0)
+            self._counters["memtree_sent_tokens"].inc(memory.sent_tokens)
+            self._counters["memtree_recall_tokens"].inc(memory.recall_tokens or 0)
         if memory.epoch is not None and memory.sent_tokens is not None:
-            self._counters["epochs"].labels("continued" if memory.continued else "begun").inc()
+            self._counters["memtree_epoch_answers"].labels(
+                "continued" if memory.continued else "begun"
+            ).inc()
             stays = min(memory.stays, memory.sent_tokens)
-            self._counters["prefix"].labels("stays").inc(stays)
-            self._counters["prefix"].labels("changes").inc(memory.sent_tokens - stays)
+            self._counters["memtree_prefix_tokens"].labels("stays").inc(stays)
+            self._counters["memtree_prefix_tokens"].labels("changes").inc(
+                memory.sent_tokens - stays
+            )
         # A counter cannot decrease, so savings and losses are counted separately.
         if saved:
-            self._counters["saved" if saved > 0 else "lost"].inc(abs(saved))
+            gained = "memtree_folding_saved_tokens" if saved > 0 else "memtree_folding_lost_tokens"
+            self._counters[gained].inc(abs(saved))
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:
         """Count background work that has ended. Implements `timing.BackgroundSink`."""
         self._behind.labels(name).observe(seconds)
         if failed:
-            self._counters["behind_failures"].labels(name).inc()
+            self._counters["memtree_background_failures"].labels(name).inc()
 
     def deleted(self, scope: str) -> None:
-        self._counters["deletions"].labels(scope).inc()
+        self._counters["memtree_deletions"].labels(scope).inc()
 
     def show_also(self, collector: Collector) -> None:
         """Show the numbers of another collector, too. An `AsyncCollector` is read before each page,
@@ -256,7 +218,7 @@ class Metrics:
         return Response(encode(self._registry), headers={"content-type": content_type})
 
     def _called(self, call: UpstreamTiming) -> None:
-        self._upstream_answers.add(status(call.status))
+        self._replies.add(status(call.status))
         if isinstance(call.status, int):
             self._upstream.observe(call.seconds)
 

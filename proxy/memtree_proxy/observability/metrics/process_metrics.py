@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 from memtree import __version__
 from memtree.process.bounded import SizedCache
 from memtree_proxy.observability.log import Tally
+from memtree_proxy.observability.metrics.label_series import by_label
 
 BEAT = 0.5  # seconds between two measurements of the event loop
 # Seconds. Request handlers block the loop for up to 25 ms; a tenth of a second is noticeable in
@@ -39,14 +40,9 @@ class ProcessMetrics(Collector):
             "What runs here.",
             {"version": __version__, "python": platform.python_version()},
         )
-        warnings = CounterMetricFamily(
-            "memtree_warnings",
-            "Log lines of warnings and errors by event, as in `store.unavailable`.",
-            labels=["event"],
-        )
-        for event, count in sorted(self._tally.counts.items()):
-            warnings.add_metric([event], count)
-        yield warnings
+        help_ = "Log lines of warnings and errors by event, as in `store.unavailable`."
+        warnings = dict(sorted(self._tally.counts.items()))
+        yield by_label(CounterMetricFamily, "memtree_warnings", help_, "event", warnings)
 
 
 class LoopLag(Collector):
@@ -89,11 +85,6 @@ class CacheMetrics(Collector):
         self._caches = caches
 
     def collect(self) -> Iterable[Metric]:
-        held = GaugeMetricFamily(
-            "memtree_cache_bytes",
-            "Bytes that each cache of posted conversations holds, estimated.",
-            labels=["cache"],
-        )
-        for name, cache in sorted(self._caches.items()):
-            held.add_metric([name], cache.nbytes)
-        yield held
+        help_ = "Bytes that each cache of posted conversations holds, estimated."
+        held = {name: cache.nbytes for name, cache in sorted(self._caches.items())}
+        yield by_label(GaugeMetricFamily, "memtree_cache_bytes", help_, "cache", held)
