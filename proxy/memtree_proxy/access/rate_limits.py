@@ -9,15 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
-
-from prometheus_client.core import (
-    GaugeMetricFamily,
-    Metric,
-)
-from prometheus_client.registry import Collector
 
 from memtree.errors import RateLimited
 from memtree.process.bounded import MAX_TENANTS
@@ -187,18 +181,3 @@ class CostlyWork:
         finally:
             self._running -= Counter((tenant,))  # removes zeros
             self._rates.charge(tenant, meter.seconds)
-
-
-class WaitMetrics(Collector):
-    """Number of requests that wait for their tree now. The step `wait` shows how many did, and for
-    how long."""
-
-    def __init__(self, waits: WaitingRequests) -> None:
-        self._waits = waits
-
-    def collect(self) -> Iterable[Metric]:
-        yield GaugeMetricFamily(
-            "memtree_requests_waiting",
-            "Requests that wait for their tree to be built.",
-            value=self._waits.all,
-        )

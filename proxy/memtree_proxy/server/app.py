@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from prometheus_client import Gauge
 from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -25,12 +26,7 @@ from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.event_streams import EVENT_PACE, EventPace, EventStreams
 from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.local_user import LocalUser
-from memtree_proxy.access.rate_limits import (
-    CostlyWork,
-    RequestRates,
-    WaitingRequests,
-    WaitMetrics,
-)
+from memtree_proxy.access.rate_limits import CostlyWork, RequestRates, WaitingRequests
 from memtree_proxy.access.wallet_access import WalletAccess
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
@@ -65,7 +61,7 @@ from memtree_proxy.observability.metrics.index_metrics import SummaryMetrics
 from memtree_proxy.observability.metrics.metrics import Metrics
 from memtree_proxy.observability.metrics.process_metrics import CacheMetrics
 from memtree_proxy.observability.records.request_log import PACE as PACE_OF_LOG
-from memtree_proxy.observability.records.request_log import LogMetrics, RequestLogWriter
+from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.observability.records.usage_tallies import UsageTallies
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.server import browser_guard
@@ -319,13 +315,17 @@ def _collectors(
     services: Services, shared: _Shared, caches: Mapping[str, SizedCache]
 ) -> list[Collector]:
     """Collect metrics other than those of requests."""
+    help_ = "Requests that wait for their tree to be built."
+    waiting = Gauge("memtree_requests_waiting", help_, registry=None)
+    # The step `wait` shows how many did, and for how long.
+    waiting.set_function(lambda: shared.waits.all)
     return [
         *([SummaryMetrics(services.summaries)] if services.summaries else []),
         ExtractionMetrics(services.memory_services.extracting),
         *services.collectors,
-        WaitMetrics(shared.waits),
+        waiting,
         CacheMetrics(caches),
-        LogMetrics(shared.requests),
+        shared.requests.dropped,
     ]
 
 

@@ -20,7 +20,7 @@ from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore, SqliteStore
 from memtree_proxy.observability import request_trace
 from memtree_proxy.observability.records import background_writer
-from memtree_proxy.observability.records.request_log import LogMetrics, RequestLogWriter
+from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.server.app import create_app
 from tests.http.pages.test_usage import metrics
 from tests.http.served.fakes import FakeMemory, services, turn
@@ -110,8 +110,8 @@ async def test_the_oldest_are_dropped_and_counted(caplog: pytest.LogCaptureFixtu
     for number in range(25, 50):
         writer.count(ended(f"{number:016x}"))
         await asyncio.sleep(SOON / 10)
-    (shown,) = LogMetrics(writer).collect()
-    assert writer.dropped == shown.samples[0].value == 30
+    (shown,) = writer.dropped.collect()
+    assert shown.samples[0].value == 30
     store.error = None
     async with asyncio.timeout(PATIENCE):
         while len(await store.ids()) < 20:  # noqa: ASYNC110

@@ -25,8 +25,8 @@ from memtree.background.summarizing.spending import MILLION
 from memtree.errors import Unavailable
 from memtree_proxy.observability.metrics.label_series import by_label
 
-# By name: the help, the label unless it is the stage, and the field that is shown: of a `Backlog`, of
-# `StageTotals`, of the totals of summaries.
+# By name: the help, the label unless that is the stage, and the field of a `Backlog`, of
+# `StageTotals`, or of the totals of summaries.
 BACKLOG = {
     "memtree_queue_jobs": ("Histories that wait to be indexed.", "jobs"),
     "memtree_queue_tokens": ("Tokens that wait to be indexed.", "tokens"),

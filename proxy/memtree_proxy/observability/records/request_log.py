@@ -14,13 +14,11 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import Counter as MetricCounter
 
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog, RequestRow
@@ -39,17 +37,6 @@ TRIMMED = 1_000  # new rows of a tenant after which its oldest ones are trimmed
 class WaitingRow(NamedTuple):
     tenant: str
     row: RequestRow
-
-
-class LogMetrics(Collector):
-    """Metrics of rows that the log dropped."""
-
-    def __init__(self, writer: RequestLogWriter) -> None:
-        self._writer = writer
-
-    def collect(self) -> Iterator[Metric]:
-        help_ = "Requests that the log dropped, since the store did not take them."
-        yield CounterMetricFamily("memtree_requests_dropped", help_, self._writer.dropped)
 
 
 Rows = dict[str, list[RequestRow]]
@@ -71,7 +58,9 @@ class RequestLogWriter(BackgroundWriter):
         self.store, self._now, self._most = store, now, most
         self._waiting: deque[WaitingRow] = deque()
         self._under_way = 0  # rows that are being written now
-        self.dropped = 0
+        help_ = "Requests that the log dropped, since the store did not take them."
+        self.dropped = MetricCounter("memtree_requests_dropped", help_, registry=None)
+        self._dropping = False
         self._written: Counter[str] = Counter()  # rows by tenant since they were trimmed
         self._deleted: set[str] = set()  # tenants deleted while rows were written
         self._changed = asyncio.Event()  # set, and replaced by a new one, with each transaction
@@ -150,6 +139,7 @@ class RequestLogWriter(BackgroundWriter):
         if self.left <= self._most:
             return
         self._waiting.popleft()
-        self.dropped += 1
-        if self.dropped == 1:
+        self.dropped.inc()
+        if not self._dropping:
             logger.warning("requests.dropped waiting=%d", self._most)
+        self._dropping = True
