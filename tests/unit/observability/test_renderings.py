@@ -1,4 +1,4 @@
-"""Row, tallies, metrics, log line and span are renderings of one record: they say the same facts."""
+"""Row, tallies, metrics, log line and span are renderings of one record: they say the same."""
 
 from __future__ import annotations
 
