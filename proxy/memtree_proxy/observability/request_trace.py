@@ -3,8 +3,8 @@
 renderings of this record; none of them keeps it.
 
 `Trace` is the `memtree.process.tracing.Tracer` of a request. Steps are summed by name, and kept
-individually only if traces are exported. It contains no message text, no model's name and no
-credential.
+individually only if traces are exported. No rendering contains message text or a credential, and
+only the row contains the model's name.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Edge:
         seen.work.seconds = time.perf_counter() - seen.work.begun
         if seen.memory.answer is not None:
             self._save(seen, seen.memory.answer)
-            # it holds text, and the trace is kept until the log is written
+            # it holds text, and tasks that the request began may keep the trace
             seen.memory.answer = None
         seen.count_unread()
         if seen.entry.dialect:

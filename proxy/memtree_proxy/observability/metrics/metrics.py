@@ -174,14 +174,11 @@ class Metrics:
             self._counters["memtree_sent_tokens"].inc(memory.sent_tokens)
             self._counters["memtree_recall_tokens"].inc(memory.recall_tokens or 0)
         if memory.epoch is not None and memory.sent_tokens is not None:
-            self._counters["memtree_epoch_answers"].labels(
-                "continued" if memory.continued else "begun"
-            ).inc()
-            stays = min(memory.stays, memory.sent_tokens)
-            self._counters["memtree_prefix_tokens"].labels("stays").inc(stays)
-            self._counters["memtree_prefix_tokens"].labels("changes").inc(
-                memory.sent_tokens - stays
-            )
+            kind = "continued" if memory.continued else "begun"
+            self._counters["memtree_epoch_answers"].labels(kind).inc()
+            prefix, stays = self._counters["memtree_prefix_tokens"], memory.stays
+            prefix.labels("stays").inc(min(stays, memory.sent_tokens))
+            prefix.labels("changes").inc(max(0, memory.sent_tokens - stays))
         # A counter cannot decrease, so savings and losses are counted separately.
         if saved:
             gained = "memtree_folding_saved_tokens" if saved > 0 else "memtree_folding_lost_tokens"
