@@ -87,17 +87,19 @@ def _aligned(kept: Sequence[Message], posted: Sequence[Message]) -> Iterator[tup
 
 
 def recalled(message: Message, posted: Message) -> str | None:
-    """The recall block in front of the posted text; empty where the message is the posted one,
-    None where it is neither."""
+    """The recall block in front of the posted text, behind it in a result; empty where the message
+    is the posted one, None where it is neither."""
     if message.raw == posted.raw:
         return ""
-    if message.role != "user" or posted.role != "user":
+    if message.role != posted.role or message.role not in ("user", "tool"):
         return None
-    new, old = message.content, posted.content
-    if isinstance(new, str) and isinstance(old, str) and new.endswith(f"\n\n{old}"):
-        block = new[: len(new) - len(old) - 2]
-    elif isinstance(new, list) and isinstance(old, list) and new[1:] == old and new:
-        block = new[0].get("text", "").rstrip("\n") if new[0].get("type") == "text" else ""
+    new, old, behind = message.content, posted.content, message.role == "tool"
+    if isinstance(new, str) and isinstance(old, str):
+        same = new.startswith(f"{old}\n\n") if behind else new.endswith(f"\n\n{old}")
+        block = (new[len(old) + 2 :] if behind else new[: len(new) - len(old) - 2]) if same else ""
+    elif isinstance(new, list) and isinstance(old, list) and len(new) == len(old) + 1:
+        own, rest = (new[-1], new[:-1]) if behind else (new[0], new[1:])
+        block = own.get("text", "").strip("\n") if rest == old and own.get("type") == "text" else ""
     else:
         return None
     others = [(k, v) for k, v in message.fields.items() if k != "content"]

@@ -166,7 +166,7 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     usual, loop, looping = RECENT_SHARE * target, LOOP_SHARE * target, _looping(history)
-    if looping and not _requests(history):
+    if looping and not _questions(history):
         usual = loop
     cut, recent = _cut(history, target, usual, (loop, loop) if looping else ())
     cut, recent = _spare(history, target, cut, recent, least_memory(target))
@@ -199,7 +199,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     start = LOOP_START if looping else START
     usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
     if limits.hard:
-        usual = (LOOP_SHARE if looping and not _requests(history) else HARD_RECENT) * target
+        usual = (LOOP_SHARE if looping and not _questions(history) else HARD_RECENT) * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
     cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target) if looping else ())
     least = least_memory(target) if limits.hard else memory
@@ -335,10 +335,10 @@ def _looping(history: History) -> bool:
     return any(calls_in_text(history.messages[at].raw) for at in islice(last, 3))
 
 
-def _requests(history: History) -> bool:
-    """Return True if the newest message is a request. It says itself what it is about, so older
-    evidence for it is worth more than the newest text."""
-    return history.asks(len(history) - 1)
+def _questions(history: History) -> bool:
+    """Return True if the newest message contains a question. That is often about what was long ago,
+    so older evidence for it is worth more than the newest text."""
+    return history.questions(len(history) - 1)
 
 
 def _open_with_assistant(

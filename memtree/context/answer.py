@@ -26,11 +26,12 @@ from memtree.unfolding.explain import Evidence
 
 @dataclass(frozen=True, slots=True)
 class KeptMessage:
-    """A posted message, unchanged. `index`: its place among all posted messages. `block`: text to
-    put in front of its own: a recall block with its separator."""
+    """A posted message, unchanged. `index`: its place among all posted messages. `block`: a recall
+    block with its separator, to put in front of the message's own text, or `behind` it."""
 
     index: int
     block: str = ""
+    behind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +196,11 @@ def assembled(posted: History, ask: CompressRequest, state: State, layout: Answe
     border = posted.posted[layout.cut]
     front = [KeptMessage(index) for index, _ in posted.system if index < border]
     blocks = {
-        posted.posted[message]: text + recall_block.SEAM for message, text in layout.blocks.items()
+        posted.posted[message]: _beside(posted, message, text)
+        for message, text in layout.blocks.items()
     }
-    behind = [
-        KeptMessage(index, blocks.get(index, "")) for index in range(border, len(ask.messages))
-    ]
+    later = range(border, len(ask.messages))
+    behind = [blocks.get(index) or KeptMessage(index) for index in later]
     carried = preamble(posted, layout.head, layout.cut) if layout.text else NONE
     memory = _memory_items(posted, ask, layout, carried) if layout.text else []
     whole = layout.whole if layout.text else []
@@ -215,6 +216,13 @@ def assembled(posted: History, ask: CompressRequest, state: State, layout: Answe
         recall_tokens=layout.block_tokens,
         begun=len(ask.messages),
     )
+
+
+def _beside(posted: History, message: int, block: str) -> KeptMessage:
+    """Return a message with a recall block: behind a result, in front of a user's text."""
+    if recall_block.is_behind(posted, message):
+        return KeptMessage(posted.posted[message], recall_block.SEAM + block, behind=True)
+    return KeptMessage(posted.posted[message], block + recall_block.SEAM)
 
 
 def begun_at(posted: History, ask: CompressRequest, start: int) -> int:

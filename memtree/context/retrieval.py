@@ -176,7 +176,7 @@ class Retriever:
     async def _vectors(self, texts: Sequence[str]) -> tuple[Vectors, bool]:
         """Return the vectors of the texts, none if there are none; and True if the embedder
         failed."""
-        if self._embedder is None or not all(map(str.strip, texts)):
+        if self._embedder is None or not texts or not all(map(str.strip, texts)):
             return (), False
         try:
             with tracing.step("embed"):

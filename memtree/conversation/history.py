@@ -100,6 +100,10 @@ class History:
             return False
         return not message.joined or bool(self.view(index).text.strip())
 
+    def questions(self, index: int) -> bool:
+        """Return True if the user wrote it and it contains a question."""
+        return self.asks(index) and any(mark in self.view(index).text for mark in "?？؟")
+
     def first_request(self, messages: int) -> str:
         """Return the text of the user's first message with words among the first `messages`, but
         none that a client's program posted in the user's role; "" without one."""

@@ -30,8 +30,9 @@ def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[by
 
 def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
     match item:
-        case KeptMessage(index, block):
-            return with_text_before(posted[index].raw, block)
+        case KeptMessage(index, block, behind):
+            raw = posted[index].raw
+            return with_text_behind(raw, block, "") if behind else with_text_before(raw, block)
         case MemoryText():
             return _memory_message(item, posted)
         case AssistantLine(text):

@@ -1,8 +1,9 @@
-"""Recall blocks: excerpts for one user message, sent before its text and unchanged from then on.
+"""Recall blocks: excerpts for one message, sent beside its text and unchanged from then on.
 
 A memory message stays the same for many turns, so older passages that a new question needs are sent
-with the question. A block is planned once, from hidden passages: those before the cut that are
-neither in the memory message nor in an earlier block.
+with the question, before its text; and in a tool loop those of files that the newest calls and
+results name, behind the text of the newest result. A block is planned once, from hidden passages:
+those before the cut that are neither in the memory message nor in an earlier block.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
+from memtree.conversation.message import RESULT_ROLES
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
@@ -23,6 +25,7 @@ from memtree.text.words.acknowledgements import is_acknowledgement
 from memtree.tree.node import Node
 from memtree.unfolding.excerpts.duplicates import ShownTexts
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
+from memtree.unfolding.excerpts.files_in_hand import FileInHand, hand_rows
 from memtree.unfolding.excerpts.units import folded_rows
 from memtree.unfolding.memory_message.memory_text import (
     Days,
@@ -39,6 +42,9 @@ from memtree.unfolding.unfold import excerpts_of
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"
 NOTE = "Excerpts of earlier messages, verbatim, that may matter for the message below."
+BEHIND = (
+    "Excerpts of earlier messages, verbatim, of files named above. They are no part of the result."
+)
 SEAM = "\n\n"
 WRAPPER = 40  # tokens of the fixed lines above
 # Shares of the newest message's own BM25 score: beside an embedder, and without one
@@ -67,10 +73,15 @@ def named_leaves(corpus: Corpus, outline: Iterable[OutlineNode]) -> Versions:
     return versions_of(corpus.leaves[leaf] for leaf in at)
 
 
-def text_of(block: RecallPlan, history: History, nodes: Versions) -> str:
-    """Return the block as it is sent, without the separator after it. Raises `KeyError` if a node
-    is not in `nodes`."""
-    lines = [f"{OPENING}\n{NOTE}\n"]
+def is_behind(history: History, message: int) -> bool:
+    """Return True if the block of a message stands behind its text: the message is a result."""
+    return history.facts[message].role in RESULT_ROLES
+
+
+def text_of(block: RecallPlan, history: History, nodes: Versions, *, behind: bool = False) -> str:
+    """Return the block as it is sent, without the separator. `behind`: it stands behind a result.
+    Raises `KeyError` if a node is not in `nodes`."""
+    lines = [f"{OPENING}\n{BEHIND if behind else NOTE}\n"]
     above: Sequence[OutlineNode] = ()
     days = Days()
     for run in runs(placed(block), history):
@@ -109,30 +120,56 @@ def chosen(
     if not wants(history) and not _leads(ranking, hidden, before & ~hidden):
         return RecallPlan()
     fused = np.where(matters, ranking.fused, 0.0).astype(np.float32)
-    shown = ShownTexts()
-    for span in sent:
-        shown.add(history.view(span.message).text[span.start : span.end])
     turns = Turns.of(ranked)
     paths = LeafLines(ranked, plan.cut, turns, brief=room < LONG)
+    shown = _shown(history, sent)
     units = Units(history, corpus, fused, matters, plan.cut, shown=shown, paths=paths, fill=False)
     shares = Shares(0, int(USER_SHARE * room)) if lopsided(corpus, before) else None
     choices = units.choose(Room(room - WRAPPER), shares)
-    above = paths.lines()
-    return _fitted(choices, above, turns, history, named_leaves(corpus, above), room)
+    return _fitted(choices, paths, turns, ranked, room)
+
+
+def of_files(
+    ranked: RankedHistory,
+    plan: Plan,
+    earlier: Iterable[TextSpan],
+    room: int,
+    files: Sequence[FileInHand],
+) -> RecallPlan:
+    """Plan a block for the newest result: passages of `files` that are not visible, at most `room`
+    tokens as sent; empty for none."""
+    history, corpus = ranked.history, ranked.corpus
+    sent = [*plan.verbatim, *earlier]
+    hidden = unsent(corpus, plan, sent)
+    fused = np.where(hidden, ranked.ranking.fused, 0.0).astype(np.float32)
+    rows = hand_rows(files, corpus, fused, hidden)
+    turns = Turns.of(ranked)
+    paths = LeafLines(ranked, plan.cut, turns, brief=True)
+    shown = _shown(history, sent)
+    units = Units(history, corpus, fused, hidden, plan.cut, shown=shown, paths=paths, fill=False)
+    return _fitted(units.of_files(rows, Room(room - WRAPPER)), paths, turns, ranked, room)
+
+
+def _shown(history: History, sent: Iterable[TextSpan]) -> ShownTexts:
+    shown = ShownTexts()
+    for span in sent:
+        shown.add(history.view(span.message).text[span.start : span.end])
+    return shown
 
 
 def _fitted(
     choices: list[ExcerptChoice],
-    outline: Sequence[OutlineNode],
+    paths: LeafLines,
     turns: Turns,
-    history: History,
-    nodes: Versions,
+    ranked: RankedHistory,
     room: int,
 ) -> RecallPlan:
     """Return as many choices, best first, as fit exactly, with the lines above them."""
+    history, outline = ranked.history, paths.lines()
+    nodes, behind = named_leaves(ranked.corpus, outline), is_behind(history, len(history) - 1)
     while choices:
         block = _block(choices, outline, turns)
-        over = tokens.count(text_of(block, history, nodes) + SEAM) - room
+        over = tokens.count(text_of(block, history, nodes, behind=behind) + SEAM) - room
         if over <= 0:
             return block
         while choices and over > 0:
@@ -203,7 +240,7 @@ def needless(history: History) -> bool:
 def wants(history: History) -> bool:
     """Return True if the newest message asks for something, rather than being a remark in a chat:
     it contains a question, or is part of a dialogue in which the other side does the work."""
-    if any(mark in history.view(len(history) - 1).text for mark in "?？؟"):
+    if history.questions(len(history) - 1):
         return True
     recent = history.facts[-RECENT:]
     mine = [fact.tokens for fact in recent if fact.role == "user"]

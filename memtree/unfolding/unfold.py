@@ -91,9 +91,9 @@ def unfold(
     log = tokens.count("\n".join(work_lines(work, history)))
     room = budget - WRAPPER - size_of(pins.chosen) - log
     talk = 0.0 if window.brief else split.talk
-    # A request says itself what it is about; in a loop the files at work are the best guess.
-    is_request = history.asks(len(history) - 1)
-    files = () if turns.are_talk or window.brief or is_request else files_in_hand(history)
+    # A question says itself what it is about; in a loop the files at work are the best guess.
+    is_question = history.questions(len(history) - 1)
+    files = () if turns.are_talk or window.brief or is_question else files_in_hand(history)
     lines = talk if turns.are_talk else np.interp(budget, *split.outline)
     if files:
         lines = min(lines, split.lines)

@@ -57,7 +57,13 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
         return self._kept(posted, epoch.id, plan.cut, _quoted(plan), rendered)
 
     def block(
-        self, posted: History, epoch: Epoch, plan: RecallPlan, nodes: recall_block.Versions
+        self,
+        posted: History,
+        epoch: Epoch,
+        plan: RecallPlan,
+        nodes: recall_block.Versions,
+        *,
+        behind: bool,
     ) -> str:
         """Return the text of a recall block within an epoch; empty if it shows nothing."""
         if not plan:
@@ -68,7 +74,7 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
             (epoch.id, shown),
             epoch.plan.cut,
             _quoted(shown),
-            lambda: RenderedText(recall_block.text_of(shown, posted, nodes)),
+            lambda: RenderedText(recall_block.text_of(shown, posted, nodes, behind=behind)),
         ).text
 
     def _kept(

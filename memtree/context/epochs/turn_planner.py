@@ -18,6 +18,7 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.text.memory_lines import MemoryLine
 from memtree.unfolding import recall_block
+from memtree.unfolding.excerpts.files_in_hand import named_files
 from memtree.unfolding.plan import RecallPlan
 
 
@@ -38,7 +39,8 @@ class TurnPlanner:
         added = self._added(request, content)
         taken = injected_memories.size(added)
         (block, above), by_words = await self._recall_block(request, index, content, taken, early)
-        shown = self._texts.block(posted, content.epoch, block, above)
+        behind = recall_block.is_behind(posted, len(posted) - 1)
+        shown = self._texts.block(posted, content.epoch, block, above, behind=behind)
         shown += recall_block.SEAM if block else ""
         block_tokens = tokens.count(shown) + taken
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
@@ -85,22 +87,31 @@ class TurnPlanner:
         taken: int,
         early: EarlyVectors | None,
     ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
-        """Return a recall block for the newest message, if that is a new user message, with the
-        nodes that it names; and True if passages were ranked without vectors. `taken`: tokens of
-        its room that are already used."""
-        posted = request.posted
-        if not index.whole or recall_block.needless(posted):
+        """Return a recall block for the newest message, if that is a new user message or a result,
+        with the nodes that it names; and True if passages were ranked without vectors. `taken`:
+        tokens of its room that are already used."""
+        posted, plan = request.posted, content.epoch.plan
+        # A memory message that begins now has the files in hand already.
+        continues = content.retrieved is None
+        loops = continues and recall_block.is_behind(posted, len(posted) - 1)
+        if not index.whole or (recall_block.needless(posted) and not loops):
             return (RecallPlan(), {}), False
-        wants = recall_block.wants(posted)
+        wants = not loops and recall_block.wants(posted)
         room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants) - taken
-        if room < recall_block.LEAST:
+        files = named_files(posted, plan.cut) if loops and room >= recall_block.LEAST else []
+        if room < recall_block.LEAST or (loops and not files):
             return (RecallPlan(), {}), False
         earlier = [span for turn in content.blocks.values() for span in turn.block]
 
         def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
-            plan, relevant = content.epoch.plan, self._retriever.relevant
-            block = recall_block.chosen(ranked, plan, earlier, room, relevant)
+            block = (
+                recall_block.of_files(ranked, plan, earlier, room, files)
+                if loops
+                else recall_block.chosen(ranked, plan, earlier, room, self._retriever.relevant)
+            )
             return block, recall_block.named_leaves(ranked.corpus, block.outline)
 
         query = early.query if early else query_of(posted, request.ask.query)
+        if loops:  # the names of files are enough: no vectors
+            query = replace(query, meanings=())
         return await self._retriever.rank(posted, index, query, work, early)

@@ -144,9 +144,10 @@ class TurnContent:
     retrieved: RetrievedContext | None = None
     by_words: bool = False
 
-    def block_text(self, turn: EpochTurn, posted: History, texts: RenderedTexts) -> str:
-        """Return the text that stands before the newest message of a turn."""
-        recall = texts.block(posted, self.epoch, turn.recall, self.versions)
+    def block_text(self, message: int, posted: History, texts: RenderedTexts) -> str:
+        """Return the text that stands beside a message."""
+        turn, behind = self.blocks[message], recall_block.is_behind(posted, message)
+        recall = texts.block(posted, self.epoch, turn.recall, self.versions, behind=behind)
         return injected_memories.beside(recall, turn.memories, self.lines)
 
 
@@ -159,7 +160,7 @@ def epoch_result(
 ) -> CompressResult:
     """Build the answer, with its costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
-    blocks = {m: content.block_text(t, posted, texts) for m, t in content.blocks.items()}
+    blocks = {m: content.block_text(m, posted, texts) for m in content.blocks}
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
     memory = content.epoch.memory - MESSAGE_OVERHEAD
     layout = AnswerLayout(

@@ -48,6 +48,18 @@ def with_blocks(raw: bytes, more: Sequence[bytes]) -> bytes:
     return _with_content(raw, [*blocks[: last + 1], *more, *blocks[last + 1 :]])
 
 
+def with_text_in_result(raw: bytes, text: str) -> bytes:
+    """Append a text to the last result of a user message. Text beside the results would end the
+    round for the server, which then drops the thinking in it."""
+    blocks = blocks_of(raw)
+    last = max(at for at, block in enumerate(blocks) if _kind(block) == "tool_result")
+    fields = _fields(blocks[last])
+    parts = blocks_of(blocks[last])
+    content = json_body.joined([*parts, text_block(text)])
+    blocks[last] = json_fields.with_value(blocks[last], fields, "content", content)
+    return _with_content(raw, blocks)
+
+
 def without_blocks(raw: bytes, left_out: Collection[int]) -> bytes:
     """Remove some blocks of a message; return b"" if none is left."""
     kept = [block for at, block in enumerate(blocks_of(raw)) if at not in left_out]

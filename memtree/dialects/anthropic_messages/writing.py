@@ -158,10 +158,15 @@ class _Outgoing:
 
     def of(self, items: Sequence[AnswerItem]) -> list[_Sent]:
         blocks = self._blocks(items)
+        behind = {
+            self.request.place(item.index): item.block
+            for item in items
+            if isinstance(item, KeptMessage) and item.behind
+        }
         places: set[int] = set()
         for item in items:
             if isinstance(item, KeptMessage):
-                self._keep(item.index, places, blocks)
+                self._keep(item.index, places, blocks, behind)
         self.sent.sort(key=lambda sent: sent.first)  # a system message may be out of order
         if self.folds and self.request.enabled:
             self._begin_with_thinking()
@@ -178,7 +183,7 @@ class _Outgoing:
         blocks: dict[int, list[bytes]] = {}
         translated = self.request.translated
         for item in items:
-            if isinstance(item, KeptMessage) and item.block:
+            if isinstance(item, KeptMessage) and item.block and not item.behind:
                 place = self.request.place(item.index)
                 if place >= 0 and translated.marks[place] & (USER | CLOSED) == USER:
                     blocks.setdefault(place, []).append(content.text_block(item.block))
@@ -186,8 +191,15 @@ class _Outgoing:
             blocks.setdefault(newest, []).append(_memory_block(self.memories))
         return blocks
 
-    def _keep(self, canonical: int, places: set[int], blocks: Mapping[int, list[bytes]]) -> None:
-        """Send the posted message of a canonical one, once."""
+    def _keep(
+        self,
+        canonical: int,
+        places: set[int],
+        blocks: Mapping[int, list[bytes]],
+        behind: Mapping[int, str],
+    ) -> None:
+        """Send the posted message of a canonical one, once. `behind`: texts that stand in the last
+        result of a message, by its place."""
         place = self.request.place(canonical)
         if place < 0 or place in places:
             return
@@ -197,6 +209,8 @@ class _Outgoing:
             raw = content.without_blocks(raw, message.thinking)
         if place in blocks:
             raw = content.with_blocks(raw, blocks[place])
+        if place in behind:
+            raw = content.with_text_in_result(raw, behind[place])
         if raw:
             self.sent.append(_Sent(message.role, raw, place, place + 1))
 

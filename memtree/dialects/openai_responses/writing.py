@@ -34,21 +34,24 @@ class PostedItems:
         items, since a late output's canonical message precedes items posted before it. `texts`: by
         item, the text to insert in front of its own."""
         sent: list[bytes] = []
-        kept: dict[int, str] = {}
+        kept: dict[int, bytes] = {}
         for item in answer:
             if isinstance(item, KeptMessage):
                 for place in self._canonical.items(item.index):
-                    kept[place] = texts.get(place, "") + item.block
+                    kept[place] = self._kept(place, texts.get(place, ""), item)
                 continue
-            sent += self._kept(kept)
+            sent += (kept[place] for place in sorted(kept))
             kept = {}
             sent += self._of_ours(item)
-        return [*sent, *self._kept(kept)]
+        return [*sent, *(kept[place] for place in sorted(kept))]
 
-    def _kept(self, blocks: Mapping[int, str]) -> Iterator[bytes]:
-        for place in sorted(blocks):
-            block = blocks[place]
-            yield with_text_before(self._raws[place], block) if block else self._raws[place]
+    def _kept(self, place: int, text: str, item: KeptMessage) -> bytes:
+        raw = self._raws[place]
+        if item.behind:
+            raw = with_text_behind(raw, item.block)
+        elif item.block:
+            text += item.block
+        return with_text_before(raw, text) if text else raw
 
     def _of_ours(self, item: MemoryText | AssistantLine) -> list[bytes]:
         if isinstance(item, AssistantLine):
@@ -103,6 +106,22 @@ def with_text_before(raw: bytes, text: str) -> bytes:
     if content[:1] not in (b"[", b'"'):
         return memory_message(text) + b"," + raw
     return json_fields.with_value(raw, fields, name, before(content, text))
+
+
+def with_text_behind(raw: bytes, text: str) -> bytes:
+    """Append text to an output's own; all its other bytes stay. Behind an output without text it is
+    a separate message."""
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    output = bytes(fields.get("output", b""))
+    if output.startswith(b'"'):
+        return json_fields.with_value(
+            raw, fields, "output", output[:-1] + msgspec.json.encode(text)[1:]
+        )
+    if output.startswith(b"["):
+        comma = b"," if output[1:-1].strip() else b""
+        last = comma + msgspec.json.encode(_text(text)) + b"]"
+        return json_fields.with_value(raw, fields, "output", output[:-1] + last)
+    return raw + b"," + memory_message(text)
 
 
 def before(content: bytes, text: str) -> bytes:

@@ -140,10 +140,7 @@ class Units:
         of files in hand, best first, for `most` tokens."""
         chosen: list[ExcerptChoice] = []
         if hand:
-            rows = np.array(hand, np.int64)
-            chosen += self._within(
-                room, most, lambda own: self._take(rows, own, "file", self._file_unit)
-            )
+            chosen += self._within(room, most, lambda own: self.of_files(hand, own))
         if lines:
             chosen += self._within(room, lines.lead, lambda own: self._lead(own, lines))
             mine = self._order[self._are_of_user(self._order)]
@@ -160,6 +157,10 @@ class Units:
                 room, lines.answers, lambda own: self._lines(own, lines.query, quoted)
             )
         return self.kept([*chosen, *self._take(self._order, room, "excerpt")])
+
+    def of_files(self, rows: Sequence[int], room: Room) -> list[ExcerptChoice]:
+        """Choose passages of files, whole pieces of them, in this order."""
+        return self._take(np.array(rows, np.int64), room, "file", self._file_unit)
 
     def kept(self, choices: Iterable[ExcerptChoice]) -> list[ExcerptChoice]:
         """Return the choices without those contained in a longer text that was chosen later."""

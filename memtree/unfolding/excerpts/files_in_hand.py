@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
+from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.message_list import raws_of
 from memtree.digests.tool_calls.calls import shown_files
 from memtree.digests.tool_calls.event import CREATED, EDITED, WRITTEN, clean_path
@@ -29,7 +30,12 @@ REACH = 400  # messages of the assistant in which the text of such files is look
 MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
 HELD = (CREATED, EDITED, WRITTEN)  # actions whose message holds text of the file
+NAMED = 8  # files that newest calls and results name, looked for at each turn of a loop
+READ = 20_000  # characters of a result in which names are looked for
+LOOKED_AT = 1_000  # names in all
+LONGEST_ENDING = 8
 K = 10.0  # of the reciprocal ranks that are added up
+_BREAK = re.compile(r"[^\w./\\@+-]+")
 _PLAIN = re.compile(r"[\w.-]*[a-zA-Z0-9][\w.-]*", re.ASCII)
 
 
@@ -47,21 +53,56 @@ class FileInHand:
 def files_in_hand(history: History) -> list[FileInHand]:
     """Return the files that the last turns touched, newest first. Parses only messages of these
     turns, and older ones that hold the name of such a file."""
+    return _with_messages(history, [], TURNS)
+
+
+def named_files(history: History, cut: int) -> list[FileInHand]:
+    """Return the files that the newest calls and their results name, and whose newest text stands
+    before message `cut`, in the order of their names."""
     files: list[FileInHand] = []
+    for name in dict.fromkeys(islice(_names(history), LOOKED_AT)):
+        path = clean_path(name)
+        if any(same_file(file.path, path) for file in files) or not (mark := _mark(path)):
+            continue
+        files.append(FileInHand(path, len(files), mark))
+        if len(files) == NAMED:
+            break
+    _with_messages(history, files, 0)
+    return [file for file in files if file.messages and max(file.messages) < cut]
+
+
+def _with_messages(history: History, files: list[FileInHand], new: int) -> list[FileInHand]:
+    """Add to files the messages that hold their text; and the files that the last `new` turns
+    touched."""
     raw, fences = raws_of(history.messages), runs_fences(history, len(history), 0)
     backwards = range(len(history) - 1, -1, -1)
     said = (message for message in backwards if history.facts[message].role == "assistant")
     for turn, message in enumerate(islice(said, REACH)):
-        if turn >= TURNS and not any(file.mark in raw(message) for file in files):
+        if turn >= new and not any(file.mark in raw(message) for file in files):
             continue
         for path, text in _touched(history, message, fences=fences):
             file = next((file for file in files if same_file(file.path, path)), None)
-            if file is None and turn < TURNS and len(files) < FILES and (mark := _mark(path)):
+            if file is None and turn < new and len(files) < FILES and (mark := _mark(path)):
                 file = FileInHand(path, turn, mark)
                 files.append(file)
             if file is not None and len(file.messages) < MOST and text not in file.messages:
                 file.messages.append(text)
     return files
+
+
+def _names(history: History) -> Iterator[str]:
+    """Yield what looks like the name of a file in the newest calls, then in their results."""
+    results = len(history)
+    while results and history.facts[results - 1].role in RESULT_ROLES:
+        results -= 1
+    calls = history.messages[results - 1].calls if results else ()
+    texts = [call.arguments for call in calls]
+    texts += (history.view(result).text for result in range(results, len(history)))
+    for text in texts:
+        for word in _BREAK.split(text[:READ]):
+            stem, _, ending = word.rstrip(".-").rpartition(".")
+            if stem and ending[:1].isalpha() and len(ending) <= LONGEST_ENDING:
+                yield word.rstrip(".-")
 
 
 def hand_rows(

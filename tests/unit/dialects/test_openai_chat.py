@@ -35,6 +35,21 @@ def test_a_block_stands_in_front_of_the_text_of_its_message():
     )
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("x", "x" + BLOCK),
+        ("", BLOCK),
+        ([{"type": "text", "text": "x"}], [{"type": "text", "text": t} for t in ("x", BLOCK)]),
+        ([], [{"type": "text", "text": BLOCK}]),
+    ],
+)
+def test_a_block_stands_behind_the_text_of_a_result(content, expected):
+    result = {"role": "tool", "tool_call_id": "c", "content": content}
+    (sent,) = messages([KeptMessage(0, BLOCK, behind=True)], [Message.of(result)])
+    assert json.loads(sent) == {**result, "content": expected}
+
+
 def test_a_line_is_the_assistants():
     (sent,) = messages([AssistantLine("Understood.")], ())
     assert json.loads(sent) == {"role": "assistant", "content": "Understood."}

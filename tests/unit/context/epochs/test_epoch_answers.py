@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -282,14 +283,64 @@ async def test_beginning_anew_at_an_older_message_takes_nothing_from_a_longer_br
     assert again.epoch != first.epoch or again.messages == first.messages
 
 
-async def test_tool_messages_get_no_block(world: World) -> None:
-    posted = after(story(), 1)
-    call = {"id": "c", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+def calls(name: str, arguments: str, result: str) -> list[dict[str, Any]]:
+    call = {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": result},
+    ]
+
+
+LINE = "limit_dn = seed"
+FAILED = "FAILED tests/test_tank.py - src/tank.py:3: AssertionError"
+
+
+def session() -> list[dict[str, Any]]:
+    """A file is read near the beginning."""
+    posted = story()
+    lines = "\n".join(f"limit_{one}{two} = seed" for one in "abcd" for two in "efghijklmnop")
+    posted[8:8] = calls("read_file", '{"path": "src/tank.py"}', lines)
+    return after(posted, 1)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+async def test_a_result_that_names_a_file_gets_what_is_hidden_of_it(
+    world: World, hard: bool
+) -> None:
+    posted = session()
+    first = await world.ask(posted, hard=hard)
+    assert LINE not in text_of(first)
+    loop = [*posted, *calls("run_tests", "{}", FAILED)]
+    second = await world.ask(loop, hard=hard)
+    assert second.epoch == first.epoch
+    assert begins(second, first)
+    text = Message(second.messages[-1]).text
+    assert text.startswith(f"{FAILED}\n\n{recall_block.OPENING}\n{recall_block.BEHIND}\n")
+    assert text.endswith(recall_block.CLOSING)
+    assert LINE in text
+    assert second.recall_tokens == tokens.count(
+        text.removeprefix(f"{FAILED}{recall_block.SEAM}") + recall_block.SEAM
+    )
+    for number in range(3):
+        loop = [*loop, *calls("run_tests", "{}", f"{FAILED} again {number}")]
+        later = await world.ask(loop, hard=hard)
+        assert begins(later, second)
+        assert LINE not in Message(later.messages[-1]).text  # it stands there already
+        second = later
+    other = await world.ask(loop, memory=world.memory(), hard=hard)
+    assert other.messages == second.messages
+
+
+@pytest.mark.parametrize(
+    "result", [QUESTION, "FAILED src/other.py", 'src/tank.py: {"tank.py": 1.5}', "e.g. 1.5"]
+)
+async def test_results_that_name_no_hidden_file_get_no_block(world: World, result: str) -> None:
+    posted = after(session(), 1)
     await world.ask(posted)
     loop = [
         *posted,
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": QUESTION},
+        *calls("read_file", '{"path": "src/tank.py"}', "CODE = 2"),
+        *calls("run", "{}", result),
     ]
     answer = await world.ask(loop)
     assert (answer.recall_tokens, answer.messages[-1]) == (0, Message.of(loop[-1]).raw)

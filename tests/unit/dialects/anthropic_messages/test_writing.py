@@ -175,6 +175,25 @@ def test_a_recall_block_stands_behind_the_results_and_before_the_words():
     assert made[3]["content"] == [result("a", "x"), text("recalled\n\n"), text("three")]
 
 
+@pytest.mark.parametrize(
+    ("given", "parts"),
+    [
+        ({"content": "x"}, [text("x")]),
+        ({"content": [text("x"), text("y")], "is_error": True}, [text("x"), text("y")]),
+        ({"content": ""}, []),
+        ({}, []),
+    ],
+)
+def test_a_block_behind_a_result_stands_within_the_last_result(given, parts):
+    """Text beside the results would end the round for the server."""
+    calls = assistant(called("a", "n", {}), called("b", "n", {}))
+    last = {"type": "tool_result", "tool_use_id": "b", **given}
+    history = read([user("go"), calls, user([result("a", "x"), last])])
+    made = sent(history, MEMORY, *kept(1, 2), KeptMessage(3, "\n\nrecalled", behind=True))
+    content = [*parts, text("\n\nrecalled")]
+    assert made[-1] == user([result("a", "x"), {**last, "content": content}])
+
+
 def test_recalled_text_never_stands_in_a_system_message():
     note = {"role": "system", "content": "list: empty"}
     history = read([*TALK[:3], user([result("a", "x")]), note])

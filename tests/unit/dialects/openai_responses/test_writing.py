@@ -11,7 +11,11 @@ import pytest
 from memtree.context.answer import AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.preamble import Preamble
 from memtree.dialects.openai_responses.conversation import CanonicalMessages
-from memtree.dialects.openai_responses.writing import PostedItems, with_text_before
+from memtree.dialects.openai_responses.writing import (
+    PostedItems,
+    with_text_before,
+    with_text_behind,
+)
 
 RAWS = (
     b'{"role": "developer",  "content": "be brief"}',
@@ -113,6 +117,31 @@ def test_a_text_stands_before_the_items_own():
         b'{"role":"user","content":[{"type":"input_text","text":"b"}]}'
     )
     assert with_text_before(RAWS[4], "b ").endswith(b'"output":"b x"}')
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (b'"x"', b'"x\\n\\nb"'),
+        (b"[ ]", b'[ {"type":"input_text","text":"\\n\\nb"}]'),
+        (
+            b'[{"type":"input_text","text":"x"}]',
+            b'[{"type":"input_text","text":"x"},{"type":"input_text","text":"\\n\\nb"}]',
+        ),
+    ],
+)
+def test_a_block_stands_behind_the_text_of_an_output(output, expected):
+    raw = RAWS[4].replace(b'"x"', output)
+    found = posted((*RAWS[:4], raw), ((), (0,), (1,), (2, 3), (4,)))
+    (made,) = found.of([KeptMessage(4, "\n\nb", behind=True)], {})
+    assert made == raw.replace(output, expected)
+
+
+def test_behind_an_output_without_text_a_block_is_an_item_of_its_own():
+    raw = b'{"type":"computer_call_output","call_id":"1","output":{"type":"screen"}}'
+    both = json.loads(b"[" + with_text_behind(raw, "b") + b"]")
+    assert both[0] == json.loads(raw)
+    assert both[1]["content"][0]["text"] == "b"
 
 
 def test_a_text_before_nothing_is_an_item_of_its_own():

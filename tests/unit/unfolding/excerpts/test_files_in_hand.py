@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 
 from memtree.unfolding.excerpts import files_in_hand as files_in_hand_module
 from memtree.unfolding.excerpts.files_in_hand import (
     FILES,
+    NAMED,
+    READ,
     TURNS,
     FileInHand,
     files_in_hand,
     hand_rows,
+    named_files,
 )
 from tests.unit.unfolding.histories import answering, call, calling, history
 from tests.unit.unfolding.test_unfold import Tree, assistant, user
@@ -123,3 +127,36 @@ def test_a_file_in_hand_is_quoted_though_nothing_asks_for_it():
     assert "src/lamp.py" in found.text
     assert found.text.count("compute_lamp(") > 50
     assert "file" in {choice.reason for choice in found.chosen}
+
+
+def named(*result, cut=None):
+    talk = [message for n in range(30) for message in reading(f"src/f{n}.py", n)]
+    made = history("Go.", *talk, calling(call("run", "{}", "c")), answering("".join(result), "c"))
+    files = named_files(made, len(made) - 2 if cut is None else cut)
+    return [(file.path, file.messages) for file in files]
+
+
+def test_files_that_a_result_names_are_found_in_the_order_of_their_names():
+    failed = "FAILED src/f3.py::test - src/f12.py:7 in <module>, 'src/f3.py' none.py f.5 a..b"
+    assert named(failed) == [("src/f3.py", [8]), ("src/f12.py", [26])]
+
+
+def test_a_file_whose_newest_text_is_sent_anyway_is_not_looked_for():
+    assert named("src/f3.py src/f28.py", cut=40) == [("src/f3.py", [8])]
+
+
+def test_names_in_a_call_come_first_and_both_are_bounded():
+    talk = [message for n in range(30) for message in reading(f"src/f{n}.py", n)]
+    check = call("check", '{"target": "src/f9.py"}', "c")
+    every = " ".join(f"src/f{n}.py" for n in range(30))
+    made = history("Go.", *talk, calling(check), answering(every, "c"))
+    files = named_files(made, len(made) - 2)
+    assert [file.path for file in files] == [f"src/f{n}.py" for n in (9, *range(NAMED - 1))]
+    assert named("x " * READ, "src/f3.py") == []
+
+
+def test_a_name_costs_time_linear_in_its_length():
+    started = time.perf_counter()
+    for text in ("a" * 10**6, "a." * 10**6, "a/" * 10**6, "." * 10**6, "é." * 10**6):
+        named(text)
+    assert time.perf_counter() - started < 5
