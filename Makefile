@@ -118,7 +118,7 @@ topology: install deploytools ## Redis, PostgreSQL, 2 proxies, 2 workers and a b
 	$(BIN)/python -m deploy.topology $(ARGS)
 
 agents: install $(AGENTS) $(AIDER) $(AGENTS_SDK) ## coding agents, installed apart (3 GB), through the proxy; 10 minutes
-	$(BIN)/python -m pytest -m agents -n 0 tests/clients $(ARGS)
+	$(BIN)/python -m pytest -m agents -n 0 tests/clients tests/docs $(ARGS)
 
 # Packages bring their programs ready made in packages for each platform; only opencode links its
 # own in a script after the install.

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.made.scripted import MODEL, Call
 from tests.project import Tools
 
@@ -26,6 +28,16 @@ AIDER = HERE / ".venv" / "bin" / "aider"
 MEMORY = {"x-polychat-memory": "on"}
 WINDOW, OUTPUT = 1_000_000, 8192  # so large that no client compacts by itself
 SECONDS = 400.0  # for one run on two busy cores
+
+
+def needed(name: str, program: Path) -> None:
+    """Skip the test where `make agents` has not installed programs; fail where it has, without this
+    one."""
+    if program.exists():
+        return
+    if any((folder / ".installed").exists() for folder in program.parents):
+        pytest.fail(f"`make agents` did not install {name}")
+    pytest.skip(f"{name} is not installed: `make agents` does it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +70,8 @@ class Agent:
     env: Mapping[str, str] = field(default_factory=dict)
 
     def sit(self, seat: Seat) -> None:
-        """Write the settings."""
+        """Write the settings. Skips the test of a program that is not there, as `needed` does."""
+        needed(self.name, self.program)
         for name, value in self.settings(seat).items():
             path = seat.home / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from memtree import __version__
 from memtree_proxy.cli.parsers.parser import build_parser
 from memtree_proxy.mcp.definitions import BY_NAME
 from tests.clients.dialects import driven
+from tests.clients.driven import needed
 from tests.docs.pages import ROOT
 
 PLUGIN = ROOT / "integrations/claude-code"
@@ -72,8 +73,7 @@ def test_the_hook_tells_the_user_of_a_session_without_memory(address: str, tells
 @pytest.mark.slow
 def test_claude_code_takes_it(tmp_path: Path) -> None:
     program = driven.CLAUDE.program
-    if not program.exists():
-        pytest.fail("claude is not installed: `make agents` does it")
+    needed(driven.CLAUDE.name, program)
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **driven.NOWHERE}
     for path in (PLUGIN, ROOT):
         words = [str(program), "plugin", "validate", str(path)]

@@ -81,19 +81,13 @@ def troubled(agent: Agent, steps: list[Step]) -> list[Step]:
     return [*steps[:3], Fail(429, "rate_limit_exceeded", 1), *steps[3:6], *cut, *steps[6:]]
 
 
-def installed(agent: Agent) -> Agent:
-    if not agent.program.exists():
-        pytest.fail(f"{agent.name} is not installed: `make agents` does it")
-    return agent
-
-
 def work(agent: Agent, seat: Seat, parts: range, **more: object) -> list[Step]:
     return [*project.work(agent.tools, parts, f"{seat.project}/", **more)]  # type: ignore[arg-type]
 
 
 def session(rig: DialectRig, seat: Seat, agent: Agent, *, folds: int = 2) -> SessionVerdict:
     """The task, then the continued one, with all that is to be so in any case."""
-    installed(agent).sit(seat)
+    agent.sit(seat)
     small = agent is driven.CLINE_ANTHROPIC
     first, files = (SMALL, SMALL_FILES) if small else (FIRST, FILES)
     fill(seat, files)
@@ -128,7 +122,7 @@ def test_recall_tools(rig: DialectRig, seat: Seat, agent: Agent) -> None:
     """The model searches its memory late in a session; what the client has of it is one answer, and
     what it sends next is valid."""
     seat = told(seat, x_memtree_mode="stable", x_memtree_recall_tools="on")
-    installed(agent).sit(seat)
+    agent.sit(seat)
     steps = work(agent, seat, FIRST)
     search = Call("memory_search", {"query": "limit of part 3"})
     read = Call("memory_read", {"first": 3, "last": 4})
@@ -145,7 +139,7 @@ def test_recall_tools(rig: DialectRig, seat: Seat, agent: Agent) -> None:
 def test_a_window_that_memory_fits(rig: DialectRig, seat: Seat, agent: Agent) -> None:
     """The upstream takes 200 KB; the session has four times as much, and is never compacted."""
     seat = told(seat, x_memtree_mode="stable")
-    installed(agent).sit(seat)
+    agent.sit(seat)
     script = rig.script(seat.key, work(agent, seat, FIRST), tools_only=True, window=50_000)
     written(seat, FIRST, agent.run(seat, TASK), DONE, script.at)
     verdict = rig.check(seat.key, alike=False)
@@ -156,7 +150,7 @@ def test_a_window_that_memory_fits(rig: DialectRig, seat: Seat, agent: Agent) ->
 
 def test_claude_compacts_without_memory(rig: DialectRig, seat: Seat) -> None:
     """The upstream's own words reach it: it has its history summarised, and goes on."""
-    agent = installed(driven.CLAUDE)
+    agent = driven.CLAUDE
     seat = replace(seat, headers={})
     agent.sit(seat)
     steps = work(agent, seat, SHORT)
@@ -169,7 +163,7 @@ def test_claude_compacts_without_memory(rig: DialectRig, seat: Seat) -> None:
 
 
 def test_codex_ends_without_memory(rig: DialectRig, seat: Seat) -> None:
-    agent = installed(driven.CODEX)
+    agent = driven.CODEX
     seat = replace(seat, headers={})
     agent.sit(seat)
     rig.script(seat.key, work(agent, seat, SHORT), tools_only=True, window=50_000)
@@ -183,7 +177,7 @@ def test_thinking_that_is_refused(rig: DialectRig, seat: Seat) -> None:
     """An upstream that refuses thinking of the history is asked again without it; the client hears
     of nothing, and the conversation goes on."""
     seat = told(seat, x_memtree_mode="stable")
-    agent = installed(driven.CLAUDE)
+    agent = driven.CLAUDE
     agent.sit(seat)
     steps: list[DialectStep] = [*work(agent, seat, FIRST)]
     refusal = messages_server.FAULTS["bound thinking"]
@@ -205,7 +199,7 @@ def test_thinking_that_is_refused(rig: DialectRig, seat: Seat) -> None:
 def test_errors_in_streams(rig: DialectRig, seat: Seat, agent: Agent) -> None:
     """An error in the middle of an upstream's stream reaches the client, which asks again."""
     seat = told(seat, x_memtree_mode="stable")
-    installed(agent).sit(seat)
+    agent.sit(seat)
     fault: DialectStep = responses_server.failed("rate_limit_exceeded")
     if agent is driven.CLAUDE:
         fault = messages_server.stream_fault("overloaded_error", "Overloaded")
@@ -220,7 +214,7 @@ def test_a_credential_that_changes(rig: DialectRig, seat: Seat, agent: Agent) ->
     """The credential changes as that of a login does: `x-memtree-key` says whose memory it is all
     the same."""
     seat = told(seat, x_memtree_mode="stable", x_memtree_key=f"own-{seat.key}")
-    installed(agent).sit(seat)
+    agent.sit(seat)
     script = rig.script(seat.key, work(agent, seat, FIRST), tools_only=True)
     written(seat, FIRST, agent.run(seat, TASK), DONE, script.at)
     rig.check(seat.key)
@@ -245,7 +239,7 @@ def conversations(rig: DialectRig, **headers: str) -> int:
 
 def test_codex_with_the_provider_of_its_own(tmp_path: Path) -> None:
     """It opens a WebSocket, is told to use HTTP, and has memory without a header of ours."""
-    agent = installed(driven.CODEX_BUILT_IN)
+    agent = driven.CODEX_BUILT_IN
     with dialect_rig(tmp_path, "--mode", "stable", "--memory") as rig:
         seat = seated(tmp_path, f"{rig.server.url}/v1", "key-codex-built-in")
         agent.sit(seat)

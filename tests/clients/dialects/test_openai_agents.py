@@ -10,7 +10,7 @@ import pytest
 
 from tests import project
 from tests.clients.dialects.rig import DialectRig
-from tests.clients.driven import HERE
+from tests.clients.driven import HERE, needed
 from tests.made.scripted import Fail
 from tests.project import DONE, PLAIN, SUMMARY, TASK
 
@@ -25,8 +25,7 @@ MORE_DONE = "The later parts are read as well."
 
 @pytest.mark.parametrize("way", ["run", "stream"])
 def test_two_runs(rig: DialectRig, key: str, way: str) -> None:
-    if not PYTHON.exists():
-        pytest.fail("openai-agents is not installed: `make agents` does it")
+    needed("openai-agents", PYTHON)
     steps = [*project.work(PLAIN, FIRST), *project.work(PLAIN, LATER, done=MORE_DONE, anew=True)]
     rig.script(key, [*steps[:4], Fail(429, "rate_limit_exceeded", 0), *steps[4:]])
     files = project.files(len(FIRST) + len(LATER), SIZE)

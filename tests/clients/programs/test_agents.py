@@ -65,8 +65,6 @@ def troubled(steps: list[Step]) -> list[Step]:
 
 @pytest.mark.parametrize("agent", driven.WITH_TOOLS, ids=lambda agent: agent.name)
 def test_long_task(rig: Rig, seat: Seat, agent: Agent) -> None:
-    if not agent.program.exists():
-        pytest.fail(f"{agent.name} is not installed: `make agents` does it")
     agent.sit(seat)
     root = f"{seat.project}/"
     script = rig.script(
@@ -102,8 +100,7 @@ def test_own_compaction(rig: Rig, seat: Seat) -> None:
 def test_aider(rig: Rig, seat: Seat) -> None:
     """It has no tools: each answer holds a file anew. The newest message carries rules that are
     gone in the next turn, and the files stand before it. Continued from the file of its history."""
-    if not driven.AIDER.exists():
-        pytest.fail("aider is not installed: `make agents` does it")
+    driven.needed("aider", driven.AIDER)
     texts = {f"notes_{turn:02}.txt": text for turn, text in enumerate(_notes(20))}
     steps: list[Step] = [Say(_edit(name, text)) for name, text in texts.items()]
     rig.script(seat.key, [*steps[:5], Fail(429, "rate_limit_exceeded", 1), *steps[5:]])

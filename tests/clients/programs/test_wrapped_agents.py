@@ -99,8 +99,7 @@ def own_server(data: Path) -> Iterator[None]:
 
 def wrapped(name: str, agent: Agent, seat: Seat, task: str) -> tuple[str, str]:
     """Run to the end; what the agent printed, and the last line of `memtree wrap`."""
-    if not agent.program.exists():
-        pytest.fail(f"{agent.name} is not installed: `make agents` does it")
+    driven.needed(agent.name, agent.program)
     bin_ = seat.home.parent / "bin"
     bin_.mkdir(exist_ok=True)
     called = {"continue": "cn"}.get(name, name)
@@ -166,8 +165,7 @@ def test_wrapped_task(
 
 def test_wrapped_aider(tmp_path: Path) -> None:
     """It has no tools: one answer with a file in it."""
-    if not driven.AIDER.exists():
-        pytest.fail("aider is not installed: `make agents` does it")
+    driven.needed("aider", driven.AIDER)
     scripted, data = Scripted(), tmp_path / "data"
     with running(scripted) as above, own_server(data):
         seat = Seat(tmp_path / "home", tmp_path / "project", f"{above}/v1", "key-of-the-user")

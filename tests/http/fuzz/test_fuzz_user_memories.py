@@ -33,7 +33,7 @@ FIELDS = (
     "text", "category", "tags", "expires_at", "ids", "filter", "all", "dry_run", "purge",
     "replaces", "title", "description", "memory_ids", "top_k", "score_threshold", "plan",
     "memories_save_enabled", "memories_chat_history_enabled", "agentId", "conversation",
-    "memories", "x",
+    "memories", "with", "action", "x",
 )  # fmt: skip
 POSTED = [
     ("POST", ""), ("PATCH", "/{id}"), ("POST", "/{id}/settle"), ("POST", "/delete"),

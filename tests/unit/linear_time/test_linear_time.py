@@ -61,6 +61,8 @@ from memtree.text.words.acknowledgements import is_acknowledgement
 from memtree.tree import chunking, growth, passages
 from memtree.unfolding.excerpts import telling_lines
 from memtree.unfolding.memory_message import labels
+from memtree.unfolding.memory_message.quotes import quoted
+from memtree.unfolding.plan import TextSpan
 from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
@@ -346,6 +348,10 @@ PIECES = {
         hostile.posted_spans, lambda text: hostile.view(hostile.in_parts(text))
     ),
     "quotes of parts": Subject(hostile.quoted, lambda text: hostile.posted(hostile.in_parts(text))),
+    "a quote over parts with fences": Subject(
+        lambda view: quoted([TextSpan(0, 0, len(view.text))], view),
+        lambda text: hostile.view(hostile.in_parts(f"```\n{text}")),
+    ),
     "answers to calls": Subject(
         lambda posted: history.read("t", posted, hostile.VOLATILE), hostile.rounds
     ),

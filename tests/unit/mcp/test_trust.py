@@ -129,6 +129,17 @@ async def test_a_person_keeps_the_trust_of_what_they_replace():
         assert (corrected.standing, corrected.tainted) == (mine.standing, False)
 
 
+@pytest.mark.parametrize("by_person", [True, False])
+async def test_a_conflict_that_a_person_settles_leaves_a_models_text_untainted(by_person: bool):
+    async with opened(HashingEmbedder()) as of:
+        mine = await saved(of, "The staging server listens on port 8090.")
+        draft = MemoryDraft("The staging server listens on port 8091.", source_type="model")
+        theirs = (await of.book.save(SCOPE, draft, DedupPolicy.ASK)).memory
+        assert [row.id for row in theirs.updates] == [mine.id]
+        row = await of.book.settle(SCOPE, theirs.id, mine.id, replaces=True, by_person=by_person)
+        assert row.tainted is not by_person
+
+
 async def test_a_model_that_says_it_again_takes_no_taint_away():
     async with opened(HashingEmbedder()) as of:
         await saved(of, "The port is 8090.", source_type="model", tainted=True)

@@ -9,15 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.conversation.history import History
-from memtree.unfolding.memory_message.quotes import (
-    _fences,
-    _Run,
-    _runs,
-    cut_lines,
-    first_piece,
-    quoted,
-    quotes,
-)
+from memtree.unfolding.memory_message.quotes import cut_lines, first_piece, quoted, quotes
 from memtree.unfolding.own_lines import GAP
 from memtree.unfolding.plan import TextSpan
 from tests.unit.unfolding.histories import history
@@ -166,18 +158,11 @@ def test_arguments_are_quoted_decoded() -> None:
     assert quoted([span], found.view(1)) == words
 
 
-def test_an_empty_argument_has_no_run() -> None:
-    found = called(path="a.py", note="", text="some words\nand more")
-    runs = list(_runs(TextSpan(1, 0, len(found.view(1).text)), found.view(1)))
-    assert all(run.text for run in runs)
-
-
-def test_fences_are_read_once_for_all_parts_of_a_message() -> None:
-    text = "```\nx\n```"
-    known: dict[str, list[tuple[int, str]]] = {}
-    for part in ("content[0].text", "content[1].text"):
-        assert len(_fences(_Run(text, part, 0, 0, 3), known)) == 2
-    assert len(known) == 1
+def test_an_empty_argument_is_no_piece() -> None:
+    found = called(note="", text="some words")
+    span = TextSpan(1, 0, len(found.view(1).text))
+    part = "tool_calls[0].function.arguments.text"
+    assert first_piece(span, found) == (part, 0, len("some words"))
 
 
 def test_a_part_of_an_argument_begins_and_ends_at_whole_escapes() -> None:
