@@ -163,6 +163,7 @@ async def told(server: Server, upstream: FakeUpstream, one: Posted) -> object:
     said: Any = answer.content
     if one.path == "/context_memory":
         said = {name: value for name, value in answer.json().items() if name not in ("id", "ms")}
+        said.get("error", {}).pop("request_id", None)
         headers.pop("content-length", None)
     return answer.status_code, headers, said, [(seen.path, seen.body) for seen in upstream.seen]
 
