@@ -18,7 +18,7 @@ APART := not agents and not llm and not soak
 FIRST := not outage and not long and $(APART)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size rooms quick fuzz cover bench \
+.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size ceilings walk rooms quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -201,6 +201,12 @@ limits: install
 
 size: install ## code lines, AST nodes and files, the longest of them (ARGS="--against REV")
 	$(BIN)/python scripts/size.py $(ARGS)
+
+ceilings: install ## write lower figures of size and of requests as ceilings (ARGS="--raise RECORD" higher ones)
+	$(BIN)/python -m tests.walks --lower $(ARGS)
+
+walk: install ## the functions of a warm turn, file by file (ARGS=relayed, fresh, cold or save)
+	$(BIN)/python -m tests.walks $(ARGS)
 
 rooms: install ## draw the rooms of the code, floor by floor, into docs/rooms.md
 	$(BIN)/python scripts/rooms.py

@@ -8,8 +8,8 @@ A code line is neither blank nor a comment nor part of a docstring. AST nodes st
 they do not fall when lines are only joined. These limits make the check fail: a file of over 500
 lines, a function of over 100 (decorators left out), and in the product a function of over 60 or
 with over 7 parameters, a class of over 300 lines or with over 15 attributes. What may have more
-stands in `size_exceptions.txt` with its figure and its reason. The last limit is the product code
-that the last line of `size_ceiling.txt` allows. Both files say in their head how they may change.
+stands in `size_exceptions.txt` with its figure and its reason. The last limits are ceilings of the
+whole product and of its word lists: see `ceilings.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -24,8 +25,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from memtree.language.lists import parsed
+from scripts import ceilings
+
 ROOT = Path(__file__).parents[1]
-CEILING, EXCEPTIONS = "scripts/size_ceiling.txt", "scripts/size_exceptions.txt"
+EXCEPTIONS = "scripts/size_exceptions.txt"
+WORD_LISTS = "memtree/language/data/"
 PRODUCT = ("memtree", "indexer", "proxy")
 FOLDERS = (*PRODUCT, "tests", "benchmarks", "scripts", "deploy", "docs")
 LONG_FILE, MAX_FILE = 300, 500  # lines
@@ -72,13 +77,6 @@ class Size(NamedTuple):
     files: int = 0
     lines: int = 0
     nodes: int = 0
-
-
-class Ceiling(NamedTuple):
-    """The last line of the ceiling file."""
-
-    code_lines: int
-    reason: str
 
 
 def measure(source: str, *, nodes: bool = True) -> Measure:
@@ -181,10 +179,15 @@ def _git(*arguments: str, stdin: bytes = b"") -> bytes:
     return subprocess.run(command, input=stdin, capture_output=True, check=True).stdout
 
 
-def measure_all(files: Mapping[str, bytes], *, nodes: bool = True) -> dict[str, Measure]:
-    """The measures of the Python files."""
+def measure_all(
+    files: Mapping[str, bytes], *, nodes_of: Sequence[str] = FOLDERS
+) -> dict[str, Measure]:
+    """The measures of the Python files. `nodes_of`: folders whose nodes are counted."""
     python = {name: text.decode() for name, text in files.items() if name.endswith(".py")}
-    return {name: measure(source, nodes=nodes) for name, source in python.items()}
+    return {
+        name: measure(source, nodes=name.split("/")[0] in nodes_of)
+        for name, source in python.items()
+    }
 
 
 def sizes(files: Mapping[str, bytes], measures: Mapping[str, Measure]) -> dict[str, Size]:
@@ -257,49 +260,33 @@ def read_exceptions(text: str) -> dict[tuple[str, str], int]:
     return allowed
 
 
-def read_ceiling(text: str) -> Ceiling:
-    """The last line: a number, then the reason. Raises ValueError if there is none."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines:
-        raise ValueError(f"{CEILING} has no line with a number")
-    number, _, reason = lines[-1].partition(" ")
-    return Ceiling(int(number), reason.strip())
+def figures(
+    files: Mapping[str, bytes], measures: Mapping[str, Measure]
+) -> dict[str, dict[str, int]]:
+    """Return what has ceilings, by group and name."""
+    product = [found for name, found in measures.items() if name.split("/")[0] in PRODUCT]
+    lists = [text for name, text in files.items() if name.startswith(WORD_LISTS)]
+    own = (re.sub(r"(?m)^\{\w+\}$", "", text.decode()) for text in lists)
+    return {
+        "product": {
+            "code_lines": sum(found.code_lines for found in product),
+            "ast_nodes": sum(found.nodes for found in product),
+        },
+        "word_lists": {
+            "entries": sum(len(entries) for text in own for entries in parsed(text).values()),
+            "bytes": sum(map(len, lists)),
+        },
+    }
 
 
-def over_ceiling(code_lines: int, now: Ceiling, before: Ceiling | None) -> Iterator[str]:
-    """Yield what is wrong with the product's size, or with how its ceiling was raised."""
-    if code_lines > now.code_lines:
-        yield (
-            f"the product has {code_lines} code lines, {code_lines - now.code_lines} over the "
-            f"ceiling of {now.code_lines}: delete some, or raise it with a reason in {CEILING}"
-        )
-    if before and now.code_lines > before.code_lines:
-        said = len(now.reason.split()) >= 3 and now.reason != before.reason
-        if not said:
-            yield f"{CEILING} rises from {before.code_lines} to {now.code_lines} without a reason"
-
-
-def ceiling_before(text: str) -> Ceiling | None:
-    """The ceiling of the last commit in which the file was another. None outside of git, or where
-    the file is new."""
-    for revision in ("HEAD", "HEAD~1"):
-        try:
-            old = _git("show", f"{revision}:{CEILING}").decode()
-        except (OSError, subprocess.CalledProcessError):
-            return None
-        if old != text:
-            return read_ceiling(old)
-    return None
-
-
-def faults(measures: Mapping[str, Measure]) -> list[str]:
-    """All that makes the check fail."""
-    text = (ROOT / CEILING).read_text("utf-8")
-    product = (found for name, found in measures.items() if name.split("/")[0] in PRODUCT)
-    code_lines = sum(found.code_lines for found in product)
-    ceiling = over_ceiling(code_lines, read_ceiling(text), ceiling_before(text))
-    exceptions = read_exceptions((ROOT / EXCEPTIONS).read_text("utf-8"))
-    return [*too_long(measures, exceptions), *ceiling]
+def faults(files: Mapping[str, bytes], measures: Mapping[str, Measure]) -> Iterator[str]:
+    """Yield all that makes the check fail."""
+    text = (ROOT / ceilings.TABLE).read_text("utf-8")
+    limits = ceilings.read(text)
+    yield from too_long(measures, read_exceptions((ROOT / EXCEPTIONS).read_text("utf-8")))
+    for group, counted in figures(files, measures).items():
+        yield from ceilings.faults(group, counted, limits)
+    yield from ceilings.unfounded(limits, ceilings.before(text))
 
 
 def table(now: Mapping[str, Size], before: Mapping[str, Size]) -> Iterator[str]:
@@ -344,8 +331,8 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     gc.disable()  # syntax trees have no cycles; to look for some takes four fifths of the time
     files = read_files()
-    measures = measure_all(files, nodes=not options.check)
-    wrong = faults(measures)
+    measures = measure_all(files, nodes_of=PRODUCT if options.check else FOLDERS)
+    wrong = list(faults(files, measures))
     if not options.check:
         old = read_commit(options.against) if options.against else {}
         before = sizes(old, measure_all(old)) if old else {}

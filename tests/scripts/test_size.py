@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from scripts import size
-from scripts.size import Ceiling, Size
+from scripts.size import Size
 
 SOURCE = '''"""A docstring
 of two lines."""
@@ -108,28 +108,16 @@ def test_each_kind_of_file_has_a_row():
     assert "(-1)" in told.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("lines", "now", "before", "wrong"),
-    [
-        (100, Ceiling(100, ""), None, 0),
-        (101, Ceiling(100, ""), None, 1),
-        (90, Ceiling(90, ""), Ceiling(100, ""), 0),
-        (110, Ceiling(110, "wire types stand beside the old ones"), Ceiling(100, "first"), 0),
-        (110, Ceiling(110, ""), Ceiling(100, "first"), 1),
-        (110, Ceiling(110, "two words"), Ceiling(100, "first"), 1),
-        (110, Ceiling(110, "as it was before"), Ceiling(100, "as it was before"), 1),
-        (120, Ceiling(110, ""), Ceiling(100, ""), 2),
-    ],
-)  # fmt: skip
-def test_a_ceiling_sinks_freely_and_rises_with_a_reason(lines, now, before, wrong):
-    assert len(list(size.over_ceiling(lines, now, before))) == wrong
-
-
-def test_the_last_line_of_the_ceiling_counts():
-    assert size.read_ceiling("# 7\n90 at first\n80\n") == Ceiling(80, "")
-    assert size.read_ceiling("90 at first\n95 why it rose\n") == Ceiling(95, "why it rose")
-    with pytest.raises(ValueError, match="no line"):
-        size.read_ceiling("# nothing\n")
+def test_the_product_and_its_word_lists_have_figures():
+    lists = b"# 7\n[pets]\ncat\ndog\n[all]\n{pets}\nmy (?:\ncat\ndog\n)s?\n"
+    files = {
+        "memtree/a.py": b"a = 1\n", "proxy/b.py": b"b = 1\n", "tests/c.py": b"c = 1\n",
+        "memtree/language/data/en/pets.txt": lists, "memtree/other.txt": b"[a]\nb\n",
+    }  # fmt: skip
+    assert size.figures(files, size.measure_all(files, nodes_of=("memtree",))) == {
+        "product": {"code_lines": 2, "ast_nodes": 5},
+        "word_lists": {"entries": 3, "bytes": len(lists)},
+    }
 
 
 def test_a_commit_is_read_as_the_working_tree_is(tmp_path, monkeypatch):
@@ -142,16 +130,10 @@ def test_a_commit_is_read_as_the_working_tree_is(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.py").write_text("a = 1\n")
     (tmp_path / "docs" / "a name.md").write_text("ü\n")
-    (tmp_path / "scripts" / "size_ceiling.txt").write_text("7 first\n")
     git("init", "-q")
     git("add", "-A")
     git("commit", "-q", "-m", "a")
     assert size.read_commit("HEAD") == size.read_files()
-    assert size.ceiling_before("7 first\n") is None
-    assert size.ceiling_before("9 because of that\n") == Ceiling(7, "first")
-    (tmp_path / "scripts" / "size_ceiling.txt").write_text("9 because of that\n")
-    git("commit", "-q", "-a", "-m", "b")
-    assert size.ceiling_before("9 because of that\n") == Ceiling(7, "first")
 
 
 @pytest.mark.long

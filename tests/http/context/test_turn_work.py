@@ -44,9 +44,9 @@ SAME = ("thread hops", "store calls", "rankings", "renders")
 FIRST = {("chat", "stable"), ("messages", "auto")}  # the other ones: `make test-all`
 SLACK = 4  # times: what waits for nobody goes together or apart
 KINDS = ("user", "tool", "again")
-# Lines of a turn of the long chat, the least of some: some 9,300, 8,100 and 3,500, of which the row
-# of the log is 60 (docs/decisions/0080).
-CHAT_LINES = {"user": 11_000, "tool": 10_000, "again": 3_600}
+# Lines of a turn of the long chat, the least of some: some 8,100 and 3,500, of which the row of the
+# log is 60 (docs/decisions/0080). A turn of the user has ceilings in `scripts/ceilings.toml`.
+CHAT_LINES = {"tool": 10_000, "again": 3_600}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ async def test_four_times_the_history_is_no_more_work(dialect: str, mode: str) -
                 problems.append(f"{kind}: {name} {before} -> {after}")
         lines = min(turn.work.lines for turn in long[kind])
         assert lines > 500, "what is counted is there"
-        if dialect == "chat" and lines > CHAT_LINES[kind]:
+        if dialect == "chat" and lines > CHAT_LINES.get(kind, lines):
             problems.append(f"{kind}: {lines} lines")
         assert min(turn.count("xxhash") for turn in long[kind]) > 1
     assert not problems, "\n".join(problems)
