@@ -9,6 +9,7 @@ those before the cut that are neither in the memory message nor in an earlier bl
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -148,6 +149,14 @@ def of_files(
     shown = _shown(history, sent)
     units = Units(history, corpus, fused, hidden, plan.cut, shown=shown, paths=paths, fill=False)
     return _fitted(units.of_files(rows, Room(room - WRAPPER)), paths, turns, ranked, room)
+
+
+def shown_characters(sent: Iterable[TextSpan]) -> Mapping[int, int]:
+    """Return how many characters of each message are quoted."""
+    shown = Counter[int]()
+    for span in sent:
+        shown[span.message] += span.end - span.start
+    return shown
 
 
 def _shown(history: History, sent: Iterable[TextSpan]) -> ShownTexts:

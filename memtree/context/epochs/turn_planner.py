@@ -98,10 +98,13 @@ class TurnPlanner:
             return (RecallPlan(), {}), False
         wants = not loops and recall_block.wants(posted)
         room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants) - taken
-        files = named_files(posted, plan.cut) if loops and room >= recall_block.LEAST else []
-        if room < recall_block.LEAST or (loops and not files):
+        if room < recall_block.LEAST:
             return (RecallPlan(), {}), False
         earlier = [span for turn in content.blocks.values() for span in turn.block]
+        shown = recall_block.shown_characters([*plan.verbatim, *earlier]) if loops else {}
+        files = named_files(posted, plan.cut, shown) if loops else []
+        if loops and not files:
+            return (RecallPlan(), {}), False
 
         def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
             block = (

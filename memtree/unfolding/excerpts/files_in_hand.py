@@ -8,7 +8,7 @@ finds them: they are code, and share hardly a word with what was asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -31,6 +31,7 @@ MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
 HELD = (CREATED, EDITED, WRITTEN)  # actions whose message holds text of the file
 NAMED = 8  # files that newest calls and results name, looked for at each turn of a loop
+NEAR, PARSED = 100, 12  # messages of the assistant in which these are looked for, and parsed
 READ = 20_000  # characters of a result in which names are looked for
 LOOKED_AT = 1_000  # names in all
 LONGEST_ENDING = 8
@@ -53,12 +54,28 @@ class FileInHand:
 def files_in_hand(history: History) -> list[FileInHand]:
     """Return the files that the last turns touched, newest first. Parses only messages of these
     turns, and older ones that hold the name of such a file."""
-    return _with_messages(history, [], TURNS)
+    files: list[FileInHand] = []
+    raw, fences = raws_of(history.messages), runs_fences(history, len(history), 0)
+    backwards = range(len(history) - 1, -1, -1)
+    said = (message for message in backwards if history.facts[message].role == "assistant")
+    for turn, message in enumerate(islice(said, REACH)):
+        if turn >= TURNS and not any(file.mark in raw(message) for file in files):
+            continue
+        for path, text in _touched(history, message, fences=fences):
+            file = next((file for file in files if same_file(file.path, path)), None)
+            if file is None and turn < TURNS and len(files) < FILES and (mark := _mark(path)):
+                file = FileInHand(path, turn, mark)
+                files.append(file)
+            if file is not None and len(file.messages) < MOST and text not in file.messages:
+                file.messages.append(text)
+    return files
 
 
-def named_files(history: History, cut: int) -> list[FileInHand]:
-    """Return the files that the newest calls and their results name, and whose newest text stands
-    before message `cut`, in the order of their names."""
+def named_files(history: History, cut: int, shown: Mapping[int, int]) -> list[FileInHand]:
+    """Return the files that the newest calls and their results name, with their newest text, if
+    that stands before message `cut` and at most half of it is shown, in the order of their names.
+    `shown`: characters of a message that are visible. Parses few messages, since each turn of a
+    loop asks."""
     files: list[FileInHand] = []
     for name in dict.fromkeys(islice(_names(history), LOOKED_AT)):
         path = clean_path(name)
@@ -67,27 +84,29 @@ def named_files(history: History, cut: int) -> list[FileInHand]:
         files.append(FileInHand(path, len(files), mark))
         if len(files) == NAMED:
             break
-    _with_messages(history, files, 0)
-    return [file for file in files if file.messages and max(file.messages) < cut]
+    _find_newest(history, files)
+    return [
+        file
+        for file in files
+        for newest in file.messages
+        if newest < cut and 2 * shown.get(newest, 0) <= len(history.view(newest).text)
+    ]
 
 
-def _with_messages(history: History, files: list[FileInHand], new: int) -> list[FileInHand]:
-    """Add to files the messages that hold their text; and the files that the last `new` turns
-    touched."""
-    raw, fences = raws_of(history.messages), runs_fences(history, len(history), 0)
+def _find_newest(history: History, files: Sequence[FileInHand]) -> None:
+    """Add to each file the newest message that holds its text."""
+    left, raw = list(files), raws_of(history.messages)
+    marks = re.compile(b"|".join(re.escape(file.mark) for file in files))
     backwards = range(len(history) - 1, -1, -1)
     said = (message for message in backwards if history.facts[message].role == "assistant")
-    for turn, message in enumerate(islice(said, REACH)):
-        if turn >= new and not any(file.mark in raw(message) for file in files):
-            continue
-        for path, text in _touched(history, message, fences=fences):
-            file = next((file for file in files if same_file(file.path, path)), None)
-            if file is None and turn < new and len(files) < FILES and (mark := _mark(path)):
-                file = FileInHand(path, turn, mark)
-                files.append(file)
-            if file is not None and len(file.messages) < MOST and text not in file.messages:
+    naming = (message for message in islice(said, NEAR) if marks.search(raw(message)))
+    for message in islice(naming, PARSED if files else 0):
+        for path, text in _touched(history, message, fences=False):
+            for file in [file for file in left if same_file(file.path, path)]:
                 file.messages.append(text)
-    return files
+                left.remove(file)
+        if not left:
+            return
 
 
 def _names(history: History) -> Iterator[str]:

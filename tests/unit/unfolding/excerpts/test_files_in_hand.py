@@ -129,10 +129,10 @@ def test_a_file_in_hand_is_quoted_though_nothing_asks_for_it():
     assert "file" in {choice.reason for choice in found.chosen}
 
 
-def named(*result, cut=None):
+def named(*result, cut=None, shown=None):
     talk = [message for n in range(30) for message in reading(f"src/f{n}.py", n)]
     made = history("Go.", *talk, calling(call("run", "{}", "c")), answering("".join(result), "c"))
-    files = named_files(made, len(made) - 2 if cut is None else cut)
+    files = named_files(made, len(made) - 2 if cut is None else cut, shown or {})
     return [(file.path, file.messages) for file in files]
 
 
@@ -145,12 +145,18 @@ def test_a_file_whose_newest_text_is_sent_anyway_is_not_looked_for():
     assert named("src/f3.py src/f28.py", cut=40) == [("src/f3.py", [8])]
 
 
+def test_a_file_of_which_most_is_shown_is_not_looked_for():
+    size = len("the text of src/f3.py")
+    assert named("src/f3.py", shown={8: size // 2}) == [("src/f3.py", [8])]
+    assert named("src/f3.py", shown={8: size // 2 + 1}) == []
+
+
 def test_names_in_a_call_come_first_and_both_are_bounded():
     talk = [message for n in range(30) for message in reading(f"src/f{n}.py", n)]
     check = call("check", '{"target": "src/f9.py"}', "c")
     every = " ".join(f"src/f{n}.py" for n in range(30))
     made = history("Go.", *talk, calling(check), answering(every, "c"))
-    files = named_files(made, len(made) - 2)
+    files = named_files(made, len(made) - 2, {})
     assert [file.path for file in files] == [f"src/f{n}.py" for n in (9, *range(NAMED - 1))]
     assert named("x " * READ, "src/f3.py") == []
 
