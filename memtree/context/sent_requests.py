@@ -25,11 +25,12 @@ MOST = 10_000  # requests that are kept: some 5 MB
 class Saving(NamedTuple):
     """`saved`: what memory saved on a request; `before`: on the earlier ones of its conversation,
     both in uncached input tokens. `turn`: number of the request within its epoch, from 1; 0 if
-    unknown."""
+    unknown. `caching`: what the request shows of the provider's cache."""
 
     saved: int = 0
     before: int = 0
     turn: int = 0
+    caching: CacheEvidence = CacheEvidence()
 
     @property
     def total(self) -> int:
@@ -104,13 +105,13 @@ class SentRequests:
             return NOTHING
         turn = self._turn(tenant, model, answer, answer.sizes, now)
         total = self._total(tenant, answer) or 0
-        if not answer.changed:
-            return Saving(0, total, turn.number)
         own = _evidence(turn, usage, several=several)
+        if not answer.changed:
+            return Saving(0, total, turn.number, own)
         share = self._caching.get((tenant, model), CacheEvidence()).share(own)
         prices = answer.sizes.prices
         savings = saved(turn.posted, turn.sent, prices, usage, several=several, share=share)
-        return Saving(savings, total, turn.number)
+        return Saving(savings, total, turn.number, own)
 
     def note(
         self,
@@ -119,15 +120,12 @@ class SentRequests:
         answer: Answer,
         now: float,
         saving: Saving,
-        usage: ProviderUsage | None = None,
-        *,
-        several: bool = False,
     ) -> None:
-        """Record that the provider has answered this request; arguments as in `saving`."""
-        if answer.sizes is not None and usage is not None:
-            turn = self._turn(tenant, model, answer, answer.sizes, now)
+        """Record that the provider has answered this request, with what `saving` returned for
+        it."""
+        if saving.caching.expected:
             earlier = self._caching.get((tenant, model), CacheEvidence())
-            shown = earlier.followed_by(_evidence(turn, usage, several=several))
+            shown = earlier.followed_by(saving.caching)
             remember(self._caching, (tenant, model), shown, self._most)
         sent = SentRequest(now, answer.epoch or "", saving.turn, not answer.changed)
         remember(self._ended, (tenant, model, answer.address), sent, self._most)

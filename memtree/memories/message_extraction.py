@@ -37,7 +37,7 @@ EMBEDDER_PATIENCE = 5.0  # seconds; nobody waits
 
 EXPIRED, LIMIT, UNSTORABLE = "expired", "limit", "unstorable"
 REQUEST_CAP = "request_cap"  # a request reads or gives so much: the message is read another time
-TOLD = 300  # characters of a message that is told as skipped
+TOLD = 300  # characters of a text that an answer tells as skipped
 
 
 @dataclass(frozen=True, slots=True)

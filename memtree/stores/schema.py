@@ -3,8 +3,8 @@
 A store records the number of its schema when its tables are created. A program opens a store of its
 own number and refuses every other. The first change of the tables after 1.0.0 raises `VERSION` and
 brings the first migration: statements that lead from the number before to this one, run in the
-transaction that records the new number, and never edited once they are released. A test compares
-the tables of a migrated store with those of a new one.
+transaction that records the new number, and never edited once they are released. It also brings the
+test that a migrated store has the tables of a new one.
 """
 
 from __future__ import annotations

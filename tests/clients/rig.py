@@ -101,9 +101,9 @@ def _wrong(one: Exchange, sent: dict[int, list[Seen]]) -> Iterator[str]:
         yield from problems_of_bytes(one.raw, request.raw)
     if one.status != seen[-1].status:
         yield f"status {one.status}, the upstream said {seen[-1].status}"
-    if one.whole and one.answered != seen[-1].answered:
+    if one.whole and one.from_upstream != seen[-1].answered:
         yield "the answer is not what the upstream said"
-    if not one.whole and not seen[-1].answered.startswith(one.answered):
+    if not one.whole and not seen[-1].answered.startswith(one.from_upstream):
         yield "what came of the cut answer is not what the upstream said"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,9 @@ NUMBER = "x-tap-number"
 NO_LIMIT = httpx.Timeout(None).as_dict()
 CHATS = ("/chat/completions", "/messages", "/responses")  # in whatever dialect
 _HOP = (b"host", b"connection", b"transfer-encoding", b"content-length", b"keep-alive")
+
+
+_BEATS = re.compile(rb'(?:: keep-alive\n\n|event: ping\ndata: \{"type": "ping"\}\n\n)*')
 
 
 @dataclass(slots=True)
@@ -35,6 +39,11 @@ class Exchange:
     answer_headers: dict[str, str] = field(default_factory=dict)
     answered: bytes = b""
     whole: bool = False
+
+    @property
+    def from_upstream(self) -> bytes:
+        """The answer without the heartbeats that the proxy sent while the client waited."""
+        return _BEATS.sub(b"", self.answered, count=1)
 
     @property
     def key(self) -> str:

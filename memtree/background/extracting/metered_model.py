@@ -18,8 +18,9 @@ class AskedModel(Protocol):
     """A model that a reader may ask on behalf of a tenant."""
 
     async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
-        """Ask. Returns None if the tenant's limit of the day is reached. Raises `Unavailable` or
-        `UpstreamFailed` if there is no answer."""
+        """Ask. Returns None if the tenant's limit of the day is reached. If there is no answer,
+        raises `Unavailable`, or of the caller's own model `UpstreamFailed`, `UpstreamTimeout` or
+        `ModelNeeded`."""
         ...
 
 

@@ -105,7 +105,8 @@ def _prepared(id_: str, message: UserMessage, kinds: Kinds) -> StructuredReading
     text = message.text[:READ]
     reason = SkipReason.FICTION if message.fiction else gate.message_reason(text)
     if reason or not kinds:
-        return StructuredReading(message, (), (SkippedText.cut(text, reason or NO_SCHEMA),))
+        skipped_text = SkippedText.cut(text, reason or NO_SCHEMA)
+        return StructuredReading(message, (), (skipped_text,), done=bool(kinds))
     spans, secret = shown_spans(text)
     skipped = (SkippedText("", SkipReason.SECRET),) * len(secret)
     if not spans:

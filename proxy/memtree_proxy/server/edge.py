@@ -125,7 +125,7 @@ class Edge:
         known = (tenant, seen.entry.model, answer)
         saving = self._recorders.sent.saving(*known, came, seen.usage, several=several)
         if seen.billed:
-            self._recorders.sent.note(*known, came, saving, seen.usage, several=several)
+            self._recorders.sent.note(*known, came, saving)
         seen.entry.saving = saving if seen.billed else saving._replace(saved=0)
 
     async def _answer(

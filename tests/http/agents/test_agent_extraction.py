@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
@@ -284,7 +284,13 @@ async def test_tokens_are_counted_if_the_upstream_does_not_report_them(
     await app.schemas(FAVORITE)
     counted: list[str] = []
     count = tokens.count_many
-    monkeypatch.setattr(tokens, "count_many", lambda text: counted.append(text) or count(text))
+
+    def counting(texts: Iterable[str]) -> list[int]:
+        listed = list(texts)
+        counted.extend(listed)
+        return count(listed)
+
+    monkeypatch.setattr(tokens, "count_many", counting)
     await read(app, *SEED)
     asked = [message["content"] for message in json.loads(upstream.last.body)["messages"]]
     assert not set(asked) & set(counted)

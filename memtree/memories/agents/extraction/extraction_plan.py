@@ -26,7 +26,7 @@ from memtree.memories.agents.extraction.merging import (
     same_data,
 )
 from memtree.memories.agents.extraction.named_field import PROFILE, named_field
-from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReading
+from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.agents.schemas.unique_on import unique_key
 from memtree.memories.agents.structured_memory import structured_memory
@@ -43,6 +43,7 @@ from memtree.memories.message_extraction import (
     EXPIRED,
     PER_MESSAGE,
     REQUEST_CAP,
+    TOLD,
     UNSTORABLE,
     ReadMessage,
     SkippedText,

@@ -11,8 +11,6 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import CandidateReader, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 
-TOLD = 300  # characters of a text that was left out
-
 
 @dataclass(frozen=True, slots=True)
 class StructuredReading:
@@ -32,8 +30,8 @@ class StructuredReader(Protocol):
     async def read(
         self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
     ) -> Sequence[StructuredReading]:
-        """In the order of the messages; one that is missing is not done. `Unavailable` or
-        `UpstreamFailed` where it is to be tried again."""
+        """Return the readings in the order of the messages; a message without one is not done.
+        Raises what the model raises that it asks (`AskedModel.ask`), and reads nothing then."""
         ...
 
 

@@ -5,14 +5,30 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
 
 from memtree.memories.book import MemoryBook
 from memtree.memories.scope import Scope
 from memtree_proxy.cli.drawing.console import open_console
-from memtree_proxy.cli.drawing.progress import STEP, Progress
+from memtree_proxy.cli.drawing.progress import Progress
 
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is left
 MAX_STILL = 60.0  # seconds without a new vector after which the command ends
 LATER = "words alone find them until a server starts, which embeds them"
+
+
+def pauses() -> Iterator[float]:
+    """Yield the seconds before each count, without end: each asks the store, and a few memories are
+    embedded at once.
+
+    >>> from itertools import islice
+    >>> list(islice(pauses(), 6))
+    [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
+    """
+    pause = FIRST_PAUSE
+    while True:
+        yield pause
+        pause = min(LONGEST_PAUSE, 2 * pause)
 
 
 async def embed_rest(book: MemoryBook, scope: Scope, noun: str) -> None:
@@ -29,9 +45,11 @@ async def embed_rest(book: MemoryBook, scope: Scope, noun: str) -> None:
     changed = clock()
     try:
         with Progress(open_console(stderr=True), "embedding", noun) as progress:
-            while left and clock() - changed < MAX_STILL:
+            for pause in pauses():
+                if not left or clock() - changed >= MAX_STILL:
+                    break
                 progress.show(left)
-                await asyncio.sleep(STEP)
+                await asyncio.sleep(pause)
                 before, left = left, await book.saving.waiting(scope)
                 if left != before:
                     changed = clock()

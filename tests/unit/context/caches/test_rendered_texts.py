@@ -86,14 +86,14 @@ def test_numbers_are_those_of_the_request_at_hand():
 def test_a_block_is_rendered_once_and_belongs_to_its_epoch():
     texts, history = RenderedTexts(), history_of(POSTED)
     with counting() as work:
-        one = texts.block(history, EPOCH, BLOCK, {})
+        one = texts.block(history, EPOCH, BLOCK, {}, behind=False)
     with counting() as again:
-        assert texts.block(history, EPOCH, BLOCK, {}) == one
+        assert texts.block(history, EPOCH, BLOCK, {}, behind=False) == one
     assert again.lines < work.lines
     assert one == recall_block.text_of(BLOCK, history, {})
     other = replace_epoch(b"another", 2)
-    assert texts.block(history, other, BLOCK, {}) == one
-    assert texts.block(history, EPOCH, RecallPlan(), {}) == ""
+    assert texts.block(history, other, BLOCK, {}, behind=False) == one
+    assert texts.block(history, EPOCH, RecallPlan(), {}, behind=False) == ""
 
 
 def replace_epoch(id_, cut):
