@@ -161,8 +161,8 @@ def blocks_show_what_is_visible(original):
 
 
 def blocks_are_not_labelled(original):
-    def mutant(*args):
-        return re.sub(r"(?m)^¶\d+ \w+[^\n]*\n", "", original(*args))
+    def mutant(*args, **named):
+        return re.sub(r"(?m)^¶\d+ \w+[^\n]*\n", "", original(*args, **named))
 
     return mutant
 

@@ -16,6 +16,7 @@ from benchmarks.speed.clients.in_process import InProcess, in_process
 from benchmarks.speed.clients.sessions import PATHS, steps, written
 from memtree.context import context_memory
 from memtree.context.indexing.index_request import LONG_PATIENCE
+from memtree_proxy.observability.records.background_writer import BackgroundWriter
 from tests.wire.conversations import conversation
 from tests.work_counts import Work, counting
 
@@ -111,8 +112,13 @@ async def counted(
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that stands still for a while does not make it another turn."""
+    """A machine that stands still for a while does not make it another turn, and what is written
+    every few seconds is in none."""
     monkeypatch.setattr(context_memory, "BUILD_PATIENCE", LONG_PATIENCE)
+    begin = BackgroundWriter.__init__
+    monkeypatch.setattr(
+        BackgroundWriter, "__init__", lambda self, name, unit, pace: begin(self, name, unit, 3_600)
+    )
 
 
 @pytest.mark.slow
