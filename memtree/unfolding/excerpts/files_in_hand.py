@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.message_list import raws_of
-from memtree.digests.tool_calls.calls import shown_files
+from memtree.digests.tool_calls.calls import called, shown_files
 from memtree.digests.tool_calls.event import CREATED, EDITED, WRITTEN, clean_path
 from memtree.ranking.corpus import Corpus
 from memtree.unfolding.work_log.work_events import answers_of, message_events, runs_fences
@@ -31,7 +31,7 @@ MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
 HELD = (CREATED, EDITED, WRITTEN)  # actions whose message holds text of the file
 NAMED = 8  # files that newest calls and results name, looked for at each turn of a loop
-NEAR, PARSED = 100, 12  # messages of the assistant in which these are looked for, and parsed
+NEAR, PARSED = 100, NAMED + 1  # messages of the assistant in which these are looked for, and parsed
 READ = 20_000  # characters of a result in which names are looked for
 LOOKED_AT = 1_000  # names in all
 LONGEST_ENDING = 8
@@ -101,7 +101,7 @@ def _find_newest(history: History, files: Sequence[FileInHand]) -> None:
     said = (message for message in backwards if history.facts[message].role == "assistant")
     naming = (message for message in islice(said, NEAR) if marks.search(raw(message)))
     for message in islice(naming, PARSED if files else 0):
-        for path, text in _touched(history, message, fences=False):
+        for path, text in _written(history, message):
             for file in [file for file in left if same_file(file.path, path)]:
                 file.messages.append(text)
                 left.remove(file)
@@ -171,12 +171,31 @@ def _mark(path: str) -> bytes:
     return max(parts, key=len, default="").encode()
 
 
+def _written(history: History, message: int) -> Iterator[tuple[str, int]]:
+    """Yield the same as `_touched`, by the calls alone: whether an edit was refused takes more
+    time to read, and a refused edit quotes the file, too."""
+    calls = history.messages[message].calls
+    if not calls:
+        yield from _touched(history, message, fences=False)
+        return
+    for call in calls:
+        for action in called(call.name, call.arguments):
+            if action.kind in HELD:
+                yield clean_path(action.text), message
+    yield from _shown(history, message)
+
+
 def _touched(history: History, message: int, *, fences: bool) -> Iterator[tuple[str, int]]:
     """Yield the files that a message of the assistant changes or reads, each with the message that
     holds their text: the message itself for a change, the result that shows what was read."""
     for event in message_events(history, message, len(history), fences=fences):
         if event.action.kind in HELD and event.name is not None and not event.refused:
             yield clean_path(event.text), message
+    yield from _shown(history, message)
+
+
+def _shown(history: History, message: int) -> Iterator[tuple[str, int]]:
+    """Yield the files that the results of a message's calls show, each with its result."""
     calls = history.messages[message].calls
     answers = answers_of(history, message, len(history)) if calls else {}
     for index, call in enumerate(calls):
