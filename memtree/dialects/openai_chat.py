@@ -81,7 +81,8 @@ def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
 
 def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes:
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    return json_fields.with_value(raw, fields, "content", changed(bytes(fields["content"])))
+    content = bytes(fields.get("content", b"null"))
+    return json_fields.with_value(raw, fields, "content", changed(content))
 
 
 def _before(raw: bytes, text: str) -> bytes:
@@ -99,4 +100,6 @@ def _behind(raw: bytes, text: str, seam: str) -> bytes:
         last = msgspec.json.encode({"type": "text", "text": text})
         comma = b"," if raw[1:-1].strip() else b""
         return raw[:-1] + comma + last + b"]"
-    return raw[:-1] + msgspec.json.encode(seam + text if raw != b'""' else text)[1:]
+    if raw in (b'""', b"null"):
+        return msgspec.json.encode(text)
+    return raw[:-1] + msgspec.json.encode(seam + text)[1:]

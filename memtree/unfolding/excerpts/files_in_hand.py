@@ -31,7 +31,7 @@ MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
 HELD = (CREATED, EDITED, WRITTEN)  # actions whose message holds text of the file
 NAMED = 3  # files that newest calls and results name, looked for at each turn of a loop
-NEAR, PARSED = 100, NAMED + 1  # messages of the assistant in which these are looked for, and parsed
+NEAR, PARSED = 50, NAMED + 1  # messages of the assistant in which these are looked for, and parsed
 READ = 20_000  # characters of a result in which names are looked for
 LOOKED_AT = 1_000  # names in all
 LONGEST_ENDING = 8
@@ -96,17 +96,14 @@ def named_files(history: History, cut: int, shown: Mapping[int, int]) -> list[Fi
 def _find_newest(history: History, files: Sequence[FileInHand]) -> None:
     """Add to each file the newest message that holds its text."""
     left, raw = list(files), raws_of(history.messages)
-    marks = re.compile(b"|".join(re.escape(file.mark) for file in files))
     backwards = range(len(history) - 1, -1, -1)
     said = (message for message in backwards if history.facts[message].role == "assistant")
-    naming = (message for message in islice(said, NEAR) if marks.search(raw(message)))
-    for message in islice(naming, PARSED if files else 0):
+    naming = (at for at in islice(said, NEAR) if any(file.mark in raw(at) for file in left))
+    for message in islice(naming, PARSED):
         for path, text in _written(history, message):
             for file in [file for file in left if same_file(file.path, path)]:
                 file.messages.append(text)
                 left.remove(file)
-        if not left:
-            return
 
 
 def _names(history: History) -> Iterator[str]:

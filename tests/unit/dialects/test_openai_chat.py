@@ -40,6 +40,7 @@ def test_a_block_stands_in_front_of_the_text_of_its_message():
     [
         ("x", "x" + BLOCK),
         ("", BLOCK),
+        (None, BLOCK),
         ([{"type": "text", "text": "x"}], [{"type": "text", "text": t} for t in ("x", BLOCK)]),
         ([], [{"type": "text", "text": BLOCK}]),
     ],
@@ -48,6 +49,12 @@ def test_a_block_stands_behind_the_text_of_a_result(content, expected):
     result = {"role": "tool", "tool_call_id": "c", "content": content}
     (sent,) = messages([KeptMessage(0, BLOCK, behind=True)], [Message.of(result)])
     assert json.loads(sent) == {**result, "content": expected}
+
+
+def test_a_block_is_the_text_of_a_result_without_content():
+    result = {"role": "tool", "tool_call_id": "c"}
+    (sent,) = messages([KeptMessage(0, BLOCK, behind=True)], [Message.of(result)])
+    assert json.loads(sent) == {**result, "content": BLOCK}
 
 
 def test_a_line_is_the_assistants():
