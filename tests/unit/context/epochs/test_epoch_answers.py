@@ -296,10 +296,10 @@ FAILED = "FAILED tests/test_tank.py - src/tank.py:3: AssertionError"
 
 
 def session() -> list[dict[str, Any]]:
-    """A file is read near the beginning."""
+    """A file is read before the newest messages."""
     posted = story()
     lines = "\n".join(f"limit_{one}{two} = seed" for one in "abcd" for two in "efghijklmnop")
-    posted[8:8] = calls("read_file", '{"path": "src/tank.py"}', lines)
+    posted[80:80] = calls("read_file", '{"path": "src/tank.py"}', lines)
     return after(posted, 1)
 
 

@@ -108,8 +108,8 @@ class Desk {
       this.current = null;
       this.#emit();
     }
+    const draft = live ? "" : await this.store.unsent(); // read behind a write that goes on
     const model = this.chats.find((chat) => chat.model)?.model ?? configuredModel();
-    const draft = live ? "" : await this.store.unsent();
     const fresh = { ...newChat(model, Date.now()), draft };
     const chat = live ?? (id === null || known ? fresh : { ...fresh, id, foreign: true });
     const open = kept ?? (await new Conversation(this.store, chat, exchange, Boolean(live)).open());
