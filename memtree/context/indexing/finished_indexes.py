@@ -21,6 +21,7 @@ from memtree.process.bounded import TenantRows
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node_size import node_bytes
 
+NEWEST = 32  # prefixes that are looked for
 LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded
 MOST = 4 << 20  # bytes: some 500 histories
 ID_BYTES = 60  # of a node of the frontier, with its level
@@ -66,9 +67,11 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
 
     def before(self, posted: History, length: int) -> IndexState | None:
         """Return the index to grow from: the tree over the first `length` messages; None as in
-        `find`."""
+        `find`, and if more of the history was indexed since, for another model or target: a second
+        growth from here would make two conversations of one."""
         row = self._row(posted, length) if length else None
-        if row is None:
+        later = range(max(length + 1, len(posted) - NEWEST), len(posted))
+        if row is None or any(self._row(posted, at) for at in later):
             return None
         frontier = row.indexed.frontier
         tree = self._nodes.tree(posted.tenant, frontier)

@@ -140,3 +140,13 @@ async def test_after_a_deletion_nothing_is_answered_from_before_it():
     again = await world.ask(after(posted, 1))
     assert again.epoch != first.epoch
     assert not world.empty
+
+
+async def test_a_conversation_stays_one_when_it_is_asked_for_another_window_in_between():
+    world, posted = World(), story()
+    await world.ask(posted)
+    longer = after(after(posted, 1), 2)
+    await world.ask(longer, window=64_000)
+    await world.ask(after(after(longer, 3), 4))
+    listed = await world.used.conversations.page("t", 10)
+    assert len(listed.conversations) == 1
