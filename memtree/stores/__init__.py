@@ -25,8 +25,7 @@ from memtree.memories.users.user_ports import (
 )
 from memtree.ports.store import ProviderObjects
 from memtree.stores.context.store import SqlStore
-from memtree.stores.ram import RamStore
-from memtree.stores.sqlite.database import SqliteStore
+from memtree.stores.sqlite.database import RamStore, SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore

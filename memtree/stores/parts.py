@@ -8,13 +8,59 @@ port with tables of its own gets its own class on `SqlPart`, and shares `store.d
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-from memtree.stores.sql import Sql, Work
-from memtree.stores.table import Snapshot
+from memtree.stores.sql import Row, Sql, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
+    the same key may be newer; otherwise it is the same row. `same`: columns that never differ
+    between rows with the same key, so that two stores that assigned equal numbers are told apart.
+    `owned`: its rows belong to a tenant."""
+
+    name: str
+    kind: type[tuple[Any, ...]]
+    key: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    changes: bool = False
+    owned: bool = True
+    same: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return cast("tuple[str, ...]", self.kind._fields)  # type: ignore[attr-defined]
+
+    @property
+    def sorted_by(self) -> tuple[str, ...]:
+        return self.order or self.key
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Columns that make a row of another store the same as this one."""
+        return (self.same or self.key) if self.changes else self.columns
+
+    def compared_of(self, row: Row) -> Row:
+        return tuple(row[self.columns.index(name)] for name in self.compared)
+
+    def made(self, row: Row) -> Any:
+        return self.kind._make(row)  # type: ignore[attr-defined]
+
+
+class Snapshot(Protocol):
+    """One state of a store, read in one thread."""
+
+    def tenants(self) -> list[str]: ...
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        """Yield rows in the table's order; `tenant` is empty for a table without one."""
+        ...
+
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -23,7 +23,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
-from memtree.process.cpu_meter import counted
+from memtree.process.threads import counted
 
 _TRIES = 3  # of a text that somebody replaces while it is read
 

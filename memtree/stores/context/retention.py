@@ -13,8 +13,8 @@ from memtree.budget.epoch import Epoch
 from memtree.days import day_of
 from memtree.ports.store import Receipt
 from memtree.stores.context import claims, recipes, requests
+from memtree.stores.context.conversations import note_gone
 from memtree.stores.context.tenants import TENANT, begin, known_tenant
-from memtree.stores.context.trees.conversations import note_gone
 from memtree.stores.parts import SqlPart, reading
 from memtree.stores.references import (
     frontier_nodes,

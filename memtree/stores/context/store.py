@@ -7,14 +7,13 @@ import asyncio
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreSchema, StoreStats
 from memtree.stores.context.claims import ClaimsAndTallies
-from memtree.stores.context.copies import Copies
+from memtree.stores.context.conversations import Conversations
 from memtree.stores.context.keys import Keys
+from memtree.stores.context.plans import Plans
 from memtree.stores.context.requests import Requests
 from memtree.stores.context.retention import Retention
-from memtree.stores.context.trees.conversations import Conversations
-from memtree.stores.context.trees.plans import Plans
-from memtree.stores.context.trees.tree_store import Trees
-from memtree.stores.dump import problems
+from memtree.stores.context.trees import Trees
+from memtree.stores.copies import Copies, problems
 from memtree.stores.memories.store import SqlMemories
 from memtree.stores.schema import SINCE, VERSION
 

@@ -13,27 +13,20 @@ from memtree.memories.fields.taint import is_own_word
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories.saving import SAID, insert
-from memtree.stores.memories.tables import unique_keys
-from memtree.stores.memories.tables.agent_scopes import begin_of_rows
-from memtree.stores.memories.tables.counters import (
+from memtree.stores.memories import schemas
+from memtree.stores.memories.lookup import kept, live
+from memtree.stores.memories.rows import RowState, changed_memory, columns, encoded, time_column
+from memtree.stores.memories.saving import JOIN_GROUPS, SAID, count_as, insert, joined, twin_of
+from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_known,
+    begin_of_rows,
     commit,
     count_tenant,
     count_vectors,
     next_number,
     stamp,
 )
-from memtree.stores.memories.tables.lookup import kept, live
-from memtree.stores.memories.tables.rows import (
-    RowState,
-    changed_memory,
-    columns,
-    encoded,
-    time_column,
-)
-from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
 from memtree.stores.sql import Sql
 
 _CHANGE_COLUMNS = ("changed", "event", "vectors", "text_hash", "terms", "unique_key", *SAID)
@@ -125,7 +118,7 @@ async def next_version(
     if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
-    (key,) = await unique_keys.unique_keys(sql, scope, [unique_keys.keyed(memory, row.unique_key)])
+    (key,) = await schemas.unique_keys(sql, scope, [schemas.keyed(memory, row.unique_key)])
     superseded = await make_way(sql, scope, row, key, since=memory.updated, now=now)
     if superseded:
         memory = replace(memory, supersedes=superseded)
@@ -138,7 +131,7 @@ async def make_way(
 ) -> str | None:
     """Supersede another live memory that has this unique key, since `row` has it from now on.
     Returns that memory's id; None if there was none."""
-    other = (await unique_keys.holders(sql, scope, [key], now)).get(key)
+    other = (await schemas.holders(sql, scope, [key], now)).get(key)
     if other is None or other.number == row.number:
         return None
     await put_away(sql, scope, [(other, row.id, since)])
@@ -181,8 +174,8 @@ async def supersede(
     sql: Sql, scope: Scope, ref: MemoryRef, by: NewMemory, *, reason: str, now: float
 ) -> Memory:
     at, row = await begin_live(sql, scope, ref, now)
-    (key,) = await unique_keys.unique_keys(sql, at, [unique_keys.keyed(by)])
-    rivals = await unique_keys.holders(sql, at, [key], now)
+    (key,) = await schemas.unique_keys(sql, at, [schemas.keyed(by)])
+    rivals = await schemas.holders(sql, at, [key], now)
     others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
     twin = await twin_of(sql, at, by.text_hash, by.kind, now)
     if twin and twin.number == row.number:

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from memtree.memories.memory import Memory, PossibleUpdate
 from memtree.memories.scope import Scope
-from memtree.stores.memories.tables.counters import ScopeRow, begin_known, commit
-from memtree.stores.memories.tables.lookup import kept
-from memtree.stores.memories.tables.rows import encoded, read_memory
+from memtree.stores.memories.lookup import kept
+from memtree.stores.memories.rows import encoded, read_memory
+from memtree.stores.memories.scopes import ScopeRow, begin_known, commit
 from memtree.stores.sql import Sql
 
 _OPEN = """

@@ -8,9 +8,8 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.conflicts import with_updates
-from memtree.stores.memories.tables.counters import state
-from memtree.stores.memories.tables.lookup import duplicates, kept, live, members, resolved, stored
-from memtree.stores.memories.tables.rows import (
+from memtree.stores.memories.lookup import duplicates, kept, live, members, resolved, stored
+from memtree.stores.memories.rows import (
     LARGEST,
     SCOPE,
     STORED,
@@ -19,6 +18,7 @@ from memtree.stores.memories.tables.rows import (
     read_tombstone,
     scope_values,
 )
+from memtree.stores.memories.scopes import state
 from memtree.stores.sql import Sql
 
 _NUMBER = f"SELECT {SCOPE.strip()}"

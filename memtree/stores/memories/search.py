@@ -8,11 +8,10 @@ from typing import Any
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.tables.counters import begin_known, commit, count_recipe, state
-from memtree.stores.memories.tables.expiry import LIVE
-from memtree.stores.memories.tables.lookup import members
-from memtree.stores.memories.tables.rows import SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.scopes import begin_known, commit, count_recipe, state
 from memtree.stores.sql import Sql, Values
 
 PACKED_ROWS = 10_000  # rows of about a kilobyte, in one answer

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import lru_cache
+from hashlib import sha256
 from struct import Struct
 from typing import Any, TypeVar
 
@@ -18,7 +19,6 @@ import psycopg
 from psycopg.adapt import AdaptersMap, Dumper
 from psycopg.pq import Format, PipelineStatus
 
-from memtree.stores.postgres.locks import ALONE, SHARED, lock_key
 from memtree.stores.sql import Dialect, Ids, Row, Values
 
 T = TypeVar("T")
@@ -126,3 +126,17 @@ def _translated(statement: str) -> str:
 def _with_rows(statement: str, types: tuple[str, ...]) -> str:
     arrays = ", ".join(f"%(column{at})s::{kind}" for at, kind in enumerate(types))
     return _translated(_ROWS.sub(rf"unnest({arrays}) AS new(\1)", statement))
+
+
+SHARED = "SELECT pg_advisory_xact_lock_shared(%s)"
+ALONE = "SELECT pg_advisory_xact_lock(%s)"
+
+
+def lock_key(*names: str | bytes) -> int:
+    """Hash names to a signed 64-bit integer. Two names with the same hash would only wait for each
+    other."""
+    digest = sha256()
+    for name in names:
+        data = name.encode() if isinstance(name, str) else name
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return int.from_bytes(digest.digest()[:8], "big", signed=True)

@@ -8,20 +8,12 @@ import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.store import ContinuedTurn
+from memtree.stores.context.conversations import note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.context.trees.conversations import note_use
-from memtree.stores.context.trees.nodes import STORED, put_nodes
+from memtree.stores.context.trees import STORED, put_nodes
 from memtree.stores.parts import SqlPart, reading
 from memtree.stores.references import named, plan_nodes, plan_versions
-from memtree.stores.rows import (
-    NewTurn,
-    epoch_row,
-    gone,
-    node_row,
-    read_epoch,
-    read_turn,
-    turn_row,
-)
+from memtree.stores.rows import NewTurn, epoch_row, gone, node_row, read_epoch, read_turn, turn_row
 from memtree.stores.sql import Ids, Row, Sql
 from memtree.tree.node import Node
 

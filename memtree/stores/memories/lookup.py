@@ -8,9 +8,8 @@ import msgspec
 
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.tables.counters import ScopeRow
-from memtree.stores.memories.tables.expiry import LIVE
-from memtree.stores.memories.tables.rows import (
+from memtree.stores.memories.rows import (
+    LIVE,
     SCOPE,
     STANDING,
     RowState,
@@ -20,6 +19,7 @@ from memtree.stores.memories.tables.rows import (
     scope_values,
     standing,
 )
+from memtree.stores.memories.scopes import ScopeRow
 from memtree.stores.sql import Row, Sql
 
 _NAMED = f"""

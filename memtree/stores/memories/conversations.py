@@ -1,5 +1,8 @@
-"""Marks of messages that memories were made from. A mark outlives the memory, so that a deleted
-memory is not extracted again."""
+"""What was done with a conversation: which memories it was shown, and from which of its messages
+memories were made.
+
+A mark of a message outlives the memory, so that a deleted memory is not extracted again.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,62 @@ from hashlib import sha256
 from typing import Any
 
 from memtree.memories.memory import SNAPSHOT, UNSET, Memory, MemoryChange, NewMemory
-from memtree.memories.ports import Added
+from memtree.memories.ports import Added, ShownMemory
 from memtree.memories.scope import Scope
 from memtree.stores.memories import changing, saving
-from memtree.stores.memories.tables.counters import begin, commit, take_numbers
-from memtree.stores.memories.tables.lookup import stored
-from memtree.stores.memories.tables.rows import SCOPE, scope_values
+from memtree.stores.memories.lookup import stored
+from memtree.stores.memories.rows import SCOPE, scope_values
+from memtree.stores.memories.scopes import begin, begin_known, commit, take_numbers
 from memtree.stores.sql import Sql
 
-_DONE = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
-_NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
+_SHOWN = f"""
+    SELECT id, shown_memories.version, hit FROM shown_memories JOIN memories
+        ON memories.scope = shown_memories.scope AND memories.number = shown_memories.number
+    WHERE shown_memories.scope = {SCOPE} AND conversation = :conversation
+        AND shown_memories.expires > :now AND deleted = 0
+    ORDER BY shown_memories.number"""
+_CLEAR_SHOWN = "DELETE FROM shown_memories WHERE scope = :scope AND conversation = :conversation"
+_PUT_SHOWN = """
+    INSERT INTO shown_memories (scope, conversation, number, version, hit, expires)
+    VALUES (:scope, :conversation, :number, :version, :hit, :expires)"""
+
+
+async def shown(sql: Sql, scope: Scope, conversation: str, now: float) -> list[ShownMemory]:
+    values = {**scope_values(scope), "conversation": _hashed(conversation), "now": now}
+    return [ShownMemory._make(row) for row in await sql.fetch(_SHOWN, values)]
+
+
+async def put_shown(
+    sql: Sql, scope: Scope, conversation: str, shown: Sequence[ShownMemory], expires: float
+) -> None:
+    at = await begin_known(sql, scope)
+    if at is None:
+        return
+    place = {"scope": at.number, "conversation": _hashed(conversation)}
+    await sql.run(_CLEAR_SHOWN, place)
+    numbers = {row.id: row.number for row in await stored(sql, at.number, [s.id for s in shown])}
+    rows = {
+        numbers[each.id]: {
+            **place,
+            "number": numbers[each.id],
+            "version": each.version,
+            "hit": each.hit,
+            "expires": expires,
+        }
+        for each in shown
+        if each.id in numbers
+    }
+    if rows:
+        await sql.run_many(_PUT_SHOWN, list(rows.values()))
+
+
+def _hashed(conversation: str) -> bytes:
+    """Hash the name of a conversation. The hash has a fixed size and reveals nothing."""
+    return sha256(conversation.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+_EXTRACTED = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
+_MARKED_NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
 MARK = """
     INSERT INTO extracted_messages (scope, key, number, at) VALUES (:scope, :key, :number, :at)
     ON CONFLICT DO NOTHING"""
@@ -38,7 +87,7 @@ def snapshot_key(key: bytes) -> str:
 
 async def extracted(sql: Sql, scope: Scope, digests: Collection[bytes]) -> set[bytes]:
     keys = {message_key(digest): digest for digest in digests}
-    rows = await sql.fetch(_DONE, {**scope_values(scope), "keys": list(keys)}) if keys else []
+    rows = await sql.fetch(_EXTRACTED, {**scope_values(scope), "keys": list(keys)}) if keys else []
     return {keys[key] for (key,) in rows}
 
 
@@ -47,7 +96,7 @@ async def add_extracted(
 ) -> list[Added] | None:
     at = await begin(sql, scope)
     mark = {"scope": at.number, "key": message_key(digest)}
-    if await sql.fetch(_NUMBER, mark):
+    if await sql.fetch(_MARKED_NUMBER, mark):
         return None
     added = await saving.add_here(sql, at, memories, once=True, most=most, now=now)
     await sql.run(MARK, {**mark, "number": 0, "at": now})
@@ -62,7 +111,7 @@ async def put_snapshot(
 ) -> Memory | None:
     at = await begin(sql, scope)
     mark: dict[str, Any] = {"scope": at.number, "key": snapshot_key(key)}
-    known = await sql.fetch(_NUMBER, mark)
+    known = await sql.fetch(_MARKED_NUMBER, mark)
     if not known:
         number = await take_numbers(sql, at, 1, most=most, now=now)
         (kept,) = await saving.insert(sql, at, [memory], number)

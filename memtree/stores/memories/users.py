@@ -2,13 +2,13 @@
 
 A member's row stays as long as the memory is stored, in whatever state: only live memories are
 counted and listed, so a restored memory is in its groups again. The successor of a member joins its
-groups (`saving.replace_row`).
+groups (`changing.replace_row`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
@@ -16,12 +16,16 @@ import msgspec
 from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import GroupChange, MemoryGroup
+from memtree.memories.users.user_memories import (
+    GroupChange,
+    MemoryGroup,
+    SettingsChange,
+    UserSettings,
+)
+from memtree.stores.memories.lookup import live
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.tables.counters import ScopeRow, begin, begin_known
-from memtree.stores.memories.tables.expiry import LIVE
-from memtree.stores.memories.tables.lookup import live
-from memtree.stores.memories.tables.rows import plain, storable
+from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable
+from memtree.stores.memories.scopes import ScopeRow, begin, begin_known
 from memtree.stores.sql import Sql
 
 # A look-up for each member, whatever the planner knows: a scalar subquery is never joined.
@@ -206,3 +210,31 @@ def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
 
 def _no_group() -> NotFound:
     return NotFound("No group of memories has this group_id.", param="group_id")
+
+
+_SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
+_PUT_SETTINGS = """
+    INSERT INTO memory_settings (scope, data) VALUES (:scope, :data)
+    ON CONFLICT (scope) DO UPDATE SET data = excluded.data"""
+_decode_settings = msgspec.msgpack.Decoder(UserSettings).decode
+
+
+async def settings(sql: Sql, scope: Scope) -> UserSettings:
+    rows = await sql.fetch(_SETTINGS, scope_values(scope))
+    return read_settings(rows[0][0]) if rows else UserSettings()
+
+
+async def change_settings(sql: Sql, scope: Scope, change: SettingsChange) -> UserSettings:
+    at = await begin(sql, scope)
+    given = {name: value for name, value in asdict(change).items() if value is not None}
+    after = replace(await settings(sql, scope), **given)
+    await sql.run(_PUT_SETTINGS, {"scope": at.number, "data": msgspec.msgpack.encode(after)})
+    return after
+
+
+def read_settings(data: bytes) -> UserSettings:
+    """Decode settings. Raises `StoreCorrupt`."""
+    try:
+        return _decode_settings(data)
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"Stored settings of a user do not decode ({error}).") from error

@@ -9,19 +9,20 @@ from dataclasses import replace
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories.removal.deletion import in_parts, leave_tombstones, remove
-from memtree.stores.memories.removal.erasing import erase, stamp_erased
-from memtree.stores.memories.tables.agent_scopes import begin_of_rows, meant
-from memtree.stores.memories.tables.counters import (
+from memtree.stores.memories.deletion import in_parts, leave_tombstones, remove
+from memtree.stores.memories.erasing import erase, stamp_erased
+from memtree.stores.memories.lookup import kept, members, resolved, stored, with_twins
+from memtree.stores.memories.rows import filtering
+from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_all,
     begin_known,
+    begin_of_rows,
     count_tenant,
     known_scope,
+    meant,
     stamp,
 )
-from memtree.stores.memories.tables.lookup import kept, members, resolved, stored, with_twins
-from memtree.stores.memories.tables.rows import filtering
 from memtree.stores.sql import Sql
 
 _MATCHING = "SELECT number, id FROM memories WHERE scope = :scope AND {} ORDER BY number"

@@ -1,16 +1,33 @@
-"""Other processes on the same store: a lock for stage 1 of a long history, notices of deletions.
-
-If two proxies get the same long history at once, both would spend its seconds of stage 1: with the
-lock one does, and the others wait for it and read the result. And when one process deletes data,
-the others must drop it from their caches. No answer depends on this: a process that is alone, or
-cannot reach the others, does everything by itself.
-"""
+"""Ports of stage 1: what runs it off the event loop, and other processes on the same store."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+from memtree.tree.growth import GrownTree, Tail
+
+# Stores the next part of a run in progress and returns True on success. Never raises.
+Keep: TypeAlias = Callable[[GrownTree], Awaitable[bool]]
+
+
+class Builder(Protocol):
+    """Runs stage 1 (`growth.grow`) without blocking the event loop."""
+
+    async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
+        """Grow the whole tail and return the result. `size`: its tokens. `keep`: receives the parts
+        that a long run has sealed so far, and the rest of them if it is stopped or fails; not the
+        end of a successful run, which is the result.
+
+        Joins a running run with the same end; its result may then begin before this tail.
+        """
+        ...
+
+    def warm(self) -> None:
+        """Prepare for a long tail that is about to come, if that takes time. Returns at once."""
+        ...
+
 
 # Tokens of a tail from which on a lock is taken. Taking it costs half a millisecond, growing a tail
 # of this size an eighth of a second, in a child process; an ordinary turn is far smaller.

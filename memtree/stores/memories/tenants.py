@@ -1,4 +1,5 @@
-"""Owners of wallets, proofs that were used, and grants that were revoked."""
+"""Rows of tenants besides memories: their wallets, proofs that were used, grants that were revoked,
+plans, and digests of objects at the provider."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from memtree.errors import Conflict, Forbidden
-from memtree.stores.memories.tables.rows import plain
+from memtree.memories.users.user_memories import PLAN
+from memtree.stores.memories.rows import plain
 from memtree.stores.sql import Ids, Sql
 
 # A used proof is remembered for this much longer than it is valid, since clocks of servers differ.
@@ -27,6 +29,10 @@ _REVOKE = """
     INSERT INTO grant_revocations (digest, grantor, tenant, at, expires)
     VALUES (:digest, :grantor, :tenant, :at, :expires) ON CONFLICT DO NOTHING RETURNING at"""
 _REVOKED = "SELECT digest FROM grant_revocations WHERE digest IN :digests[bytes]"
+_PLAN = "SELECT plan FROM tenant_plans WHERE tenant = :tenant"
+_PUT_PLAN = """
+    INSERT INTO tenant_plans (tenant, plan) VALUES (:tenant, :plan)
+    ON CONFLICT (tenant) DO UPDATE SET plan = excluded.plan"""
 # A revocation outlives its tenant: otherwise the next owner of the wallet would find the grant
 # valid again.
 _ERASE = (
@@ -40,14 +46,14 @@ async def prove_wallet(
     sql: Sql, address: str, tenant: str, proof: bytes, until: float, now: float
 ) -> None:
     used = {"digest": proof, "tenant": tenant, "expires": until + PROOF_SECONDS}
-    if await _put(sql, _USE_PROOF, _USER, used) != tenant:
+    if await _put_owned(sql, _USE_PROOF, _USER, used) != tenant:
         raise Forbidden("The proof of the wallet was used by somebody else.")
     bound = {"address": plain(address), "tenant": tenant, "bound": now}
-    if await _put(sql, _BIND, _OWNER, bound) != tenant:
+    if await _put_owned(sql, _BIND, _OWNER, bound) != tenant:
         raise Conflict("The wallet belongs to another tenant, which has to release it.")
 
 
-async def _put(sql: Sql, insert: str, select: str, values: Mapping[str, Any]) -> str:
+async def _put_owned(sql: Sql, insert: str, select: str, values: Mapping[str, Any]) -> str:
     """Insert the row and return the tenant that owns it now. Retries, since the row may be deleted
     between the two statements."""
     while True:
@@ -87,3 +93,33 @@ async def erase_tenant(sql: Sql, tenant: str) -> None:
     """Erase the tenant's rows outside of scopes. Its wallets can be claimed by anybody again."""
     for statement in _ERASE:
         await sql.run(statement, {"tenant": tenant})
+
+
+# The later expiry wins, so that a delayed write shortens nothing.
+_PUT_OBJECT = """
+    INSERT INTO provider_objects (digest, expires) VALUES (:digest, :expires)
+    ON CONFLICT (digest) DO UPDATE SET expires = excluded.expires
+    WHERE excluded.expires > provider_objects.expires"""
+_KNOWN_OBJECTS = (
+    "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN :digests[bytes]"
+)
+
+
+async def put_objects(sql: Sql, digests: Collection[bytes], expires: float) -> None:
+    """Store digests in their order, so that no two writers wait for each other in a circle."""
+    rows = [{"digest": digest, "expires": expires} for digest in sorted(set(digests))]
+    await sql.run_many(_PUT_OBJECT, rows)
+
+
+async def known_objects(sql: Sql, digests: Collection[bytes], now: float) -> set[bytes]:
+    values = {"now": now, "digests": Ids(digests)}
+    return {digest for (digest,) in await sql.many("h", _KNOWN_OBJECTS, values)}
+
+
+async def plan(sql: Sql, tenant: str) -> str:
+    rows = await sql.fetch(_PLAN, {"tenant": tenant})
+    return str(rows[0][0]) if rows else PLAN
+
+
+async def set_plan(sql: Sql, tenant: str, plan: str) -> None:
+    await sql.run(_PUT_PLAN, {"tenant": tenant, "plan": plain(plan)})

@@ -1,4 +1,9 @@
-"""Stored memories as rows and back, and filters as SQL conditions. Pure."""
+"""Stored memories as rows and back, their expiry, and filters as SQL conditions. Pure.
+
+An expiry is enforced here: reads, counts and searches leave out what has expired at `:now`. A
+memory without an expiry has 0. Expired memories are erased later (`erasing.py`); until then only
+these conditions hide them.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,20 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.errors import BadRequest, StoreCorrupt
-from memtree.memories.memory import (
-    Memory,
-    MemoryChange,
-    MemorySource,
-    NewMemory,
-    Tombstone,
-    Unset,
-)
+from memtree.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories.tables.expiry import NOT_EXPIRED, has_expired
 from memtree.stores.sql import Row
+
+NOT_EXPIRED = "(expires = 0 OR expires > :now)"
+LIVE = f"counted = 1 AND {NOT_EXPIRED}"
+EXPIRED = "counted = 1 AND expires > 0 AND expires <= :now"
+
+
+def has_expired(expires: float, now: float) -> bool:
+    """Return True for a row that `NOT_EXPIRED` would leave out."""
+    return 0 < expires <= now
+
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 LARGEST = 2**63 - 1  # largest integer of a database

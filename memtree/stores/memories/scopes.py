@@ -1,4 +1,4 @@
-"""The counters of scopes and tenants: change counts, numbers and how many memories count.
+"""Scopes and tenants: their counters and locks, and the scopes that a request of an agent means.
 
 A write starts with `begin`, which locks the scope's row, and only then reads rows to decide. It
 locks its tenant's row after that, never before: so no two writers wait for each other in a circle,
@@ -8,14 +8,14 @@ that has seen a count has seen all that came before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from memtree.errors import MemoryLimit
+from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.ports import ScopeState
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.tables.expiry import EXPIRED
-from memtree.stores.memories.tables.rows import SCOPE, scope_values
+from memtree.stores.memories.rows import EXPIRED, SCOPE, plain, scope_values
 from memtree.stores.sql import Sql
 
 _COLUMNS = "number, tenant, kind, owner, subject, changed, counted, purges"
@@ -198,3 +198,64 @@ async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign:
 async def count_recipe(sql: Sql, scope: ScopeRow, recipe: str, count: int) -> None:
     values = {"scope": scope.number, "recipe": recipe, "counted": count}
     await sql.run(_COUNT_RECIPE, values)
+
+
+_SCOPES = """
+    SELECT number, tenant, kind, owner, subject FROM memory_scopes WHERE number IN :numbers[]"""
+_NUMBERS = """
+    SELECT number, kind, owner, subject FROM memory_scopes
+    WHERE tenant = :tenant AND kind IN :kinds[] AND owner IN :owners[] AND subject IN :subjects[]"""
+
+
+def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str, Any]]:
+    """Return a condition on rows of `memory_scopes`, and its values. `numbered`: the query gives
+    the rows' numbers, so no database should read all scopes of the tenant.
+
+    >>> meant(AgentScopes("t", None, None))
+    ('memory_scopes.tenant = :tenant AND memory_scopes.kind = :scope_kind',\
+ {'tenant': 't', 'scope_kind': 'agent'})
+    """
+    tenant = "memory_scopes.tenant || ''" if numbered else "memory_scopes.tenant"
+    parts = [f"{tenant} = :tenant", "memory_scopes.kind = :scope_kind"]
+    values: dict[str, Any] = {"tenant": scopes.tenant, "scope_kind": ScopeKind.AGENT.value}
+    for name, value in (("owner", scopes.agent), ("subject", scopes.subject)):
+        if value is not None:
+            parts.append(f"{name} = :{name}")
+            values[name] = plain(value)
+    return " AND ".join(parts), values
+
+
+async def numbers_of(sql: Sql, scopes: Collection[Scope]) -> dict[Scope, int]:
+    """Return the numbers of the scopes that hold anything."""
+    numbers: dict[Scope, int] = {}
+    for tenant in sorted({each.tenant for each in scopes}):
+        mine = [each for each in scopes if each.tenant == tenant]
+        values = {
+            "tenant": tenant,
+            "kinds": sorted({each.kind.value for each in mine}),
+            "owners": sorted({plain(each.owner) for each in mine}),
+            "subjects": sorted({plain(each.subject) for each in mine}),
+        }
+        for number, kind, owner, subject in await sql.fetch(_NUMBERS, values):
+            numbers[Scope(tenant, ScopeKind(kind), owner, subject)] = number
+    return {each: numbers[each] for each in scopes if each in numbers}
+
+
+async def scopes_of(sql: Sql, numbers: Collection[int]) -> dict[int, Scope]:
+    rows = await sql.fetch(_SCOPES, {"numbers": sorted(numbers)}) if numbers else []
+    return {
+        number: Scope(tenant, ScopeKind(kind), owner, subject)
+        for number, tenant, kind, owner, subject in rows
+    }
+
+
+async def begin_of_rows(
+    sql: Sql, rows: Sequence[tuple[Scope, str]]
+) -> list[tuple[ScopeRow, list[str]]]:
+    """Lock the scopes of these rows. Returns each with the ids requested from it."""
+    ids: dict[Scope, list[str]] = {}
+    for scope, id_ in dict.fromkeys(rows):
+        ids.setdefault(scope, []).append(id_)
+    numbers = await numbers_of(sql, ids)
+    begun = await begin_all(sql, list(numbers.values())) if numbers else []
+    return [(at, ids[at.scope]) for at in begun]

@@ -1,20 +1,24 @@
-"""Erase memories for good."""
+"""Erase memories for good, and sweep away rows besides them: proofs, revocations, events, shown
+sets and unused vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memtree.stores.memories.removal.deletion import MINE, ROWS
-from memtree.stores.memories.tables.counters import (
+from memtree.days import DAY
+from memtree.ports.store import RECIPE_DAYS
+from memtree.stores.memories.deletion import MINE, ROWS
+from memtree.stores.memories.lookup import lineage, stored
+from memtree.stores.memories.rows import STANDING, RowState, encoded, standing
+from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_number,
+    commit,
     count_tenant,
     count_vectors,
     stamp,
 )
-from memtree.stores.memories.tables.lookup import lineage, stored
-from memtree.stores.memories.tables.rows import STANDING, RowState, encoded, standing
 from memtree.stores.sql import Sql
 
 _UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
@@ -42,7 +46,7 @@ _TELL = """
 _UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
 # Their bytes may still be in the files: see `retention.scrub`.
 _NOTE = "INSERT INTO deletions DEFAULT VALUES"
-_ENDED = """
+_ENDED_SCOPES = """
     SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
     UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
 _ENDED_HERE = f"""
@@ -93,7 +97,7 @@ async def stamp_erased(sql: Sql, scope: ScopeRow, counted: int) -> None:
 
 async def ended_scopes(sql: Sql, before: float) -> list[int]:
     """Return the scopes with memories that were deleted or expired before that time."""
-    return [number for (number,) in await sql.fetch(_ENDED, {"before": before})]
+    return [number for (number,) in await sql.fetch(_ENDED_SCOPES, {"before": before})]
 
 
 async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
@@ -142,3 +146,53 @@ async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[RowState]) -> None:
         )
         values = {"scope": scope.number, "id": row.id, "changed": scope.next}
         await sql.run(_UNLINK, {**values, "data": encoded(plain)})
+
+
+_ENDED_ROWS = (
+    ("wallet_proofs", "expires <= :now"),
+    ("grant_revocations", "expires <= :now"),
+    ("erased_memories", "at <= :yesterday"),
+    ("shown_memories", "expires <= :now"),
+    ("provider_objects", "expires <= :now"),
+)
+# Unused by the context store's count: the same models embed both.
+_UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
+_UNUSED_HERE = f"scope = :scope AND recipe IN ({_UNUSED})"
+_UNCOUNT = f"""
+    UPDATE memories SET changed = :changed, vectors = vectors - (
+        SELECT count(*) FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe IN ({_UNUSED}))
+    WHERE scope = :scope AND number IN (SELECT number FROM memory_vectors WHERE {_UNUSED_HERE})"""
+
+
+async def any_ended(sql: Sql, now: float) -> bool:
+    values = {"yesterday": now - DAY, "now": now}
+    tables = " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE {at})" for table, at in _ENDED_ROWS)
+    return bool((await sql.fetch(f"SELECT {tables}", values))[0][0])
+
+
+async def drop_ended(sql: Sql, now: float) -> None:
+    values = {"yesterday": now - DAY, "now": now}
+    for table, ended in _ENDED_ROWS:
+        await sql.run(f"DELETE FROM {table} WHERE {ended}", values)
+
+
+async def scopes_of_unused(sql: Sql) -> list[int]:
+    """Return the scopes with vectors or segments under recipes that are no longer used."""
+    rows = await sql.fetch(
+        f"SELECT scope FROM memory_recipes WHERE recipe IN ({_UNUSED})"
+        f" UNION SELECT scope FROM memory_segments WHERE recipe IN ({_UNUSED}) ORDER BY 1",
+        {},
+    )
+    return [scope for (scope,) in rows]
+
+
+async def drop_unused(sql: Sql, number: int) -> None:
+    """Delete the scope's unused vectors. Checks again that each is unused, since another process
+    may have begun to use them."""
+    scope = await begin_number(sql, number)
+    values = {"scope": number, "changed": scope.next}
+    await sql.run(_UNCOUNT, values)
+    for table in ("memory_vectors", "memory_recipes", "memory_segments"):
+        await sql.run(f"DELETE FROM {table} WHERE {_UNUSED_HERE}", values)
+    await commit(sql, scope)

@@ -1,27 +1,25 @@
-"""Delete memories, and restore deleted ones."""
+"""Delete memories, restore deleted ones, and replace whole threads: the passages of documents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.memory import Memory, NewMemory, Tombstone
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
+from memtree.stores.memories import schemas
 from memtree.stores.memories.changing import PUT_TOMBSTONE
-from memtree.stores.memories.tables import unique_keys
-from memtree.stores.memories.tables.counters import (
+from memtree.stores.memories.lookup import duplicates, lineage, resolved, stored
+from memtree.stores.memories.rows import STANDING, RowState, encoded, plain, standing
+from memtree.stores.memories.saving import insert
+from memtree.stores.memories.scopes import (
     ScopeRow,
+    begin,
     begin_known,
     commit,
     count_vectors,
+    take_numbers,
 )
-from memtree.stores.memories.tables.lookup import (
-    duplicates,
-    lineage,
-    resolved,
-    stored,
-)
-from memtree.stores.memories.tables.rows import RowState, encoded
 from memtree.stores.sql import Sql
 
 ROWS = 1_000  # rows read with their texts at a time
@@ -107,10 +105,10 @@ async def _with_their_values(
     """Return the rows without those whose unique values another memory has, or gets here. A
     superseded memory has none."""
     back = sorted(row for row in rows if not row.superseded_by)
-    keys = await unique_keys.unique_keys(
-        sql, scope, [unique_keys.keyed(row.memory(), row.unique_key) for row in back]
+    keys = await schemas.unique_keys(
+        sql, scope, [schemas.keyed(row.memory(), row.unique_key) for row in back]
     )
-    rivals = await unique_keys.rivals(
+    rivals = await schemas.rivals(
         sql, scope, [(row.number, key) for row, key in zip(back, keys, strict=True)], now
     )
     new = [
@@ -119,7 +117,7 @@ async def _with_their_values(
         if key != row.unique_key
     ]
     if new:
-        await sql.run_many(unique_keys.PUT_KEY, new)
+        await sql.run_many(schemas.PUT_KEY, new)
     return [row for row in rows if row.number not in rivals]
 
 
@@ -138,3 +136,51 @@ async def leave_tombstones(
         for row in rows
     ]
     await sql.run_many(PUT_TOMBSTONE, left)
+
+
+_THREAD = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND counted = 1 AND thread_id <> '' AND thread_id = :thread_id
+    ORDER BY number"""
+_COPY_VECTORS = """
+    INSERT INTO memory_vectors (scope, recipe, number, data)
+    SELECT scope, recipe, :number, data FROM memory_vectors
+    WHERE scope = :scope AND number = :old"""
+_COUNT_VECTORS = """
+    UPDATE memories SET vectors = (
+        SELECT count(*) FROM memory_vectors
+        WHERE memory_vectors.scope = memories.scope AND memory_vectors.number = memories.number)
+    WHERE scope = :scope AND number IN :numbers[]"""
+
+
+async def replace_thread(
+    sql: Sql,
+    scope: Scope,
+    thread_id: str,
+    memories: Sequence[NewMemory],
+    *,
+    most: int,
+    now: float,
+) -> int:
+    """Replace the thread's memories by these. Unchanged texts keep their vectors."""
+    at = await begin(sql, scope)
+    values = {"scope": at.number, "thread_id": plain(thread_id)}
+    old = standing(await sql.fetch(_THREAD, values))
+    if old:
+        await remove(sql, at, old, reason=None, now=now, deleted=FOR_GOOD)
+    if memories:
+        first = await take_numbers(
+            sql, at, len(memories), most=most, now=now, live=len(memories) - len(old)
+        )
+        await insert(sql, at, memories, first)
+        there = {row.text_hash: row.number for row in old if row.vectors}
+        hashes = {first + place: each.text_hash for place, each in enumerate(memories)}
+        same = {number: there[of] for number, of in hashes.items() if of in there}
+        copies = [{"scope": at.number, "number": new, "old": was} for new, was in same.items()]
+        if copies:
+            await sql.run_many(_COPY_VECTORS, copies)
+            await sql.run(_COUNT_VECTORS, {"scope": at.number, "numbers": list(same)})
+            await count_vectors(sql, at, list(same), 1)
+    if old or memories:
+        await commit(sql, at, counted=len(memories) - len(old))
+    return len(old)

@@ -3,24 +3,32 @@
 PostgreSQL's planner cannot know how few rows a walk down a tree reads, or how many ids an array
 holds, and sometimes would rather read all rows of the tenant, or of all tenants. A scalar subquery,
 or `LATERAL (... LIMIT 1)`, forces one look-up by key for each row.
+
+The addresses of a batch, with their frontiers and the conversation that they end, need different
+statements in the two databases. In PostgreSQL another process may commit the same addresses at the
+same time, and only the statement that inserted a row knows that it did: so one statement inserts
+the rows and moves the conversation. SQLite's `WITH` cannot write; there a writer has the file to
+itself, so it can read first which addresses are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
 from memtree.ports.store import IndexBatch, IndexedPrefix
+from memtree.stores.context.conversations import COLUMNS, note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.context.trees.addresses import KNOWN, put_addresses
-from memtree.stores.context.trees.conversations import note_use
-from memtree.stores.context.trees.nodes import STORED, put_nodes
 from memtree.stores.parts import SqlPart, reading, writing
-from memtree.stores.references import Version, frontier_nodes, named
+from memtree.stores.references import Version, frontier_nodes, gone_on_from, named
 from memtree.stores.rows import (
+    AddressRow,
     FrontierRow,
     NodeRow,
     SummaryRow,
+    address_rows,
+    conversation_row,
     frontier_row,
     gone,
     node_row,
@@ -31,6 +39,107 @@ from memtree.stores.rows import (
 )
 from memtree.stores.sql import Ids, Row, Sql
 from memtree.tree.node import MAX_CHILDREN, Node, Summary
+
+STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"
+_PUT_NODES = """
+    INSERT INTO nodes (tenant, id, level, children, data)
+    SELECT :number, id, level, children, data FROM :rows(id, level, children, data)
+    WHERE true ON CONFLICT DO NOTHING"""
+
+
+async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
+    """Store nodes in the order of their ids, as all rows are written, so that no two writers wait
+    for each other in a circle."""
+    await sql.put(_PUT_NODES, {"number": number}, sorted(nodes))
+
+
+KNOWN = f"SELECT address FROM addresses WHERE {TENANT} AND address IN :ids[bytes]"
+_PUT_ADDRESSES = """
+    INSERT INTO addresses (tenant, address, frontier, expires, previous)
+    SELECT :number, address, frontier, expires, previous
+    FROM :rows(address, frontier, expires, previous) WHERE true
+    ON CONFLICT (tenant, address) DO UPDATE SET expires = excluded.expires
+    WHERE excluded.expires > addresses.expires"""
+_PUT_FRONTIERS = """
+    INSERT INTO frontiers (tenant, key, data) SELECT :number, key, data FROM :rows(key, data)
+    WHERE true ON CONFLICT DO NOTHING"""
+_DROP_ENDS = "DELETE FROM conversations WHERE tenant = :number AND address IN :ids[bytes]"
+_ORDINAL = """(
+    SELECT coalesce(max(same.ordinal), 0) + 1 FROM conversations AS same
+    WHERE same.tenant = :number AND same.title = :title)"""
+# `xmax` is 0 for a row that was inserted rather than updated.
+_PUT_AND_END = f"""
+    WITH put AS (
+        {_PUT_ADDRESSES} RETURNING address, previous, xmax = 0 AS fresh
+    ), gone_on AS (
+        {_DROP_ENDS} AND EXISTS (
+            SELECT 1 FROM put WHERE fresh AND put.previous = conversations.address)
+        RETURNING title, client, project, ordinal, own_title, pins
+    ), before AS (
+        SELECT max(title) AS title, max(client) AS client, max(project) AS project,
+            max(ordinal) AS ordinal, max(own_title) AS own_title, max(pins) AS pins FROM gone_on
+    ) INSERT INTO conversations (tenant, {COLUMNS})
+    SELECT :number, put.address, :used, :messages, :tokens, :first, :whole,
+        coalesce(nullif(:title, ''), title, ''), coalesce(nullif(:client, ''), client, ''),
+        coalesce(nullif(:project, ''), project, ''),
+        CASE WHEN :title IN ('', title) THEN coalesce(before.ordinal, 0) ELSE {_ORDINAL} END,
+        coalesce(own_title, ''), coalesce(pins, '')
+    FROM put CROSS JOIN before WHERE fresh AND put.address = :address ON CONFLICT DO NOTHING"""
+_TOLD = ", ".join(
+    f"{name} = CASE WHEN :{name} = '' THEN {name} ELSE :{name} END"
+    for name in ("title", "client", "project")
+)
+_GROW_END = f"""
+    UPDATE OR REPLACE conversations SET address = :address, used = :used, messages = :messages,
+        tokens = :tokens, first = :first, whole = :whole, {_TOLD},
+        ordinal = CASE WHEN :title IN ('', title) THEN ordinal ELSE {_ORDINAL} END
+    WHERE tenant = :number AND address = :before"""
+_BEGIN_END = f"""
+    INSERT OR REPLACE INTO conversations (tenant, {COLUMNS})
+    SELECT :number, :address, :used, :messages, :tokens, :first, :whole, :title, :client, :project,
+        CASE WHEN :title = '' THEN 0 ELSE {_ORDINAL} END, :own_title, :pins"""
+
+
+async def put_addresses(
+    sql: Sql,
+    number: int,
+    batch: IndexBatch,
+    frontiers: Mapping[bytes, FrontierRow],
+    known: set[bytes],
+) -> None:
+    """`frontiers`: by address, in the order of the chain. `known`: the stored ones among these
+    addresses and the batch's `previous`."""
+    keys = {address: row.key for address, row in frontiers.items()}
+    rows = address_rows(batch, keys, batch.previous if batch.previous in known else b"")
+    if not rows:
+        return
+    ended = conversation_row(rows[-1].address, batch.end)
+    end = {"number": number, **ended._asdict()}
+    if sql.dialect == "postgres":
+        values = {**end, "ids": Ids(row.previous for row in rows)}
+        await sql.put(_PUT_AND_END, values, sorted(rows))
+    else:
+        await sql.put(_PUT_ADDRESSES, {"number": number}, rows)
+        await _end(sql, end, rows, known)
+    # A frontier that belongs to known addresses only would be a row that nothing names.
+    new = {row for address, row in frontiers.items() if address not in known}
+    await sql.put(_PUT_FRONTIERS, {"number": number}, sorted(new))
+
+
+async def _end(
+    sql: Sql, end: Mapping[str, Any], rows: Sequence[AddressRow], known: set[bytes]
+) -> None:
+    """Make the conversation end at the last address, and at none before it."""
+    before = gone_on_from(rows, known)
+    if rows[-1].address in known:
+        await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before)})
+        return
+    if before[:-1]:
+        await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before[:-1])})
+    # A conversation that grew usually takes one statement.
+    if not before or not await sql.count(_GROW_END, {**end, "before": before[-1]}):
+        await sql.run(_BEGIN_END, end)
+
 
 _NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"
 # One statement for the whole walk: it sees one state of the store. SQLite has no LATERAL; its

@@ -16,18 +16,12 @@ from memtree.memories.fields.taint import in_place_of
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by
+from memtree.stores.memories.conversations import MARK, message_key
+from memtree.stores.memories.lookup import live
+from memtree.stores.memories.rows import RowState, changed_memory, plain
 from memtree.stores.memories.saving import insert
-from memtree.stores.memories.tables.counters import ScopeRow, begin, commit, take_numbers
-from memtree.stores.memories.tables.lookup import live
-from memtree.stores.memories.tables.rows import RowState, changed_memory, plain
-from memtree.stores.memories.tables.unique_keys import (
-    KeyedRow,
-    holders,
-    keyed,
-    unique_column,
-    unique_keys,
-)
-from memtree.stores.memories.user.extracted import MARK, message_key
+from memtree.stores.memories.schemas import KeyedRow, holders, keyed, unique_column, unique_keys
+from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
 from memtree.stores.sql import Sql
 
 _MARKED = "SELECT 1 FROM extracted_messages WHERE scope = :scope AND key IN :keys[] LIMIT 1"

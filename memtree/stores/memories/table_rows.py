@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from memtree.stores.memories.tables.counters import ScopeRow
+from memtree.stores.memories.scopes import ScopeRow
 
 
 class MemoryTenantRow(NamedTuple):
