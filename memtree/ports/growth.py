@@ -1,4 +1,10 @@
-"""Ports of stage 1: what runs it off the event loop, and other processes on the same store."""
+"""Ports of stage 1: what runs it off the event loop, and other processes on the same store.
+
+If two proxies get the same long history at once, both would spend its seconds of stage 1: with the
+lock of `Peers` one does, and the others wait for it and read the result. And when one process
+deletes data, the others must drop it from their caches. No answer depends on this: a process that
+is alone, or cannot reach the others, does everything by itself.
+"""
 
 from __future__ import annotations
 

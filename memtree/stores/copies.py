@@ -8,18 +8,35 @@ references except links of addresses. A back end provides a `Snapshot`; the rest
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
+from typing import Any, NamedTuple
 
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.ports.request_log import RequestRow
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories.audit import audit_memories
-from memtree.stores.memories.table_rows import MemoryRows
+from memtree.stores.memories.scopes import ScopeRow
+from memtree.stores.memories.table_rows import (
+    ConflictRow,
+    ErasedRow,
+    ExtractedRow,
+    GroupMemberRow,
+    GroupRow,
+    HistoryRow,
+    MemoryRecipeRow,
+    MemoryRow,
+    MemoryTenantRow,
+    MemoryVectorRow,
+    SchemaRow,
+    SettingsRow,
+    ShownRow,
+    TombstoneRow,
+)
 from memtree.stores.parts import Snapshot, SqlPart, Table, keeping, reading
 from memtree.stores.rows import (
     AddressRow,
@@ -28,10 +45,8 @@ from memtree.stores.rows import (
     EpochRow,
     FrontierRow,
     NodeRow,
-    RecipeRow,
     SummaryRow,
     TallyRow,
-    TenantRows,
     TurnRow,
     VectorRow,
 )
@@ -39,60 +54,51 @@ from memtree.stores.sql import Row, Sql
 
 PAGE_ROWS = 500  # rows of 0.1 to 4 kB
 
-Each = TypeVar("Each")
-
-
-class KeyEntry(NamedTuple):
-    id: str
-    label: str
-    tenant: str
-    created: float
-
-
-class KeyValue(NamedTuple):
-    """`hash`: of one value that authenticates; `key`: the key it belongs to."""
-
-    hash: str
-    key: str
-
-
-class AliasEntry(NamedTuple):
-    """`name`: the tenant that a bare credential names; `tenant`: the tenant it authenticates as."""
-
-    name: str
-    tenant: str
-
 
 OWNED = (
-    Table("nodes", NodeRow, ("id",), order=("level", "id")),
-    Table("frontiers", FrontierRow, ("key",)),
-    Table("addresses", AddressRow, ("address",), changes=True),
-    Table("vectors", VectorRow, ("recipe", "id")),
-    Table("summaries", SummaryRow, ("id", "version")),
-    Table("epochs", EpochRow, ("id",), changes=True),
-    Table("turns", TurnRow, ("key", "address"), changes=True),
-    Table("claims", ClaimRow, ("id",), changes=True),
-    Table("conversations", ConversationRow, ("address",), changes=True),
-    Table("requests", RequestRow, ("number",)),
+    Table("nodes", "id", NodeRow, order="level id"),
+    Table("frontiers", "key", FrontierRow),
+    Table("addresses", "address", AddressRow, changes=True),
+    Table("vectors", "recipe id", VectorRow),
+    Table("summaries", "id version", SummaryRow),
+    Table("epochs", "id", EpochRow, changes=True),
+    Table("turns", "key address", TurnRow, changes=True),
+    Table("claims", "id", ClaimRow, changes=True),
+    Table("conversations", "address", ConversationRow, changes=True),
+    Table("requests", "number", RequestRow),
 )
 SHARED = (
-    Table("tallies", TallyRow, ("tenant", "day", "name"), changes=True, owned=False),
-    Table("recipes", RecipeRow, ("recipe",), changes=True, owned=False),
-    Table("keys", KeyEntry, ("id",), owned=False),
-    Table("key_values", KeyValue, ("hash",), owned=False),
-    Table("tenant_aliases", AliasEntry, ("name",), changes=True, owned=False),
+    Table("tallies", "tenant day name", TallyRow, changes=True, owned=False),
+    Table("recipes", "recipe", changes=True, owned=False),
+    Table("keys", "id", owned=False),
+    Table("key_values", "hash", owned=False),
+    Table("tenant_aliases", "name", changes=True, owned=False),
 )
+# Segments are left out, since an index can be rebuilt.
 MEMORIES = tuple(
-    Table(
-        name,
-        get_args(rows)[0],
-        tuple(key.columns.split()),
-        changes=True,
-        owned=False,
-        same=tuple(f"{key.columns} {key.same}".split()) if key.same else (),
+    each._replace(changes=True, owned=False)
+    for each in (
+        Table("memory_tenants", "tenant", MemoryTenantRow),
+        Table("memory_schemas", "tenant kind", SchemaRow),
+        Table("memory_scopes", "number", ScopeRow, "tenant kind owner subject"),
+        Table("memories", "scope number", MemoryRow, "id"),
+        Table("memory_history", "scope number version", HistoryRow),
+        Table("memory_tombstones", "scope number", TombstoneRow),
+        Table("erased_memories", "scope event number", ErasedRow, "id"),
+        Table("memory_vectors", "scope recipe number", MemoryVectorRow),
+        Table("memory_recipes", "scope recipe", MemoryRecipeRow),
+        Table("memory_conflicts", "scope number other", ConflictRow),
+        Table("shown_memories", "scope conversation number", ShownRow),
+        Table("memory_groups", "scope id", GroupRow),
+        Table("memory_group_members", "scope group_id number", GroupMemberRow),
+        Table("memory_settings", "scope", SettingsRow),
+        Table("extracted_messages", "scope key", ExtractedRow),
+        Table("tenant_plans", "tenant"),
+        Table("wallets", "address", same="tenant"),
+        Table("wallet_proofs", "digest", same="tenant"),
+        Table("grant_revocations", "digest"),
+        Table("provider_objects", "digest"),
     )
-    for name, hint in get_type_hints(MemoryRows, include_extras=True).items()
-    for rows, key in [get_args(hint)]
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}
 
@@ -103,27 +109,6 @@ class Page(NamedTuple):
     table: Table
     tenant: str
     rows: Sequence[Row]
-
-
-class Dump(Protocol):
-    """A store that can be copied. Raises as `TreeStore` does."""
-
-    def pages(self) -> AsyncGenerator[Page, None]:
-        """All rows of one state of the store."""
-        ...
-
-    async def counts(self) -> dict[str, int]:
-        """Return the number of rows of each table."""
-        ...
-
-    async def load(self, page: Page) -> None:
-        """Store these rows, all or none; a row of the page replaces one with the same key."""
-        ...
-
-    async def missing(self, page: Page) -> int:
-        """Return how many of these rows this store lacks. A row that may change counts as present
-        by its key alone."""
-        ...
 
 
 def pages(snapshot: Snapshot) -> Iterator[Page]:
@@ -141,36 +126,16 @@ def _paged(table: Table, tenant: str, rows: Iterator[Row]) -> Iterator[Page]:
 
 def problems(snapshot: Snapshot) -> list[str]:
     """Return the problems that `check` finds, tenant by tenant."""
-    lines = []
-    for tenant in snapshot.tenants():
-        tables = (_made(table, snapshot.rows(table, tenant)) for table in OWNED)
-        lines += audit(tenant, TenantRows(*tables))
-    tallies = _made(TABLES["tallies"], snapshot.rows(TABLES["tallies"], ""))
-    lines += audit_tallies(tallies)
-    return lines + audit_memories(
-        MemoryRows(*(_made(each, snapshot.rows(each, "")) for each in MEMORIES))
-    )
+
+    def rows(tenant: str, name: str) -> Iterator[Any]:
+        return map(TABLES[name].kind._make, snapshot.rows(TABLES[name], tenant))
+
+    of_trees = [line for name in snapshot.tenants() for line in audit(name, partial(rows, name))]
+    tallies = audit_tallies(rows("", "tallies"))
+    return [*of_trees, *tallies, *audit_memories(partial(rows, ""))]
 
 
-def _made(table: Table, rows: Iterator[Row]) -> Iterator[Any]:
-    return map(table.made, rows)
-
-
-async def in_a_thread(make: Callable[[], Iterator[Each]]) -> AsyncGenerator[Each, None]:
-    """Yield the items of `make`, which is made, run and closed in one thread of its own."""
-    loop = asyncio.get_running_loop()
-    with ThreadPoolExecutor(1, "dump") as thread:
-        given = await loop.run_in_executor(thread, make)
-        try:
-            while (each := await loop.run_in_executor(thread, next, given, None)) is not None:
-                yield each
-        finally:
-            close = getattr(given, "close", None)
-            if close:
-                await loop.run_in_executor(thread, close)
-
-
-async def copy(source: Dump, target: Dump, written: Callable[[int], None]) -> dict[str, int]:
+async def copy(source: Copies, target: Copies, written: Callable[[int], None]) -> dict[str, int]:
     """Make `target` equal to `source` and return the number of rows of each table. `written` is
     called with the row count of each page that was written.
 
@@ -194,7 +159,7 @@ async def copy(source: Dump, target: Dump, written: Callable[[int], None]) -> di
     return rows
 
 
-async def _refuse_other(source: Dump, target: Dump) -> None:
+async def _refuse_other(source: Copies, target: Copies) -> None:
     if not any((await target.counts()).values()):
         return
     async with aclosing(target.pages()) as pages:
@@ -222,11 +187,13 @@ _NUMBERED = """
 
 
 async def counts(sql: Sql) -> dict[str, int]:
+    """Return the number of rows of each table."""
     ((*counted,),) = await sql.fetch(f"SELECT {_COUNTS}", {})
     return dict(zip(TABLES, counted, strict=True))
 
 
 async def load(sql: Sql, page: Page) -> None:
+    """Store these rows, all or none; a row of the page replaces one with the same key."""
     table = page.table
     columns = ", ".join(table.columns)
     values: dict[str, Any] = {}
@@ -240,7 +207,7 @@ async def load(sql: Sql, page: Page) -> None:
         await sql.put(_GIVE_UP.format(columns), values, page.rows)
     put = f"INSERT INTO {table.name} ({owner}{columns}) SELECT {number}{columns}"
     put += f" FROM :rows({columns}) WHERE true {_conflict(table)}"
-    places = [table.columns.index(name) for name in table.key]
+    places = [table.columns.index(name) for name in table.keys]
     rows = sorted(page.rows, key=lambda row: [row[place] for place in places])
     await sql.put(put, values, rows)
     if table.name == "memory_scopes" and sql.dialect == "postgres":
@@ -248,6 +215,8 @@ async def load(sql: Sql, page: Page) -> None:
 
 
 async def missing(sql: Sql, page: Page) -> int:
+    """Return how many of these rows this store lacks. A row that may change counts as present by
+    its key alone."""
     table = page.table
     same = " AND ".join(f"{name} = :{name}" for name in table.compared)
     mine = f"{TENANT.replace(':tenant', ':of')} AND " if table.owned else ""
@@ -261,25 +230,31 @@ async def missing(sql: Sql, page: Page) -> int:
 def _conflict(table: Table) -> str:
     if not table.changes:
         return "ON CONFLICT DO NOTHING"
-    key = ", ".join((*(("tenant",) if table.owned else ()), *table.key))
-    changing = (name for name in table.columns if name not in table.key)
+    key = ", ".join((*(("tenant",) if table.owned else ()), *table.keys))
+    changing = (name for name in table.columns if name not in table.keys)
     new = ", ".join(f"{name} = excluded.{name}" for name in changing)
     return f"ON CONFLICT ({key}) DO UPDATE SET {new}"
 
 
 class Copies(SqlPart):
-    """The port `Dump` over SQL."""
+    """A store that can be copied. Raises as `TreeStore` does."""
 
     counts = reading(counts)
     missing = reading(missing)
     load = keeping(load)
 
     async def pages(self) -> AsyncGenerator[Page, None]:
+        """Yield all rows of one state of the store, read in one thread of its own."""
         await self.database.reach()
-        async with aclosing(in_a_thread(self._pages)) as given:
-            async for page in given:
-                yield page
+        loop = asyncio.get_running_loop()
+        given = self._pages()
+        with ThreadPoolExecutor(1, "dump") as thread:
+            try:
+                while (page := await loop.run_in_executor(thread, next, given, None)) is not None:
+                    yield page
+            finally:
+                await loop.run_in_executor(thread, given.close)
 
-    def _pages(self) -> Iterator[Page]:
+    def _pages(self) -> Generator[Page, None, None]:
         with self.database.snapshot() as snapshot:
             yield from pages(snapshot)

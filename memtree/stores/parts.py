@@ -8,48 +8,51 @@ port with tables of its own gets its own class on `SqlPart`, and shares `store.d
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
+from memtree.stores.schema import COLUMNS
 from memtree.stores.sql import Row, Sql, Work
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
-    the same key may be newer; otherwise it is the same row. `same`: columns that never differ
-    between rows with the same key, so that two stores that assigned equal numbers are told apart.
-    `owned`: its rows belong to a tenant."""
+class Table(NamedTuple):
+    """A table as copies and audits see it.
+
+    `key`: names of the columns that tell its rows apart, in the order of a dump. `kind`: of its
+    rows, where an audit reads them. `same`: further columns that never differ between rows with the
+    same key, so that two stores that assigned equal numbers are told apart. `changes`: a row with
+    the same key may be newer; otherwise it is the same row. `owned`: its rows belong to a tenant.
+    """
 
     name: str
-    kind: type[tuple[Any, ...]]
-    key: tuple[str, ...]
-    order: tuple[str, ...] = ()
+    key: str
+    kind: Any = None  # a NamedTuple
+    same: str = ""
+    order: str = ""
     changes: bool = False
     owned: bool = True
-    same: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return cast("tuple[str, ...]", self.kind._fields)  # type: ignore[attr-defined]
+        return self.kind._fields if self.kind else COLUMNS[self.name]
 
     @property
-    def sorted_by(self) -> tuple[str, ...]:
-        return self.order or self.key
+    def keys(self) -> list[str]:
+        return self.key.split()
 
     @property
-    def compared(self) -> tuple[str, ...]:
+    def sorted_by(self) -> str:
+        return ", ".join((self.order or self.key).split())
+
+    @property
+    def compared(self) -> Sequence[str]:
         """Columns that make a row of another store the same as this one."""
-        return (self.same or self.key) if self.changes else self.columns
+        return [*self.keys, *self.same.split()] if self.changes else self.columns
 
     def compared_of(self, row: Row) -> Row:
         return tuple(row[self.columns.index(name)] for name in self.compared)
-
-    def made(self, row: Row) -> Any:
-        return self.kind._make(row)  # type: ignore[attr-defined]
 
 
 class Snapshot(Protocol):
@@ -61,15 +64,13 @@ class Snapshot(Protocol):
         """Yield rows in the table's order; `tenant` is empty for a table without one."""
         ...
 
-
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
-class StoreSnapshot(Snapshot, Protocol):
     def damage(self) -> list[str]:
         """Run the database's own check and return its findings; empty where it has none."""
         ...
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Database(Protocol):
@@ -100,7 +101,7 @@ class Database(Protocol):
         """Raise unless the store can be used."""
         ...
 
-    def snapshot(self) -> AbstractContextManager[StoreSnapshot]:
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Open a separate connection in the calling thread. Raises the errors of the store."""
         ...
 

@@ -6,7 +6,7 @@ walked without decoding it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
 from memtree.days import day_of
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
 from memtree.ports.conversations import HistoryEnd
-from memtree.ports.request_log import RequestRow
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
@@ -91,15 +90,6 @@ class TallyRow(NamedTuple):
     amount: int
 
 
-class RecipeRow(NamedTuple):
-    """Recipe of all tenants' vectors. `day`: the last day (since 1970, UTC) on which a sweep
-    counted; `idle`: days since it was last used."""
-
-    recipe: str
-    day: int
-    idle: int = 0
-
-
 class ConversationRow(NamedTuple):
     """End of a conversation: its last address and its `HistoryEnd`; `whole`: 1 or 0. `ordinal`,
     `own_title` and `pins`: as in `StoredConversation`."""
@@ -120,22 +110,6 @@ class ConversationRow(NamedTuple):
     @property
     def end(self) -> HistoryEnd:
         return HistoryEnd(*self[1:5], bool(self.whole), self.title, self.client, self.project)
-
-
-@dataclass(frozen=True, slots=True)
-class TenantRows:
-    """All rows of one tenant, each table read once and in this order."""
-
-    nodes: Iterable[NodeRow] = ()
-    frontiers: Iterable[FrontierRow] = ()
-    addresses: Iterable[AddressRow] = ()
-    vectors: Iterable[VectorRow] = ()
-    summaries: Iterable[SummaryRow] = ()
-    epochs: Iterable[EpochRow] = ()
-    turns: Iterable[TurnRow] = ()
-    claims: Iterable[ClaimRow] = ()
-    conversations: Iterable[ConversationRow] = ()
-    requests: Iterable[RequestRow] = ()
 
 
 @dataclass(frozen=True, slots=True)

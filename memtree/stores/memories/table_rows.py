@@ -1,12 +1,8 @@
-"""Rows of the tables of memories, as copies and audits read them."""
+"""Rows of the tables of memories, as audits read them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Annotated, NamedTuple
-
-from memtree.stores.memories.scopes import ScopeRow
+from typing import NamedTuple
 
 
 class MemoryTenantRow(NamedTuple):
@@ -126,11 +122,6 @@ class ExtractedRow(NamedTuple):
     at: float
 
 
-class PlanRow(NamedTuple):
-    tenant: str
-    plan: str
-
-
 class SchemaRow(NamedTuple):
     tenant: str
     kind: str
@@ -138,68 +129,3 @@ class SchemaRow(NamedTuple):
     created: float
     updated: float
     data: bytes
-
-
-class WalletRow(NamedTuple):
-    address: str
-    tenant: str
-    bound: float
-
-
-class WalletProofRow(NamedTuple):
-    digest: bytes
-    tenant: str
-    expires: float
-
-
-class RevocationRow(NamedTuple):
-    digest: bytes
-    grantor: str
-    tenant: str
-    at: float
-    expires: float
-
-
-class ProviderObjectRow(NamedTuple):
-    digest: bytes
-    expires: float
-
-
-class TableKey(NamedTuple):
-    """`columns`: names of those that tell a table's rows apart. `same`: columns that never differ
-    between rows with the same key, so that two stores that assigned equal numbers are told apart.
-    """
-
-    columns: str
-    same: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRows:
-    """All rows of all tenants, each table read once and in this order. Segments are left out, since
-    an index can be rebuilt."""
-
-    memory_tenants: Annotated[Iterable[MemoryTenantRow], TableKey("tenant")] = ()
-    memory_schemas: Annotated[Iterable[SchemaRow], TableKey("tenant kind")] = ()
-    memory_scopes: Annotated[
-        Iterable[ScopeRow], TableKey("number", "tenant kind owner subject")
-    ] = ()
-    memories: Annotated[Iterable[MemoryRow], TableKey("scope number", "id")] = ()
-    memory_history: Annotated[Iterable[HistoryRow], TableKey("scope number version")] = ()
-    memory_tombstones: Annotated[Iterable[TombstoneRow], TableKey("scope number")] = ()
-    erased_memories: Annotated[Iterable[ErasedRow], TableKey("scope event number", "id")] = ()
-    memory_vectors: Annotated[Iterable[MemoryVectorRow], TableKey("scope number recipe")] = ()
-    memory_recipes: Annotated[Iterable[MemoryRecipeRow], TableKey("scope recipe")] = ()
-    memory_conflicts: Annotated[Iterable[ConflictRow], TableKey("scope number other")] = ()
-    shown_memories: Annotated[Iterable[ShownRow], TableKey("scope conversation number")] = ()
-    memory_groups: Annotated[Iterable[GroupRow], TableKey("scope id")] = ()
-    memory_group_members: Annotated[
-        Iterable[GroupMemberRow], TableKey("scope group_id number")
-    ] = ()
-    memory_settings: Annotated[Iterable[SettingsRow], TableKey("scope")] = ()
-    extracted_messages: Annotated[Iterable[ExtractedRow], TableKey("scope key")] = ()
-    tenant_plans: Annotated[Iterable[PlanRow], TableKey("tenant")] = ()
-    wallets: Annotated[Iterable[WalletRow], TableKey("address", "tenant")] = ()
-    wallet_proofs: Annotated[Iterable[WalletProofRow], TableKey("digest", "tenant")] = ()
-    grant_revocations: Annotated[Iterable[RevocationRow], TableKey("digest")] = ()
-    provider_objects: Annotated[Iterable[ProviderObjectRow], TableKey("digest")] = ()

@@ -1,4 +1,4 @@
-"""Groups of memories and their members.
+"""Groups of memories and their members, and the switches of a user.
 
 A member's row stays as long as the memory is stored, in whatever state: only live memories are
 counted and listed, so a restored memory is in its groups again. The successor of a member joins its

@@ -1,4 +1,6 @@
-"""The tables of a PostgreSQL schema: created by the process that opens it first."""
+"""One schema of a PostgreSQL server, shared by the ports.
+
+The process that opens it first creates its tables."""
 
 from __future__ import annotations
 
@@ -83,8 +85,7 @@ class PostgresSnapshot:
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
         mine = " WHERE tenant = (SELECT number FROM tenants WHERE name = %s)" if table.owned else ""
         query = (
-            f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}"
-            f" ORDER BY {', '.join(table.sorted_by)}"
+            f"SELECT {', '.join(table.columns)} FROM {table.name}{mine} ORDER BY {table.sorted_by}"
         )
         with self._db.cursor(name=f"rows_of_{table.name}") as cursor:
             cursor.itersize = FETCHED

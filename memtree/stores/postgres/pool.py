@@ -48,7 +48,9 @@ LOST = "The connection to the store {} was lost ({})."
 
 
 def fault(error: psycopg.Error, shown: str) -> MemTreeError:
-    """Make a `StoreUnavailable` or `StoreCorrupt` that says what the operator can do."""
+    """Make a `StoreUnavailable` or `StoreCorrupt` that says what the operator can do. None
+    contains a password: messages of the server and of libpq about a failed connection name host,
+    port, user and database only."""
     state = error.sqlstate or ""
     said = _said(error)
     if state in _CORRUPT:

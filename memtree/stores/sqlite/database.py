@@ -45,7 +45,7 @@ class SqliteSnapshot:
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
         return self._db.execute(
             f"SELECT {', '.join(table.columns)} FROM {table.name}"
-            f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {', '.join(table.sorted_by)}",
+            f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {table.sorted_by}",
             {"tenant": tenant},
         )
 
@@ -241,7 +241,9 @@ class RamDatabase(SqliteDatabase):
 
 
 class RamStore(SqliteStore):
-    """All ports of a store. `database` may be shared with other ports."""
+    """A store without a file, gone with the process: for tests, and for commands that work on one
+    history and keep nothing. Its connection runs in the calling thread, since nothing waits for a
+    disk."""
 
     database: RamDatabase
 
