@@ -81,9 +81,9 @@ _CONTEXT: Final = (
 
 # Queries use the columns; the memory itself is encoded in `data`, as nodes are. No column is NULL:
 # "" stands for no text and 0.0 for no time, so that a partial index holds just the rows that have
-# a value and a copy between databases needs no types. Scopes and tenants are named here, not referred
-# to by the numbers of `tenants`: forgetting a tenant's trees forgets no memory. A new table also
-# needs a line in `copies`, or copies of a store lack its rows.
+# a value and a copy between databases needs no types. Scopes and tenants are named here, not
+# referred to by the numbers of `tenants`: forgetting a tenant's trees forgets no memory. A new
+# table also needs a line in `copies`, or copies of a store lack its rows.
 # `counted`: neither deleted nor superseded nor a duplicate. Expiry is not part of it, since it
 # depends on the clock.
 _MEMORIES: Final = (

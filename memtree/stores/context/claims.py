@@ -117,6 +117,8 @@ class ClaimsAndTallies(SqlPart):
     claim = writing(claim)
     release = writing(release)
     add = keeping(add)
+    _any_stale = reading(stale)
+    _drop_stale = writing(drop_stale)
     tallies = reading(tallies)
     daily = reading(daily)
     tallied = reading(tallied)
