@@ -17,9 +17,10 @@ from memtree.budget import epoch as epochs
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
 from memtree.days import day_of
-from memtree.errors import BadRequest, NodesGone, StoreCorrupt
+from memtree.errors import BadRequest, NodesGone
 from memtree.ports.conversations import HistoryEnd
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
+from memtree.stores.sql import reader
 from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
 COUNTED = tuple(name for name in Receipt._fields if name != "jobs")  # tables of a `Receipt`
@@ -186,47 +187,18 @@ def split_ids(run: bytes) -> list[bytes]:
     return [run[at : at + NODE_ID_BYTES] for at in range(0, len(run), NODE_ID_BYTES)]
 
 
-def read_node(data: bytes) -> Node:
-    """Decode a node. All decoders here raise `StoreCorrupt`."""
-    try:
-        return decode_node(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("node", error) from error
-
-
-def read_frontier(data: bytes) -> Frontier:
-    try:
-        return decode_frontier(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("frontier", error) from error
-
-
-def read_summary(data: bytes) -> Summary:
-    try:
-        return decode_summary(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("summary", error) from error
-
-
-def read_epoch(data: bytes) -> Epoch:
-    try:
-        return epochs.decode_epoch(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("epoch", error) from error
-
-
-def read_turn(data: bytes) -> EpochTurn:
-    try:
-        return epochs.decode_turn(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("turn", error) from error
-
-
+ADVICE = (
+    "run `memtree check`, then restore it from a backup, or remove it: context memory is rebuilt "
+    "from what clients post, saved memories are not"
+)
+_CORRUPT = f"A stored {{}} does not decode ({{{{}}}}); {ADVICE}"
 decode_summary = msgspec.msgpack.Decoder(Summary).decode
-
-
-def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
-    return StoreCorrupt(f"A stored {what} does not decode ({error}); {ADVICE}")
+# All these raise `StoreCorrupt`.
+read_node = reader(_CORRUPT.format("node"), decode_node)
+read_frontier = reader(_CORRUPT.format("frontier"), decode_frontier)
+read_summary = reader(_CORRUPT.format("summary"), decode_summary)
+read_epoch = reader(_CORRUPT.format("epoch"), epochs.decode_epoch)
+read_turn = reader(_CORRUPT.format("turn"), epochs.decode_turn)
 
 
 def within(
@@ -249,9 +221,3 @@ def added(first: Receipt, second: Receipt) -> Receipt:
 
 def gone(what: str) -> NodesGone:
     return NodesGone(f"{what} was deleted meanwhile; nothing was written")
-
-
-ADVICE = (
-    "run `memtree check`, then restore it from a backup, or remove it: context memory is rebuilt "
-    "from what clients post, saved memories are not"
-)

@@ -22,7 +22,7 @@ from memtree.stores.memories.rows import RowState, changed_memory, plain
 from memtree.stores.memories.saving import insert
 from memtree.stores.memories.schemas import KeyedRow, holders, keyed, unique_column, unique_keys
 from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
-from memtree.stores.sql import Sql
+from memtree.stores.sql import Sql, storing
 
 _MARKED = "SELECT 1 FROM extracted_messages WHERE scope = :scope AND key IN :keys[] LIMIT 1"
 
@@ -234,7 +234,5 @@ def says_the_same(old: Memory, new: NewMemory) -> bool:
 
 def _packed(data: object) -> bytes:
     """Encode data for comparison: `1`, `1.0` and `true` are three different values here."""
-    try:
+    with storing("memory"):
         return msgspec.msgpack.encode(data, order="deterministic")
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.errors import BadRequest, StoreCorrupt
 from memtree.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.sql import Row
+from memtree.stores.sql import Row, reader, storing
 
 NOT_EXPIRED = "(expires = 0 OR expires > :now)"
 LIVE = f"counted = 1 AND {NOT_EXPIRED}"
@@ -121,10 +120,8 @@ def columns(memory: Memory) -> dict[str, Any]:
 
 def encoded(value: Memory | Tombstone) -> bytes:
     """Encode without default values, which halves the size of a short memory."""
-    try:
+    with storing("memory"):
         return msgspec.msgpack.encode(_said(value))
-    except (OverflowError, TypeError, ValueError) as error:  # lone surrogates, numbers over 64 bits
-        raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
 
 
 def _said(value: Memory | Tombstone | MemorySource) -> dict[str, Any]:
@@ -162,16 +159,14 @@ def _line(tag: str) -> str:
 
 # ---------------------------------------------------------------- from rows
 
-_decode = msgspec.msgpack.Decoder(Memory).decode
-_decode_tombstone = msgspec.msgpack.Decoder(Tombstone).decode
+_CORRUPT = "A stored {} does not decode ({{}}); restore it from a backup."
+_read = reader(_CORRUPT.format("memory"), msgspec.msgpack.Decoder(Memory).decode)
+read_tombstone = reader(_CORRUPT.format("tombstone"), msgspec.msgpack.Decoder(Tombstone).decode)
 
 
 def read_memory(data: bytes, deleted: float, superseded_by: str, duplicate_of: str) -> Memory:
     """Decode a memory. Raises `StoreCorrupt`."""
-    try:
-        memory = _decode(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("memory", error) from error
+    memory = _read(data)
     if not (deleted or superseded_by or duplicate_of):
         return memory
     return replace(
@@ -180,18 +175,6 @@ def read_memory(data: bytes, deleted: float, superseded_by: str, duplicate_of: s
         superseded_by=superseded_by or None,
         duplicate_of=duplicate_of or None,
     )
-
-
-def read_tombstone(data: bytes) -> Tombstone:
-    try:
-        return _decode_tombstone(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("tombstone", error) from error
-
-
-def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
-    # The error names a place in the value, never what stands there.
-    return StoreCorrupt(f"A stored {what} does not decode ({error}); restore it from a backup.")
 
 
 # ---------------------------------------------------------------- conditions

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.errors import BadRequest, Conflict, StoreCorrupt, VersionConflict
+from memtree.errors import BadRequest, Conflict, VersionConflict
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, same_content
 from memtree.memories.agents.schemas.ports import UniqueKey
 from memtree.memories.agents.schemas.unique_on import unique_key
@@ -35,7 +35,7 @@ from memtree.stores.memories.rows import (
     storable,
 )
 from memtree.stores.memories.scopes import ScopeRow, begin_all, lock_tenant
-from memtree.stores.sql import Sql
+from memtree.stores.sql import Sql, reader, storing
 
 _UNIQUE_ON = """
     SELECT kind, unique_on FROM memory_schemas WHERE tenant = :tenant AND kind IN :kinds[]"""
@@ -53,7 +53,8 @@ _GIVE_UP = """
 PUT_KEY = """
     UPDATE memories SET unique_key = :unique_key WHERE scope = :scope AND number = :number"""
 
-_decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
+_CORRUPT = "A stored schema does not decode ({})."
+_read_names = reader(_CORRUPT, msgspec.json.Decoder(tuple[str, ...]).decode)
 
 
 class KeyedRow(NamedTuple):
@@ -79,14 +80,6 @@ def unique_column(kind: str, key: bytes) -> str:
     return sha256(named).hexdigest()[:32] if key else ""
 
 
-def read_names(unique_on: str) -> tuple[str, ...]:
-    """Decode the names of a schema's unique fields. Raises `StoreCorrupt`."""
-    try:
-        return _decode_names(unique_on)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"A stored schema does not decode ({error}).") from error
-
-
 async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[KeyedRow]) -> list[str]:
     """Return the keys of memories of a scope, by the schemas of their kinds. Only scopes of agents
     have schemas."""
@@ -95,7 +88,7 @@ async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[KeyedRow]) -> l
         return ["" for _ in items]
     await lock_tenant(sql, scope.tenant)  # no schema may change meanwhile
     rows = await sql.fetch(_UNIQUE_ON, {"tenant": scope.tenant, "kinds": kinds})
-    schemas = {kind: MemorySchema(kind, "", read_names(names)) for kind, names in rows}
+    schemas = {kind: MemorySchema(kind, "", _read_names(names.encode())) for kind, names in rows}
     return [
         unique_column(each.kind, key_of(schemas[each.kind], each.data))
         if each.kind in schemas
@@ -106,10 +99,8 @@ async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[KeyedRow]) -> l
 
 def key_of(schema: MemorySchema, data: Mapping[str, Any] | None) -> bytes:
     """Return the key of the data under a schema. Raises `BadRequest` if the data is not JSON."""
-    try:
+    with storing("memory"):
         return unique_key(schema, data or {})
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
 
 
 async def holders(
@@ -188,7 +179,7 @@ class _SchemaPart(NamedTuple):
     description: str
 
 
-_decode = msgspec.msgpack.Decoder(_SchemaPart).decode
+_read_part = reader(_CORRUPT, msgspec.msgpack.Decoder(_SchemaPart).decode)
 
 
 async def schemas(sql: Sql, tenant: str) -> list[MemorySchema]:
@@ -245,7 +236,7 @@ async def _require(sql: Sql, values: Mapping[str, Any], expected: MemorySchema) 
 async def _unique_on(sql: Sql, values: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return the schema's unique fields; None if there is no such schema."""
     rows = await sql.fetch(_ONE, values)
-    return read_names(rows[0][0]) if rows else None
+    return _read_names(rows[0][0].encode()) if rows else None
 
 
 async def delete_schema(sql: Sql, tenant: str, kind: str) -> bool:
@@ -304,20 +295,15 @@ def read_schema(
     kind: str, unique_on: str, created: float, updated: float, data: bytes
 ) -> MemorySchema:
     """Decode a schema. Raises `StoreCorrupt`."""
-    try:
-        kept = _decode(data)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"A stored schema does not decode ({error}).") from error
-    names = read_names(unique_on)
+    kept = _read_part(data)
+    names = _read_names(unique_on.encode())
     return MemorySchema(kind, kept.document, names, kept.description, created, updated)
 
 
 def _columns(schema: MemorySchema) -> dict[str, Any]:
     kept = _SchemaPart(schema.document, schema.description)
-    try:
+    with storing("schema"):
         data, names = msgspec.msgpack.encode(kept), msgspec.json.encode(schema.unique_on).decode()
-    except ValueError as error:  # from lone surrogates
-        raise BadRequest(f"A schema cannot be stored: {type(error).__name__}.") from None
     return {
         "kind": schema.kind,
         "unique_on": names,

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
+from memtree.errors import BadRequest, Conflict, NotFound
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import (
@@ -26,7 +26,7 @@ from memtree.stores.memories.lookup import live
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable
 from memtree.stores.memories.scopes import ScopeRow, begin, begin_known
-from memtree.stores.sql import Sql
+from memtree.stores.sql import Sql, reader, storing
 
 # A look-up for each member, whatever the planner knows: a scalar subquery is never joined.
 _COUNT = f"""
@@ -65,7 +65,9 @@ _OF = """
     WHERE members.scope = :scope AND members.number IN :numbers[]
     ORDER BY memory_groups.created, memory_groups.id"""
 
-_decode = msgspec.msgpack.Decoder(MemoryGroup).decode
+read_group = reader(
+    "A stored group of memories does not decode ({}).", msgspec.msgpack.Decoder(MemoryGroup).decode
+)
 
 
 async def add_group(sql: Sql, scope: Scope, group: MemoryGroup, most: int) -> MemoryGroup:
@@ -185,19 +187,9 @@ async def groups_of(
     return {each: by_id[each] for each in dict.fromkeys(storable_ids) if each in by_id}
 
 
-def read_group(data: bytes) -> MemoryGroup:
-    """Decode a group. Raises `StoreCorrupt`."""
-    try:
-        return _decode(data)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"A stored group of memories does not decode ({error}).") from error
-
-
 def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
-    try:
+    with storing("group"):
         data = msgspec.msgpack.encode(replace(group, members=0))
-    except ValueError as error:  # from lone surrogates
-        raise BadRequest(f"A group cannot be stored: {type(error).__name__}.") from None
     return {
         "scope": scope.number,
         "id": group.id,
@@ -216,7 +208,9 @@ _SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
 _PUT_SETTINGS = """
     INSERT INTO memory_settings (scope, data) VALUES (:scope, :data)
     ON CONFLICT (scope) DO UPDATE SET data = excluded.data"""
-_decode_settings = msgspec.msgpack.Decoder(UserSettings).decode
+read_settings = reader(
+    "Stored settings of a user do not decode ({}).", msgspec.msgpack.Decoder(UserSettings).decode
+)
 
 
 async def settings(sql: Sql, scope: Scope) -> UserSettings:
@@ -230,11 +224,3 @@ async def change_settings(sql: Sql, scope: Scope, change: SettingsChange) -> Use
     after = replace(await settings(sql, scope), **given)
     await sql.run(_PUT_SETTINGS, {"scope": at.number, "data": msgspec.msgpack.encode(after)})
     return after
-
-
-def read_settings(data: bytes) -> UserSettings:
-    """Decode settings. Raises `StoreCorrupt`."""
-    try:
-        return _decode_settings(data)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"Stored settings of a user do not decode ({error}).") from error
