@@ -9,22 +9,11 @@ memory:              nothing is kept
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.errors import BadRequest, importing
-from memtree.memories.agents.ports import AgentMemories
-from memtree.memories.agents.schemas.ports import SchemaStore
-from memtree.memories.agents.search.ports import AgentSearchStore
-from memtree.memories.grants.ports import WalletStore
-from memtree.memories.ports import MemoryMaintenance, MemoryStore
-from memtree.memories.users.user_ports import (
-    ExtractedMessages,
-    MemoryGroups,
-    Plans,
-    UserSettingsStore,
-)
-from memtree.ports.store import ProviderObjects
 from memtree.stores.context.store import SqlStore
+from memtree.stores.memories.store import SqlMemories
 from memtree.stores.sqlite.database import RamStore, SqliteStore
 
 if TYPE_CHECKING:
@@ -44,6 +33,7 @@ __all__ = [
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
+Memories: TypeAlias = SqlMemories  # all ports of a store that memories need
 Opened: TypeAlias = "SqliteStore | RamStore | PostgresStore"
 
 
@@ -64,23 +54,6 @@ def open_store(url: str) -> Opened:
             param="store",
         )
     return SqliteStore(path)
-
-
-class Memories(
-    MemoryStore,
-    MemoryMaintenance,
-    MemoryGroups,
-    UserSettingsStore,
-    Plans,
-    ExtractedMessages,
-    AgentMemories,
-    AgentSearchStore,
-    SchemaStore,
-    WalletStore,
-    ProviderObjects,
-    Protocol,
-):
-    """All ports of a store that memories need."""
 
 
 def open_memories(store: SqlStore) -> Memories:
