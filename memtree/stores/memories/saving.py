@@ -22,6 +22,7 @@ from memtree.stores.memories.scopes import (
     next_number,
     take_numbers,
 )
+from memtree.stores.memories.table_rows import MemoryRow
 from memtree.stores.sql import Sql
 
 Said = TypeVar("Said", Memory, NewMemory)
@@ -78,25 +79,13 @@ async def count_as(
     await count_vectors(sql, scope, [row.number], -1)
 
 
-_STATE = "changed event counted vectors deleted superseded_by duplicate_of replaced".split()
 SAID = """
     version expires updated tainted standing kind category source_type session_id thread_id tags
     data
 """.split()
-_ADD_COLUMNS = (
-    "scope",
-    "number",
-    "id",
-    "created",
-    *_STATE,
-    "text_hash",
-    "terms",
-    *SAID,
-    "unique_key",
-)
 ADD = f"""
-    INSERT INTO memories ({", ".join(_ADD_COLUMNS)})
-    VALUES ({", ".join(f":{name}" for name in _ADD_COLUMNS)})"""
+    INSERT INTO memories ({", ".join(MemoryRow._fields)})
+    VALUES ({", ".join(f":{name}" for name in MemoryRow._fields)})"""
 
 
 async def add(

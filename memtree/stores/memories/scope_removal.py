@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.ports import MemoryFilter, MemoryRef
@@ -32,46 +33,27 @@ _HOLDING = """
     ORDER BY number"""
 
 
+Wanted: TypeAlias = "Sequence[MemoryRef] | MemoryFilter"
+
+
 async def delete(
-    sql: Sql,
-    scope: Scope,
-    refs: Sequence[MemoryRef],
-    *,
-    reason: str | None = None,
-    purge: bool,
-    now: float,
+    sql: Sql, scope: Scope, refs: Wanted, *, reason: str | None, purge: bool, now: float
 ) -> list[str]:
     at = await begin_known(sql, scope)
-    if at is None:
-        return []
-    gone, counted = await _remove_named(sql, at, refs, reason=reason, purge=purge, now=now)
-    await count_tenant(sql, at.tenant, -counted)
-    return gone
+    wanted = [(at, refs)] if at else []
+    return [id_ for _, id_ in await _delete(sql, wanted, reason=reason, purge=purge, now=now)]
 
 
 async def delete_matching(
     sql: Sql, scope: Scope, wanted: MemoryFilter, *, reason: str | None, purge: bool, now: float
 ) -> list[str]:
-    at = await begin_known(sql, scope)
-    if at is None:
-        return []
-    gone, counted = await _remove_matching(sql, at, wanted, reason=reason, purge=purge, now=now)
-    await count_tenant(sql, at.tenant, -counted)
-    return gone
+    return await delete(sql, scope, wanted, reason=reason, purge=purge, now=now)
 
 
 async def delete_all(
     sql: Sql, rows: Sequence[tuple[Scope, str]], *, purge: bool, now: float
 ) -> list[tuple[Scope, str]]:
-    gone: list[tuple[Scope, str]] = []
-    counted: Counter[str] = Counter()
-    for at, ids in await begin_of_rows(sql, rows):
-        removed, count = await _remove_named(sql, at, ids, reason=None, purge=purge, now=now)
-        gone += [(at.scope, id_) for id_ in removed]
-        counted[at.tenant] += count
-    for tenant in sorted(counted):
-        await count_tenant(sql, tenant, -counted[tenant])
-    return gone
+    return await _delete(sql, await begin_of_rows(sql, rows), reason=None, purge=purge, now=now)
 
 
 async def delete_matching_all(
@@ -84,18 +66,32 @@ async def delete_matching_all(
     condition, values = meant(scopes)
     matching, more = filtering(wanted, now)
     holding = await sql.fetch(_HOLDING.format(condition, matching), {**values, **more})
+    begun = await begin_all(sql, [number for (number,) in holding]) if holding else []
+    return await _delete(sql, [(at, wanted) for at in begun], reason=None, purge=purge, now=now)
+
+
+async def _delete(
+    sql: Sql,
+    wanted: Sequence[tuple[ScopeRow, Wanted]],
+    *,
+    reason: str | None,
+    purge: bool,
+    now: float,
+) -> list[tuple[Scope, str]]:
+    """Remove memories of scopes that are locked, and count their tenants at the end."""
     gone: list[tuple[Scope, str]] = []
-    counted = 0
-    for at in await begin_all(sql, [number for (number,) in holding]) if holding else ():
-        removed, count = await _remove_matching(sql, at, wanted, reason=None, purge=purge, now=now)
+    counted: Counter[str] = Counter()
+    for at, those in wanted:
+        removed, count = await _remove(sql, at, those, reason=reason, purge=purge, now=now)
         gone += [(at.scope, id_) for id_ in removed]
-        counted += count
-    await count_tenant(sql, scopes.tenant, -counted)
+        counted[at.tenant] += count
+    for tenant in sorted(counted):
+        await count_tenant(sql, tenant, -counted[tenant])
     return gone
 
 
 async def deletable(
-    sql: Sql, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool, now: float
+    sql: Sql, scope: Scope, wanted: Wanted, *, purge: bool, now: float
 ) -> list[str]:
     """Return the ids that a deletion, or an erasure, would name."""
     at = await known_scope(sql, scope)
@@ -103,7 +99,7 @@ async def deletable(
         return []
     gone: dict[int, str] = {}
     if isinstance(wanted, MemoryFilter):
-        gone = await _matching(sql, at, replace(wanted, deleted=wanted.deleted and purge), now)
+        gone = await _matching(sql, at, wanted, now, purge=purge)
         parts = [await stored(sql, at.number, part) for part in in_parts(list(gone))]
     else:
         parts = [await (resolved if purge else kept)(sql, at.number, wanted)]
@@ -112,62 +108,45 @@ async def deletable(
     return list(gone.values())
 
 
-async def _remove_named(
-    sql: Sql,
-    scope: ScopeRow,
-    refs: Sequence[MemoryRef],
-    *,
-    reason: str | None,
-    purge: bool,
-    now: float,
+async def _remove(
+    sql: Sql, scope: ScopeRow, wanted: Wanted, *, reason: str | None, purge: bool, now: float
 ) -> tuple[list[str], int]:
-    """Remove the named memories. Returns the ids, and how many of the removed rows counted: their
-    tenant still counts them. `purge`: erases them, live or not."""
-    named = await stored(sql, scope.number, refs) if purge else []
-    rows = await (resolved if purge else kept)(sql, scope.number, refs)
-    rows = await with_twins(sql, scope, rows, deleted=purge)
-    if not rows:
-        return [], 0
-    if purge:
-        every = {row.number: row for row in [*rows, *named]}
-        counted = await erase(sql, scope, list(every.values()), now)
-        await leave_tombstones(sql, scope, rows, reason, now)
+    """Remove the memories. Returns the ids, and how many of the removed rows counted: their tenant
+    still counts them. `purge`: erases them, live or not."""
+    by_name, counted = not isinstance(wanted, MemoryFilter), 0
+    parts: list[Sequence[MemoryRef]]
+    if isinstance(wanted, MemoryFilter):
+        gone = await _matching(sql, scope, wanted, now, purge=purge)
+        parts = list(in_parts(list(gone)))
     else:
-        counted = await remove(sql, scope, rows, reason=reason, now=now)
-    await _stamp(sql, scope, counted, purge=purge)
-    return [row.id for row in rows], counted
-
-
-async def _remove_matching(
-    sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, purge: bool, now: float
-) -> tuple[list[str], int]:
-    matching = await _matching(sql, scope, replace(wanted, deleted=wanted.deleted and purge), now)
-    counted, gone = 0, dict(matching)
-    for part in in_parts(list(matching)):
-        rows = await stored(sql, scope.number, part)
-        # Some were deleted together with the memories that superseded them.
-        rows = [row for row in rows if purge or not row.deleted]
+        gone, parts = {}, [wanted]
+    for part in parts:
+        named = [] if by_name and not purge else await stored(sql, scope.number, part)
+        if by_name:
+            rows = await (resolved if purge else kept)(sql, scope.number, part)
+        else:  # some were deleted together with the memories that superseded them
+            rows = [row for row in named if purge or not row.deleted]
         rows = await with_twins(sql, scope, rows, deleted=purge)
-        if purge:
-            counted += await erase(sql, scope, rows, now)
-            await leave_tombstones(sql, scope, [row for row in rows if row.counted], reason, now)
-        else:
-            counted += await remove(sql, scope, rows, reason=reason, now=now)
         gone |= {row.number: row.id for row in rows}
-    if matching:
-        await _stamp(sql, scope, counted, purge=purge)
+        if purge and rows:
+            every = {row.number: row for row in [*rows, *named]}
+            counted += await erase(sql, scope, list(every.values()), now)
+            left = [row for row in rows if row.counted or by_name]
+            await leave_tombstones(sql, scope, left, reason, now)
+        elif rows:
+            counted += await remove(sql, scope, rows, reason=reason, now=now)
+    if gone and purge:
+        await stamp_erased(sql, scope, counted)
+    elif gone:
+        await stamp(sql, scope, counted=-counted)
     return list(gone.values()), counted
 
 
-async def _stamp(sql: Sql, scope: ScopeRow, counted: int, *, purge: bool) -> None:
-    if purge:
-        await stamp_erased(sql, scope, counted)
-    else:
-        await stamp(sql, scope, counted=-counted)
-
-
-async def _matching(sql: Sql, scope: ScopeRow, wanted: MemoryFilter, now: float) -> dict[int, str]:
-    """Return ids by number, in the order of numbers."""
+async def _matching(
+    sql: Sql, scope: ScopeRow, wanted: MemoryFilter, now: float, *, purge: bool
+) -> dict[int, str]:
+    """Return ids by number, in the order of numbers. Deleted memories can only be erased."""
+    wanted = replace(wanted, deleted=wanted.deleted and purge)
     condition, values = filtering(wanted, now)
     values |= {"scope": scope.number, **await members(sql, scope.scope, wanted)}
     return dict(await sql.fetch(_MATCHING.format(condition), values))

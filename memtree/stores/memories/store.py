@@ -22,7 +22,6 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.agents.schemas.ports import SchemaStore, UniqueKey
 from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.ports import WalletStore
-from memtree.memories.memory import PossibleUpdate
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_ports import (
@@ -142,22 +141,12 @@ class SqlMemories(SqlPart):
     put_segment = writes(MemoryStore.put_segment, search.put_segment)
     shown = reads(MemoryStore.shown, conversations.shown)
     put_shown = writes(MemoryStore.put_shown, conversations.put_shown)
-    _put_updates = writes(MemoryStore.put_updates, conflicts.put)
+    put_updates = writes(MemoryStore.put_updates, conflicts.put)
     _twins = reads(MemoryStore.twins, reading.twins)
-    _put_vectors = writes(MemoryStore.put_vectors, search.put_vectors)
-
-    async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
-        if updates:
-            await self._put_updates(scope, id_, updates)
+    put_vectors = writes(MemoryStore.put_vectors, search.put_vectors)
 
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
         return await self._twins(scope, ids) if ids else {}
-
-    async def put_vectors(
-        self, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
-    ) -> None:
-        if rows:
-            await self._put_vectors(scope, recipe, rows)
 
     # -- users -------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Rows of the tables of memories, as audits read them."""
+"""Rows of the tables of memories."""
 
 from __future__ import annotations
 
