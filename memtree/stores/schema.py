@@ -242,6 +242,25 @@ COLUMNS = {
 TABLES = tuple(COLUMNS)
 
 
+def insert_into(table: str, conflict: str = "") -> str:
+    """Return the statement that inserts a row; its values are named as the columns are. `conflict`:
+    what becomes of a row whose key is there already.
+
+    >>> insert_into("wallets", "DO NOTHING")
+    'INSERT INTO wallets (address, tenant, bound) VALUES (:address, :tenant, :bound)\
+ ON CONFLICT DO NOTHING'
+    """
+    columns = COLUMNS[table]
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES (:{', :'.join(columns)})"
+    return f"{statement} ON CONFLICT {conflict}" if conflict else statement
+
+
+def upsert_into(table: str, key: str, *changing: str) -> str:
+    """Return the statement that inserts a row, or changes these columns of the one with its key."""
+    new = ", ".join(f"{name} = excluded.{name}" for name in changing)
+    return insert_into(table, f"({key}) DO UPDATE SET {new}")
+
+
 def statements(types: Mapping[str, str]) -> tuple[str, ...]:
     """Return the statements that create all tables and indexes in a database.
 

@@ -63,7 +63,9 @@ class Sql(Protocol):
         call."""
         ...
 
-    async def run_many(self, statement: str, rows: Sequence[Values]) -> None: ...
+    async def run_many(self, statement: str, rows: Sequence[Values]) -> None:
+        """Run a statement for each row, of which there may be none."""
+        ...
 
     async def count(self, statement: str, values: Values) -> int:
         """Run a statement and return how many rows it changed."""

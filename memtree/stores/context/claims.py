@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from memtree.stores.context.tenants import TENANT, begin
 from memtree.stores.parts import SqlPart, keeping, reading, writing
 from memtree.stores.rows import oldest_tally, within
+from memtree.stores.schema import insert_into
 from memtree.stores.sql import Ids, Sql
 
 _SUMMARISED = """EXISTS (
@@ -30,9 +31,8 @@ _DROP_CLAIMS = """
     DELETE FROM claims WHERE (tenant, id) IN (
         SELECT tenant, id FROM claims WHERE until <= :now ORDER BY tenant, id{})"""
 _TODAY = "SELECT name, amount FROM tallies WHERE tenant = :tenant AND day = :day"
-_ADD = """
-    INSERT INTO tallies (tenant, day, name, amount) VALUES (:tenant, :day, :name, :amount)
-    ON CONFLICT (tenant, day, name) DO UPDATE SET amount = tallies.amount + excluded.amount"""
+_SUM = "(tenant, day, name) DO UPDATE SET amount = tallies.amount + excluded.amount"
+_ADD = insert_into("tallies", _SUM)
 _SUMS = """
     SELECT tenant, name, CAST(sum(amount) AS bigint) FROM tallies
     WHERE day BETWEEN :first AND :last GROUP BY tenant, name ORDER BY tenant, name"""

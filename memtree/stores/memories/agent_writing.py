@@ -70,9 +70,8 @@ async def write(
             await _replace(sql, batch, run[0])
         else:
             await _add(sql, batch, run)
-    if marks:
-        row = {"scope": at.number, "number": 0, "at": now}
-        await sql.run_many(MARK, [{**row, "key": key} for key in marks])
+    row = {"scope": at.number, "number": 0, "at": now}
+    await sql.run_many(MARK, [{**row, "key": key} for key in marks])
     if batch.changed:
         await commit(sql, at, counted=batch.counted)
     return batch.results

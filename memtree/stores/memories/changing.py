@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,15 +27,15 @@ from memtree.stores.memories.scopes import (
     next_number,
     stamp,
 )
+from memtree.stores.memories.table_rows import TombstoneRow
+from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Sql
 
 _CHANGE_COLUMNS = ("changed", "event", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""
     UPDATE memories SET {", ".join(f"{name} = :{name}" for name in _CHANGE_COLUMNS)}
     WHERE scope = :scope AND number = :number"""
-KEEP_VERSION = """
-    INSERT INTO memory_history (scope, number, version, data)
-    VALUES (:scope, :number, :version, :data)"""
+KEEP_VERSION = insert_into("memory_history")
 _DROP_VECTORS = "DELETE FROM memory_vectors WHERE scope = :scope AND number = :number"
 # A memory with a new text may replace other memories than before.
 FORGET_PAIRS = """
@@ -44,9 +44,7 @@ _SUPERSEDE = """
     UPDATE memories SET superseded_by = :by, replaced = :at, counted = 0, changed = :changed,
         event = :changed
     WHERE scope = :scope AND number = :number"""
-PUT_TOMBSTONE = """
-    INSERT INTO memory_tombstones (scope, number, at, data) VALUES (:scope, :number, :at, :data)
-    ON CONFLICT (scope, number) DO UPDATE SET at = excluded.at, data = excluded.data"""
+_PUT_TOMBSTONE = upsert_into("memory_tombstones", "scope, number", "at", "data")
 
 
 async def change(
@@ -207,9 +205,13 @@ async def replace_row(
 async def leave_corrected(
     sql: Sql, scope: ScopeRow, row: RowState, by: Memory, reason: str, now: float
 ) -> None:
-    values: dict[str, Any] = {"scope": scope.number, "number": row.number}
     tombstone = Tombstone(row.id, row.number, now, reason, row.memory().text, by.id)
-    await sql.run(PUT_TOMBSTONE, {**values, "at": now, "data": encoded(tombstone)})
+    await put_tombstones(sql, scope, [tombstone])
+
+
+async def put_tombstones(sql: Sql, scope: ScopeRow, stones: Iterable[Tombstone]) -> None:
+    rows = [TombstoneRow(scope.number, each.number, each.at, encoded(each)) for each in stones]
+    await sql.run_many(_PUT_TOMBSTONE, [row._asdict() for row in rows])
 
 
 async def put_away(
@@ -236,9 +238,8 @@ async def put_away(
 async def replaced_by(sql: Sql, scope: ScopeRow, heirs: Sequence[tuple[int, int]]) -> None:
     """Add the successors of memories to the groups of those memories. `heirs`: pairs of numbers,
     old and new."""
-    if heirs:
-        joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
-        await sql.run_many(JOIN_GROUPS, joins)
+    joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
+    await sql.run_many(JOIN_GROUPS, joins)
 
 
 async def merge(

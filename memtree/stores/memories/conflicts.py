@@ -14,6 +14,7 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories.lookup import kept
 from memtree.stores.memories.rows import encoded, read_memory
 from memtree.stores.memories.scopes import ScopeRow, begin_known, commit
+from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql
 
 _OPEN = """
@@ -23,10 +24,7 @@ _OPEN = """
     WHERE pairs.scope = :scope AND pairs.number IN :numbers[] AND older.counted = 1
         AND (older.expires = 0 OR older.expires > :now)
     ORDER BY pairs.number, pairs.place, pairs.other"""
-_PUT = """
-    INSERT INTO memory_conflicts (scope, number, other, place, differs)
-    VALUES (:scope, :number, :other, :place, :differs)
-    ON CONFLICT (scope, number, other) DO UPDATE SET differs = excluded.differs"""
+_PUT = upsert_into("memory_conflicts", "scope, number, other", "differs")
 _MARK = """
     UPDATE memories SET data = :data, changed = :changed, event = :changed
     WHERE scope = :scope AND number = :number"""

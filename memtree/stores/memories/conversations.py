@@ -17,6 +17,7 @@ from memtree.stores.memories import changing, saving
 from memtree.stores.memories.lookup import stored
 from memtree.stores.memories.rows import SCOPE, scope_values
 from memtree.stores.memories.scopes import begin, begin_known, commit, take_numbers
+from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
 _SHOWN = f"""
@@ -26,9 +27,7 @@ _SHOWN = f"""
         AND shown_memories.expires > :now AND deleted = 0
     ORDER BY shown_memories.number"""
 _CLEAR_SHOWN = "DELETE FROM shown_memories WHERE scope = :scope AND conversation = :conversation"
-_PUT_SHOWN = """
-    INSERT INTO shown_memories (scope, conversation, number, version, hit, expires)
-    VALUES (:scope, :conversation, :number, :version, :hit, :expires)"""
+_PUT_SHOWN = insert_into("shown_memories")
 
 
 async def shown(sql: Sql, scope: Scope, conversation: str, now: float) -> list[ShownMemory]:
@@ -67,9 +66,7 @@ def _hashed(conversation: str) -> bytes:
 
 _EXTRACTED = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
 _MARKED_NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
-MARK = """
-    INSERT INTO extracted_messages (scope, key, number, at) VALUES (:scope, :key, :number, :at)
-    ON CONFLICT DO NOTHING"""
+MARK = insert_into("extracted_messages", "DO NOTHING")
 
 
 def message_key(digest: bytes) -> str:

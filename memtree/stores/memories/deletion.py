@@ -8,9 +8,9 @@ from memtree.memories.memory import Memory, NewMemory, Tombstone
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories import schemas
-from memtree.stores.memories.changing import PUT_TOMBSTONE
+from memtree.stores.memories.changing import put_tombstones
 from memtree.stores.memories.lookup import duplicates, lineage, resolved, stored
-from memtree.stores.memories.rows import STANDING, RowState, encoded, plain, standing
+from memtree.stores.memories.rows import STANDING, RowState, plain, standing
 from memtree.stores.memories.saving import insert
 from memtree.stores.memories.scopes import (
     ScopeRow,
@@ -116,26 +116,16 @@ async def _with_their_values(
         for row, key in zip(back, keys, strict=True)
         if key != row.unique_key
     ]
-    if new:
-        await sql.run_many(schemas.PUT_KEY, new)
+    await sql.run_many(schemas.PUT_KEY, new)
     return [row for row in rows if row.number not in rivals]
 
 
 async def leave_tombstones(
     sql: Sql, scope: ScopeRow, rows: Sequence[RowState], reason: str | None, now: float
 ) -> None:
-    if reason is None or not rows:
-        return
-    left = [
-        {
-            "scope": scope.number,
-            "number": row.number,
-            "at": now,
-            "data": encoded(Tombstone(row.id, row.number, now, reason)),
-        }
-        for row in rows
-    ]
-    await sql.run_many(PUT_TOMBSTONE, left)
+    if reason is not None:
+        stones = [Tombstone(row.id, row.number, now, reason) for row in rows]
+        await put_tombstones(sql, scope, stones)
 
 
 _THREAD = f"""

@@ -19,6 +19,7 @@ from memtree.stores.memories.scopes import (
     count_vectors,
     stamp,
 )
+from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
 _UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
@@ -40,9 +41,7 @@ _OF_SCOPES = (
     "memory_settings",
     "extracted_messages",
 )
-_TELL = """
-    INSERT INTO erased_memories (scope, number, id, version, event, at)
-    VALUES (:scope, :number, :id, :version, :event, :at)"""
+_TELL = insert_into("erased_memories")
 _UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
 # Their bytes may still be in the files: see `retention.scrub`.
 _NOTE = "INSERT INTO deletions DEFAULT VALUES"
@@ -79,8 +78,7 @@ async def _erase(
     await _unlink(sql, scope, gone)
     event = {"scope": scope.number, "event": scope.next, "at": now}
     events = [{**event, "number": r.number, "id": r.id, "version": r.version} for r in counted]
-    if events:
-        await sql.run_many(_TELL, events)
+    await sql.run_many(_TELL, events)
     return len(gone), len(counted)
 
 

@@ -11,7 +11,7 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope
 from memtree.stores.memories import schemas
-from memtree.stores.memories.changing import KEEP_VERSION, PUT_TOMBSTONE
+from memtree.stores.memories.changing import KEEP_VERSION, put_tombstones
 from memtree.stores.memories.conflicts import with_updates
 from memtree.stores.memories.conversations import MARK, marks
 from memtree.stores.memories.reading import known
@@ -94,8 +94,7 @@ async def restore(
         for record, memory in zip(records, stored, strict=True)
         if record.tombstone is not None
     ]
-    if stones:
-        await sql.run_many(PUT_TOMBSTONE, [_stone_row(at, each) for each in stones])
+    await put_tombstones(sql, at, stones)
     if records:
         await commit(sql, at, counted=counted)
     return stored
@@ -175,14 +174,11 @@ async def _put(
         for old in record.versions:
             same = replace(_bare(old), id=memory.id, number=memory.number)
             versions.append({**place, "version": old.version, "data": encoded(same)})
-    if rows:
-        await sql.run_many(ADD, rows)
-    if versions:
-        await sql.run_many(KEEP_VERSION, versions)
+    await sql.run_many(ADD, rows)
+    await sql.run_many(KEEP_VERSION, versions)
     done = {key: number for memory in stored for key, number in marks(memory).items()}
-    if done:
-        mark = {"scope": scope.number, "at": now}
-        await sql.run_many(MARK, [{**mark, "key": k, "number": n} for k, n in done.items()])
+    mark = {"scope": scope.number, "at": now}
+    await sql.run_many(MARK, [{**mark, "key": k, "number": n} for k, n in done.items()])
 
 
 def _row(
@@ -223,8 +219,3 @@ def _replaced(record: MemoryRecord, memory: Memory, there: dict[str, float]) -> 
 def _bare(memory: Memory) -> Memory:
     """Return the memory without the fields that have columns of their own."""
     return replace(memory, deleted=None, superseded_by=None, duplicate_of=None)
-
-
-def _stone_row(scope: ScopeRow, stone: Tombstone) -> dict[str, Any]:
-    place = {"scope": scope.number, "number": stone.number}
-    return {**place, "at": stone.at, "data": encoded(stone)}

@@ -35,6 +35,7 @@ from memtree.stores.memories.rows import (
     storable,
 )
 from memtree.stores.memories.scopes import ScopeRow, begin_all, lock_tenant
+from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql, reader, storing
 
 _UNIQUE_ON = """
@@ -148,11 +149,7 @@ _ALL = f"SELECT {_COLUMNS} FROM memory_schemas WHERE tenant = :tenant"
 _WHOLE = f"{_ALL} AND kind = :kind"
 _ONE = "SELECT unique_on FROM memory_schemas WHERE tenant = :tenant AND kind = :kind"
 _HOW_MANY = "SELECT count(*) FROM memory_schemas WHERE tenant = :tenant"
-_PUT = """
-    INSERT INTO memory_schemas (tenant, kind, unique_on, created, updated, data)
-    VALUES (:tenant, :kind, :unique_on, :created, :updated, :data)
-    ON CONFLICT (tenant, kind) DO UPDATE SET unique_on = excluded.unique_on,
-        updated = excluded.updated, data = excluded.data"""
+_PUT = upsert_into("memory_schemas", "tenant, kind", "unique_on", "updated", "data")
 _DELETE = "DELETE FROM memory_schemas WHERE tenant = :tenant AND kind = :kind"
 _SCOPES = """
     SELECT number FROM memory_scopes
@@ -287,8 +284,7 @@ async def _hold(sql: Sql, scope: ScopeRow, kind: str, unique_key: UniqueKey, now
             if key and key not in held:
                 held.add(key)
                 new.append({"scope": scope.number, "number": number, "unique_key": key})
-        if new:
-            await sql.run_many(PUT_KEY, new)
+        await sql.run_many(PUT_KEY, new)
 
 
 def read_schema(

@@ -16,6 +16,7 @@ from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.ports import ScopeState
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.rows import EXPIRED, SCOPE, plain, scope_values
+from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
 _COLUMNS = "number, tenant, kind, owner, subject, changed, counted, purges"
@@ -53,9 +54,8 @@ _STATE = f"""
 _RECIPES = """
     SELECT recipe, count(*) FROM memory_vectors WHERE scope = :scope AND number IN :numbers[]
     GROUP BY recipe ORDER BY recipe"""
-_COUNT_RECIPE = """
-    INSERT INTO memory_recipes (scope, recipe, counted) VALUES (:scope, :recipe, :counted)
-    ON CONFLICT (scope, recipe) DO UPDATE SET counted = memory_recipes.counted + excluded.counted"""
+_MORE = "(scope, recipe) DO UPDATE SET counted = memory_recipes.counted + excluded.counted"
+_COUNT_RECIPE = insert_into("memory_recipes", _MORE)
 
 
 class ScopeRow(NamedTuple):

@@ -12,6 +12,7 @@ from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
 from memtree.stores.memories.scopes import begin_known, commit, count_recipe, state
+from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql, Values
 
 PACKED_ROWS = 10_000  # rows of about a kilobyte, in one answer
@@ -33,10 +34,7 @@ _NUMBERS = """
         SELECT 1 FROM memory_vectors WHERE scope = :scope AND recipe = :recipe
         AND memory_vectors.number = memories.number)
     FROM memories WHERE scope = :scope AND number IN :numbers[]"""
-_PUT_VECTOR = """
-    INSERT INTO memory_vectors (scope, recipe, number, data)
-    VALUES (:scope, :recipe, :number, :data)
-    ON CONFLICT (scope, number, recipe) DO UPDATE SET data = excluded.data"""
+_PUT_VECTOR = upsert_into("memory_vectors", "scope, number, recipe", "data")
 _STAMP = """
     UPDATE memories SET changed = :changed, vectors = vectors + :more
     WHERE scope = :scope AND number IN :numbers[]"""
@@ -61,11 +59,7 @@ _SEGMENT = f"""
     WHERE scope = {SCOPE} AND recipe = :recipe"""
 _SEGMENT_COUNT = """
     SELECT changed FROM memory_segments WHERE scope = :scope AND recipe = :recipe"""
-_PUT_SEGMENT = """
-    INSERT INTO memory_segments (scope, recipe, changed, purges, data)
-    VALUES (:scope, :recipe, :changed, :purges, :data)
-    ON CONFLICT (scope, recipe) DO UPDATE SET changed = excluded.changed,
-        purges = excluded.purges, data = excluded.data"""
+_PUT_SEGMENT = upsert_into("memory_segments", "scope, recipe", "changed", "purges", "data")
 
 
 async def search_rows(sql: Sql, scope: Scope, recipe: str, after: int, now: float) -> SearchRows:

@@ -9,30 +9,23 @@ from typing import Any
 from memtree.errors import Conflict, Forbidden
 from memtree.memories.users.user_memories import PLAN
 from memtree.stores.memories.rows import plain
+from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Ids, Sql
 
 # A used proof is remembered for this much longer than it is valid, since clocks of servers differ.
 PROOF_SECONDS = 600.0
-_USE_PROOF = """
-    INSERT INTO wallet_proofs (digest, tenant, expires) VALUES (:digest, :tenant, :expires)
-    ON CONFLICT DO NOTHING"""
+_USE_PROOF = insert_into("wallet_proofs", "DO NOTHING")
 _USER = "SELECT tenant FROM wallet_proofs WHERE digest = :digest"
-_BIND = """
-    INSERT INTO wallets (address, tenant, bound) VALUES (:address, :tenant, :bound)
-    ON CONFLICT DO NOTHING"""
+_BIND = insert_into("wallets", "DO NOTHING")
 _OWNER = "SELECT tenant FROM wallets WHERE address = :address"
 _OWNERS = "SELECT address, tenant FROM wallets WHERE address IN :addresses[]"
 _WALLETS = "SELECT address, bound FROM wallets WHERE tenant = :tenant ORDER BY bound, address"
 _RELEASE = """
     DELETE FROM wallets WHERE address = :address AND tenant = :tenant RETURNING address"""
-_REVOKE = """
-    INSERT INTO grant_revocations (digest, grantor, tenant, at, expires)
-    VALUES (:digest, :grantor, :tenant, :at, :expires) ON CONFLICT DO NOTHING RETURNING at"""
+_REVOKE = insert_into("grant_revocations", "DO NOTHING RETURNING at")
 _REVOKED = "SELECT digest FROM grant_revocations WHERE digest IN :digests[bytes]"
 _PLAN = "SELECT plan FROM tenant_plans WHERE tenant = :tenant"
-_PUT_PLAN = """
-    INSERT INTO tenant_plans (tenant, plan) VALUES (:tenant, :plan)
-    ON CONFLICT (tenant) DO UPDATE SET plan = excluded.plan"""
+_PUT_PLAN = upsert_into("tenant_plans", "tenant", "plan")
 # A revocation outlives its tenant: otherwise the next owner of the wallet would find the grant
 # valid again.
 _ERASE = (
@@ -96,10 +89,8 @@ async def erase_tenant(sql: Sql, tenant: str) -> None:
 
 
 # The later expiry wins, so that a delayed write shortens nothing.
-_PUT_OBJECT = """
-    INSERT INTO provider_objects (digest, expires) VALUES (:digest, :expires)
-    ON CONFLICT (digest) DO UPDATE SET expires = excluded.expires
-    WHERE excluded.expires > provider_objects.expires"""
+_LATER = " WHERE excluded.expires > provider_objects.expires"
+_PUT_OBJECT = upsert_into("provider_objects", "digest", "expires") + _LATER
 _KNOWN_OBJECTS = (
     "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN :digests[bytes]"
 )

@@ -26,6 +26,7 @@ from memtree.stores.memories.lookup import live
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable
 from memtree.stores.memories.scopes import ScopeRow, begin, begin_known
+from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Sql, reader, storing
 
 # A look-up for each member, whatever the planner knows: a scalar subquery is never joined.
@@ -39,9 +40,7 @@ _ALL = f"{_GROUPS} ORDER BY created, id"
 _ONE = f"{_GROUPS} AND id = :id"
 _HOW_MANY = "SELECT count(*) FROM memory_groups WHERE scope = :scope"
 _TAKEN = "SELECT 1 FROM memory_groups WHERE scope = :scope AND id = :id"
-_ADD = """
-    INSERT INTO memory_groups (scope, id, name, created, updated, data)
-    VALUES (:scope, :id, :name, :created, :updated, :data)"""
+_ADD = insert_into("memory_groups")
 _CHANGE = """
     UPDATE memory_groups SET name = :name, updated = :updated, data = :data
     WHERE scope = :scope AND id = :id"""
@@ -154,8 +153,7 @@ async def add_members(
     values: dict[str, Any] = {"scope": at.number, "id": id_, "added": now}
     there = {number for (number,) in await sql.fetch(_MEMBERS, {**values, "numbers": numbers})}
     new = [{**values, "number": number} for number in numbers if number not in there]
-    if new:
-        await sql.run_many(_JOIN, new)
+    await sql.run_many(_JOIN, new)
     return len(new)
 
 
@@ -205,9 +203,7 @@ def _no_group() -> NotFound:
 
 
 _SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
-_PUT_SETTINGS = """
-    INSERT INTO memory_settings (scope, data) VALUES (:scope, :data)
-    ON CONFLICT (scope) DO UPDATE SET data = excluded.data"""
+_PUT_SETTINGS = upsert_into("memory_settings", "scope", "data")
 read_settings = reader(
     "Stored settings of a user do not decode ({}).", msgspec.msgpack.Decoder(UserSettings).decode
 )

@@ -106,7 +106,8 @@ class PostgresSql:
         await self._db.execute(_translated(statement), values)
 
     async def run_many(self, statement: str, rows: Sequence[Values]) -> None:
-        await self._db.cursor().executemany(_translated(statement), rows)
+        if rows:
+            await self._db.cursor().executemany(_translated(statement), rows)
 
     async def count(self, statement: str, values: Values) -> int:
         changed = await self._db.execute(_translated(statement), values)
