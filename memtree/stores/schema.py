@@ -261,6 +261,14 @@ def upsert_into(table: str, key: str, *changing: str) -> str:
     return insert_into(table, f"({key}) DO UPDATE SET {new}")
 
 
+def insert_rows(table: str, columns: str, conflict: str = "DO NOTHING") -> str:
+    """Return the statement that inserts rows of the tenant with this `:number`: see `Sql.put`."""
+    return (
+        f"INSERT INTO {table} (tenant, {columns}) SELECT :number, {columns}"
+        f" FROM :rows({columns}) WHERE true ON CONFLICT {conflict}"
+    )
+
+
 def statements(types: Mapping[str, str]) -> tuple[str, ...]:
     """Return the statements that create all tables and indexes in a database.
 

@@ -16,6 +16,7 @@ from memtree.stores.context.tenants import TENANT
 from memtree.stores.parts import SqlPart, reading, writing
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow, read_frontier, read_turn
+from memtree.stores.schema import insert_rows
 from memtree.stores.sql import Ids, Row, Sql
 
 COLUMNS = ", ".join(ConversationRow._fields)
@@ -69,9 +70,7 @@ _USE = f"""
     UPDATE conversations SET used = :used
     WHERE {TENANT} AND used < :used AND address IN :ids[bytes]"""
 _MINE = "conversations WHERE tenant = :number AND address IN :ids[bytes]"
-_PUT = f"""
-    INSERT INTO conversations (tenant, {COLUMNS}) SELECT :number, {COLUMNS}
-    FROM :rows({COLUMNS}) WHERE true ON CONFLICT DO NOTHING"""
+_PUT = insert_rows("conversations", COLUMNS)
 _PINS = f"""
     SELECT pins FROM conversations
     WHERE {TENANT} AND address IN :ids[bytes] AND pins <> '' ORDER BY used DESC"""

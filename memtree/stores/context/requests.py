@@ -26,15 +26,14 @@ from memtree.ports.request_log import (
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.parts import SqlPart, reading, writing
+from memtree.stores.schema import insert_rows
 from memtree.stores.sql import Ids, Sql
 
 COLUMNS = ", ".join(RequestRow._fields)
 _KINDS = "itftt" + "tdttd" + "iiiiii" + "iiiiiii" + "tit"
 _LOCK = "memtree requests"
 _LAST = "SELECT coalesce(max(number), 0) FROM requests"
-_PUT = f"""
-    INSERT INTO requests (tenant, {COLUMNS}) SELECT :owner, {COLUMNS}
-    FROM :rows({COLUMNS}) WHERE true ON CONFLICT DO NOTHING"""
+_PUT = insert_rows("requests", COLUMNS)
 _NEWEST = "ORDER BY time DESC, number DESC LIMIT :limit"
 # `time <=` repeats the next condition in a form that the index can serve.
 _BEHIND = "time <= :time AND (time, number) < (:time, :number)"
@@ -98,7 +97,7 @@ async def add_requests(sql: Sql, rows: Mapping[str, Sequence[RequestRow]], now: 
         owner = await tenant_number(sql, tenant, known)
         numbered = [(number + place, *row[1:]) for place, row in enumerate(added, 1)]
         number += len(numbered)
-        await sql.put(_PUT, {"owner": owner}, numbered)
+        await sql.put(_PUT, {"number": owner}, numbered)
     return number
 
 

@@ -37,14 +37,12 @@ from memtree.stores.rows import (
     read_summary,
     summary_rows,
 )
+from memtree.stores.schema import insert_rows
 from memtree.stores.sql import Ids, Row, Sql
 from memtree.tree.node import MAX_CHILDREN, Node, Summary
 
 STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"
-_PUT_NODES = """
-    INSERT INTO nodes (tenant, id, level, children, data)
-    SELECT :number, id, level, children, data FROM :rows(id, level, children, data)
-    WHERE true ON CONFLICT DO NOTHING"""
+_PUT_NODES = insert_rows("nodes", "id, level, children, data")
 
 
 async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
@@ -54,15 +52,10 @@ async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
 
 
 KNOWN = f"SELECT address FROM addresses WHERE {TENANT} AND address IN :ids[bytes]"
-_PUT_ADDRESSES = """
-    INSERT INTO addresses (tenant, address, frontier, expires, previous)
-    SELECT :number, address, frontier, expires, previous
-    FROM :rows(address, frontier, expires, previous) WHERE true
-    ON CONFLICT (tenant, address) DO UPDATE SET expires = excluded.expires
+_LATER = """(tenant, address) DO UPDATE SET expires = excluded.expires
     WHERE excluded.expires > addresses.expires"""
-_PUT_FRONTIERS = """
-    INSERT INTO frontiers (tenant, key, data) SELECT :number, key, data FROM :rows(key, data)
-    WHERE true ON CONFLICT DO NOTHING"""
+_PUT_ADDRESSES = insert_rows("addresses", "address, frontier, expires, previous", _LATER)
+_PUT_FRONTIERS = insert_rows("frontiers", "key, data")
 _DROP_ENDS = "DELETE FROM conversations WHERE tenant = :number AND address IN :ids[bytes]"
 _ORDINAL = """(
     SELECT coalesce(max(same.ordinal), 0) + 1 FROM conversations AS same

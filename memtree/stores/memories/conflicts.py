@@ -14,6 +14,7 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories.lookup import kept
 from memtree.stores.memories.rows import encoded, read_memory
 from memtree.stores.memories.scopes import ScopeRow, begin_known, commit
+from memtree.stores.memories.table_rows import ConflictRow
 from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql
 
@@ -54,20 +55,15 @@ async def put(sql: Sql, scope: Scope, id_: str, updates: Sequence[PossibleUpdate
     if at is None or not rows:
         return
     others = {row.id: row.number for row in await kept(sql, at.number, [u.id for u in updates])}
+    number = rows[0].number
     pairs = [
-        {
-            "scope": at.number,
-            "number": rows[0].number,
-            "other": others[update.id],
-            "place": place,
-            "differs": "\n".join(update.differs),
-        }
+        ConflictRow(at.number, number, others[update.id], place, "\n".join(update.differs))
         for place, update in enumerate(updates)
-        if others.get(update.id, rows[0].number) != rows[0].number
+        if others.get(update.id, number) != number
     ]
     if pairs:
-        await sql.run_many(_PUT, pairs)
-        await _mark(sql, at, rows[0].number, rows[0].data)
+        await sql.run_many(_PUT, [pair._asdict() for pair in pairs])
+        await _mark(sql, at, number, rows[0].data)
         await commit(sql, at)
 
 

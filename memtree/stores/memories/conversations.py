@@ -17,6 +17,7 @@ from memtree.stores.memories import changing, saving
 from memtree.stores.memories.lookup import stored
 from memtree.stores.memories.rows import SCOPE, scope_values
 from memtree.stores.memories.scopes import begin, begin_known, commit, take_numbers
+from memtree.stores.memories.table_rows import ShownRow
 from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
@@ -41,22 +42,15 @@ async def put_shown(
     at = await begin_known(sql, scope)
     if at is None:
         return
-    place = {"scope": at.number, "conversation": _hashed(conversation)}
-    await sql.run(_CLEAR_SHOWN, place)
+    name = _hashed(conversation)
+    await sql.run(_CLEAR_SHOWN, {"scope": at.number, "conversation": name})
     numbers = {row.id: row.number for row in await stored(sql, at.number, [s.id for s in shown])}
     rows = {
-        numbers[each.id]: {
-            **place,
-            "number": numbers[each.id],
-            "version": each.version,
-            "hit": each.hit,
-            "expires": expires,
-        }
+        each.id: ShownRow(at.number, name, numbers[each.id], each.version, each.hit, expires)
         for each in shown
         if each.id in numbers
     }
-    if rows:
-        await sql.run_many(_PUT_SHOWN, list(rows.values()))
+    await sql.run_many(_PUT_SHOWN, [row._asdict() for row in rows.values()])
 
 
 def _hashed(conversation: str) -> bytes:

@@ -19,6 +19,7 @@ from memtree.stores.memories.scopes import (
     count_vectors,
     stamp,
 )
+from memtree.stores.memories.table_rows import ErasedRow
 from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
@@ -76,9 +77,10 @@ async def _erase(
         await sql.run(f"DELETE FROM {table} WHERE {MINE}", values)
     await sql.run(_UNPAIR, values)
     await _unlink(sql, scope, gone)
-    event = {"scope": scope.number, "event": scope.next, "at": now}
-    events = [{**event, "number": r.number, "id": r.id, "version": r.version} for r in counted]
-    await sql.run_many(_TELL, events)
+    events = (
+        ErasedRow(scope.number, row.number, row.id, row.version, scope.next, now) for row in counted
+    )
+    await sql.run_many(_TELL, [event._asdict() for event in events])
     return len(gone), len(counted)
 
 

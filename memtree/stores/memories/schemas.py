@@ -35,6 +35,7 @@ from memtree.stores.memories.rows import (
     storable,
 )
 from memtree.stores.memories.scopes import ScopeRow, begin_all, lock_tenant
+from memtree.stores.memories.table_rows import SchemaRow
 from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql, reader, storing
 
@@ -214,7 +215,7 @@ async def put_schema(
             raise Conflict(
                 f"There are {count} schemas, and at most {most} are allowed: delete some."
             )
-    await sql.run(_PUT, {"tenant": tenant, **_columns(schema)})
+    await sql.run(_PUT, _row(tenant, schema)._asdict())
     if old != schema.unique_on:
         await _make_unique(sql, scopes, schema.kind, unique_key if schema.unique_on else None, now)
     return old is None
@@ -296,14 +297,8 @@ def read_schema(
     return MemorySchema(kind, kept.document, names, kept.description, created, updated)
 
 
-def _columns(schema: MemorySchema) -> dict[str, Any]:
-    kept = _SchemaPart(schema.document, schema.description)
+def _row(tenant: str, schema: MemorySchema) -> SchemaRow:
+    part = _SchemaPart(schema.document, schema.description)
     with storing("schema"):
-        data, names = msgspec.msgpack.encode(kept), msgspec.json.encode(schema.unique_on).decode()
-    return {
-        "kind": schema.kind,
-        "unique_on": names,
-        "created": schema.created,
-        "updated": schema.updated,
-        "data": data,
-    }
+        data, names = msgspec.msgpack.encode(part), msgspec.json.encode(schema.unique_on).decode()
+    return SchemaRow(tenant, schema.kind, names, schema.created, schema.updated, data)

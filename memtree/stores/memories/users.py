@@ -26,6 +26,7 @@ from memtree.stores.memories.lookup import live
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable
 from memtree.stores.memories.scopes import ScopeRow, begin, begin_known
+from memtree.stores.memories.table_rows import GroupMemberRow, GroupRow
 from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Sql, reader, storing
 
@@ -49,9 +50,7 @@ _DELETE_MEMBERS = "DELETE FROM memory_group_members WHERE scope = :scope AND gro
 _MEMBERS = """
     SELECT number FROM memory_group_members
     WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
-_JOIN = """
-    INSERT INTO memory_group_members (scope, group_id, number, added)
-    VALUES (:scope, :id, :number, :added)"""
+_JOIN = insert_into("memory_group_members")
 _LEAVE = """
     DELETE FROM memory_group_members
     WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
@@ -150,10 +149,10 @@ async def add_members(
     sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
 ) -> int:
     at, numbers = await _begin_members(sql, scope, id_, refs, now)
-    values: dict[str, Any] = {"scope": at.number, "id": id_, "added": now}
+    values: dict[str, Any] = {"scope": at.number, "id": id_}
     there = {number for (number,) in await sql.fetch(_MEMBERS, {**values, "numbers": numbers})}
-    new = [{**values, "number": number} for number in numbers if number not in there]
-    await sql.run_many(_JOIN, new)
+    new = [GroupMemberRow(at.number, id_, number, now) for number in numbers if number not in there]
+    await sql.run_many(_JOIN, [row._asdict() for row in new])
     return len(new)
 
 
@@ -188,14 +187,8 @@ async def groups_of(
 def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
     with storing("group"):
         data = msgspec.msgpack.encode(replace(group, members=0))
-    return {
-        "scope": scope.number,
-        "id": group.id,
-        "name": plain(group.title),
-        "created": group.created,
-        "updated": group.updated,
-        "data": data,
-    }
+    times = (group.created, group.updated)
+    return GroupRow(scope.number, group.id, plain(group.title), *times, data)._asdict()
 
 
 def _no_group() -> NotFound:
