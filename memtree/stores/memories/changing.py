@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.agents.agent_memory import LocatedMemory
@@ -15,8 +14,16 @@ from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories import schemas
 from memtree.stores.memories.lookup import kept, live
-from memtree.stores.memories.rows import RowState, changed_memory, columns, encoded, time_column
-from memtree.stores.memories.saving import JOIN_GROUPS, SAID, count_as, insert, joined, twin_of
+from memtree.stores.memories.rows import RowState, changed_memory, encoded, time_column
+from memtree.stores.memories.saving import (
+    JOIN_GROUPS,
+    SAID,
+    added_row,
+    count_as,
+    insert,
+    joined,
+    twin_of,
+)
 from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_known,
@@ -56,12 +63,11 @@ async def change(
     if_version: int | None,
     now: float,
 ) -> Memory:
-    at = await begin_known(sql, scope)
-    rows = await kept(sql, at.number, [ref]) if at else []
-    if at is None or not rows:
-        raise NotFound("There is no memory with this id.")
-    row = rows[0]
-    _require_version(row, if_version)
+    at, row = await _begin_one(sql, scope, ref)
+    if if_version is not None and row.version != if_version:
+        raise VersionConflict(
+            f"The memory has version {row.version}, not {if_version}: somebody changed it."
+        )
     change, fewer = await _joining(sql, at, row, change, now)
     memory, counted = await next_version(sql, at, row, change, now)
     await commit(sql, at, counted=counted - fewer)
@@ -88,13 +94,6 @@ async def _joining(
         tainted=both.tainted,
         standing=both.standing,
     ), 1
-
-
-def _require_version(row: RowState, version: int | None) -> None:
-    if version is not None and row.version != version:
-        raise VersionConflict(
-            f"The memory has version {row.version}, not {version}: somebody changed it."
-        )
 
 
 async def change_row(
@@ -157,21 +156,16 @@ async def put_version(
         await sql.run(_DROP_VECTORS, place)
         await sql.run(FORGET_PAIRS, place)
     await sql.run(KEEP_VERSION, {**place, "version": old.version, "data": row.data})
-    values: dict[str, Any] = {
-        "text_hash": text_hash,
-        "terms": terms,
-        "changed": scope.next,
-        "event": scope.next,
-    }
-    values["unique_key"] = row.unique_key if unique_key is None else unique_key
+    key = row.unique_key if unique_key is None else unique_key
+    after = added_row(scope, memory, text_hash=text_hash, terms=terms, unique_key=key)
     vectors = row.vectors if memory.text == old.text else 0
-    await sql.run(_CHANGE, {**values, **columns(memory), **place, "vectors": vectors})
+    await sql.run(_CHANGE, {**after, "vectors": vectors})
 
 
 async def supersede(
     sql: Sql, scope: Scope, ref: MemoryRef, by: NewMemory, *, reason: str, now: float
 ) -> Memory:
-    at, row = await begin_live(sql, scope, ref, now)
+    at, row = await _begin_one(sql, scope, ref, now)
     (key,) = await schemas.unique_keys(sql, at, [schemas.keyed(by)])
     rivals = await schemas.holders(sql, at, [key], now)
     others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
@@ -190,16 +184,6 @@ async def supersede(
     await leave_corrected(sql, at, row, memory, reason, now)
     await commit(sql, at, counted=-len(others) - bool(twin))
     return memory
-
-
-async def replace_row(
-    sql: Sql, scope: ScopeRow, row: RowState, by: Memory, *, reason: str, since: float, now: float
-) -> None:
-    """Let `by` count in the place of a live memory, in its groups as well. `since`: when it began
-    to, in the past."""
-    await put_away(sql, scope, [(row, by.id, since)])
-    await replaced_by(sql, scope, [(row.number, by.number)])
-    await leave_corrected(sql, scope, row, by, reason, now)
 
 
 async def leave_corrected(
@@ -255,7 +239,7 @@ async def merge(
     """Merge two memories: `ref` counts from now on, `older` is superseded. The first gets a new
     version, so that its history shows when. Superseded memories name it in `superseded_by`; its own
     `supersedes` names the last one only."""
-    at, row = await begin_live(sql, scope, ref, now)
+    at, row = await _begin_one(sql, scope, ref, now)
     rows = await live(sql, at.number, [older], now)
     if not rows:
         raise NotFound("There is no memory with the id in with.", param="with")
@@ -263,7 +247,9 @@ async def merge(
         raise BadRequest("with must name another memory, not the one itself.", param="with")
     change = change or MemoryChange(now)
     memory = replace(changed_memory(row.memory(), change), supersedes=rows[0].id)
-    await replace_row(sql, at, rows[0], memory, reason=reason, since=now, now=now)
+    await put_away(sql, at, [(rows[0], memory.id, now)])
+    await replaced_by(sql, at, [(rows[0].number, memory.number)])
+    await leave_corrected(sql, at, rows[0], memory, reason, now)
     await put_version(sql, at, row, memory, change, unique_key=row.unique_key)
     await commit(sql, at, counted=-1)
     return memory
@@ -281,12 +267,13 @@ async def mark_duplicate(sql: Sql, scope: Scope, id_: str, of: str, *, now: floa
     return True
 
 
-async def begin_live(
-    sql: Sql, scope: Scope, ref: MemoryRef, now: float
+async def _begin_one(
+    sql: Sql, scope: Scope, ref: MemoryRef, now: float | None = None
 ) -> tuple[ScopeRow, RowState]:
+    """Lock the scope, and return it with the memory; `now`: only if that is live."""
     at = await begin_known(sql, scope)
-    rows = await live(sql, at.number, [ref], now) if at else []
-    if at is None or not rows:
+    rows = await kept(sql, at.number, [ref]) if at else []
+    if at is None or not rows or not (now is None or rows[0].live(now)):
         raise NotFound("There is no memory with this id.")
     return at, rows[0]
 

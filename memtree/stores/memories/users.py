@@ -2,7 +2,7 @@
 
 A member's row stays as long as the memory is stored, in whatever state: only live memories are
 counted and listed, so a restored memory is in its groups again. The successor of a member joins its
-groups (`changing.replace_row`).
+groups (`changing.replaced_by`).
 """
 
 from __future__ import annotations
