@@ -101,6 +101,17 @@ MEMORIES = tuple(
     )
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}
+_COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
+# A stopped copy left rows whose unique values have since moved to other rows of the source.
+_GIVE_UP = """
+    UPDATE memories SET unique_key = '' WHERE counted = 1 AND unique_key <> ''
+        AND (scope, unique_key) IN (SELECT scope, unique_key FROM :rows({0}) WHERE counted = 1)
+        AND (scope, unique_key, number) NOT IN (
+            SELECT scope, unique_key, number FROM :rows({0}) WHERE counted = 1)"""
+# Set the sequence, so that the next new scope gets an unused number. SQLite does so by itself.
+_NUMBERED = """
+    SELECT setval(pg_get_serial_sequence('memory_scopes', 'number'), max(number))
+    FROM memory_scopes"""
 
 
 class Page(NamedTuple):
@@ -171,19 +182,6 @@ async def _refuse_other(source: Copies, target: Copies) -> None:
                     "Name an empty store.",
                     param="to",
                 )
-
-
-_COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
-# A stopped copy left rows whose unique values have since moved to other rows of the source.
-_GIVE_UP = """
-    UPDATE memories SET unique_key = '' WHERE counted = 1 AND unique_key <> ''
-        AND (scope, unique_key) IN (SELECT scope, unique_key FROM :rows({0}) WHERE counted = 1)
-        AND (scope, unique_key, number) NOT IN (
-            SELECT scope, unique_key, number FROM :rows({0}) WHERE counted = 1)"""
-# Set the sequence, so that the next new scope gets an unused number. SQLite does so by itself.
-_NUMBERED = """
-    SELECT setval(pg_get_serial_sequence('memory_scopes', 'number'), max(number))
-    FROM memory_scopes"""
 
 
 async def counts(sql: Sql) -> dict[str, int]:

@@ -43,14 +43,6 @@ from memtree.tree.node import MAX_CHILDREN, Node, Summary
 
 STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"
 _PUT_NODES = insert_rows("nodes", "id, level, children, data")
-
-
-async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
-    """Store nodes in the order of their ids, as all rows are written, so that no two writers wait
-    for each other in a circle."""
-    await sql.put(_PUT_NODES, {"number": number}, sorted(nodes))
-
-
 KNOWN = f"SELECT address FROM addresses WHERE {TENANT} AND address IN :ids[bytes]"
 _LATER = """(tenant, address) DO UPDATE SET expires = excluded.expires
     WHERE excluded.expires > addresses.expires"""
@@ -91,49 +83,6 @@ _BEGIN_END = f"""
     INSERT OR REPLACE INTO conversations (tenant, {COLUMNS})
     SELECT :number, :address, :used, :messages, :tokens, :first, :whole, :title, :client, :project,
         CASE WHEN :title = '' THEN 0 ELSE {_ORDINAL} END, :own_title, :pins"""
-
-
-async def put_addresses(
-    sql: Sql,
-    number: int,
-    batch: IndexBatch,
-    frontiers: Mapping[bytes, FrontierRow],
-    known: set[bytes],
-) -> None:
-    """`frontiers`: by address, in the order of the chain. `known`: the stored ones among these
-    addresses and the batch's `previous`."""
-    keys = {address: row.key for address, row in frontiers.items()}
-    rows = address_rows(batch, keys, batch.previous if batch.previous in known else b"")
-    if not rows:
-        return
-    ended = conversation_row(rows[-1].address, batch.end)
-    end = {"number": number, **ended._asdict()}
-    if sql.dialect == "postgres":
-        values = {**end, "ids": Ids(row.previous for row in rows)}
-        await sql.put(_PUT_AND_END, values, sorted(rows))
-    else:
-        await sql.put(_PUT_ADDRESSES, {"number": number}, rows)
-        await _end(sql, end, rows, known)
-    # A frontier that belongs to known addresses only would be a row that nothing names.
-    new = {row for address, row in frontiers.items() if address not in known}
-    await sql.put(_PUT_FRONTIERS, {"number": number}, sorted(new))
-
-
-async def _end(
-    sql: Sql, end: Mapping[str, Any], rows: Sequence[AddressRow], known: set[bytes]
-) -> None:
-    """Make the conversation end at the last address, and at none before it."""
-    before = gone_on_from(rows, known)
-    if rows[-1].address in known:
-        await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before)})
-        return
-    if before[:-1]:
-        await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before[:-1])})
-    # A conversation that grew usually takes one statement.
-    if not before or not await sql.count(_GROW_END, {**end, "before": before[-1]}):
-        await sql.run(_BEGIN_END, end)
-
-
 _NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"
 # One statement for the whole walk: it sees one state of the store. SQLite has no LATERAL; its
 # CROSS JOIN keeps the order of the tables, as PostgreSQL's does not.
@@ -189,6 +138,53 @@ _NEWEST = f"""
             SELECT max(version) FROM summaries
             WHERE tenant = newest.tenant AND summaries.id = newest.id)"""
 _SUMMARIES = f"SELECT id, version, data FROM summaries WHERE {TENANT} AND id IN :ids[bytes]"
+
+
+async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
+    """Store nodes in the order of their ids, as all rows are written, so that no two writers wait
+    for each other in a circle."""
+    await sql.put(_PUT_NODES, {"number": number}, sorted(nodes))
+
+
+async def put_addresses(
+    sql: Sql,
+    number: int,
+    batch: IndexBatch,
+    frontiers: Mapping[bytes, FrontierRow],
+    known: set[bytes],
+) -> None:
+    """`frontiers`: by address, in the order of the chain. `known`: the stored ones among these
+    addresses and the batch's `previous`."""
+    keys = {address: row.key for address, row in frontiers.items()}
+    rows = address_rows(batch, keys, batch.previous if batch.previous in known else b"")
+    if not rows:
+        return
+    ended = conversation_row(rows[-1].address, batch.end)
+    end = {"number": number, **ended._asdict()}
+    if sql.dialect == "postgres":
+        values = {**end, "ids": Ids(row.previous for row in rows)}
+        await sql.put(_PUT_AND_END, values, sorted(rows))
+    else:
+        await sql.put(_PUT_ADDRESSES, {"number": number}, rows)
+        await _end(sql, end, rows, known)
+    # A frontier that belongs to known addresses only would be a row that nothing names.
+    new = {row for address, row in frontiers.items() if address not in known}
+    await sql.put(_PUT_FRONTIERS, {"number": number}, sorted(new))
+
+
+async def _end(
+    sql: Sql, end: Mapping[str, Any], rows: Sequence[AddressRow], known: set[bytes]
+) -> None:
+    """Make the conversation end at the last address, and at none before it."""
+    before = gone_on_from(rows, known)
+    if rows[-1].address in known:
+        await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before)})
+        return
+    if before[:-1]:
+        await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before[:-1])})
+    # A conversation that grew usually takes one statement.
+    if not before or not await sql.count(_GROW_END, {**end, "before": before[-1]}):
+        await sql.run(_BEGIN_END, end)
 
 
 async def read_frontiers(

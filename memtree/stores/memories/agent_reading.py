@@ -55,6 +55,40 @@ _TOTAL = """
     FROM memory_scopes WHERE {} AND counted > 0"""
 
 Found = list[tuple[Scope, int, RowState]]
+PAIRS = 32  # rows per query: each scope is searched for each number
+_TOTALS = """
+    SELECT count(*), coalesce(sum(number), 0), coalesce(sum(changed), 0), coalesce(sum(purges), 0)
+    FROM memory_scopes WHERE {of}"""
+_VERSIONS = """
+    SELECT number, owner, subject, changed, purges, counted FROM memory_scopes
+    WHERE {of} ORDER BY number"""
+# The scope travels in the session column, since a row of a search has no other place for it.
+_ROWS = """
+    SELECT memories.number AS number, counted, expires, terms,
+        memories.scope || ' ' || session_id AS session_id, (
+        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
+    FROM memories
+    WHERE scope IN (SELECT number FROM memory_scopes WHERE {of} AND number >= :scope){more}
+    AND (scope, memories.number) > (:scope, :above) ORDER BY scope, memories.number LIMIT :limit"""
+_PLACES = " AND number IN :places[]"
+_COUNTED = " AND counted = 1"
+_CHANGES = """
+    SELECT memories.number AS number, counted, expires, terms,
+        memories.scope || ' ' || session_id AS session_id, (
+        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
+    FROM memories WHERE scope = (SELECT number FROM memory_scopes WHERE number = :scope AND {of})
+    AND changed > :after ORDER BY memories.number"""
+_MATCHING = """
+    SELECT number FROM memories WHERE scope IN (SELECT number FROM memory_scopes WHERE {of})
+    AND {condition}"""
+_MEMORIES = f"""
+    SELECT scope, memories.number, owner, subject, {STORED} FROM memories
+    JOIN (SELECT number, owner, subject FROM memory_scopes
+        WHERE number IN :places[] AND {{of}}) AS places ON memories.scope = places.number
+    WHERE memories.scope IN :places[] AND memories.number IN :numbers[] AND {{condition}}"""
+_PAST = "deleted = 0 AND duplicate_of = ''"
 
 
 async def locate(
@@ -137,42 +171,6 @@ async def agent_page(
 
 def _located(scope: Scope, memories: Iterable[Any]) -> tuple[LocatedMemory, ...]:
     return tuple(LocatedMemory(scope, each) for each in memories)
-
-
-PAIRS = 32  # rows per query: each scope is searched for each number
-_TOTALS = """
-    SELECT count(*), coalesce(sum(number), 0), coalesce(sum(changed), 0), coalesce(sum(purges), 0)
-    FROM memory_scopes WHERE {of}"""
-_VERSIONS = """
-    SELECT number, owner, subject, changed, purges, counted FROM memory_scopes
-    WHERE {of} ORDER BY number"""
-# The scope travels in the session column, since a row of a search has no other place for it.
-_ROWS = """
-    SELECT memories.number AS number, counted, expires, terms,
-        memories.scope || ' ' || session_id AS session_id, (
-        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
-    FROM memories
-    WHERE scope IN (SELECT number FROM memory_scopes WHERE {of} AND number >= :scope){more}
-    AND (scope, memories.number) > (:scope, :above) ORDER BY scope, memories.number LIMIT :limit"""
-_PLACES = " AND number IN :places[]"
-_COUNTED = " AND counted = 1"
-_CHANGES = """
-    SELECT memories.number AS number, counted, expires, terms,
-        memories.scope || ' ' || session_id AS session_id, (
-        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
-    FROM memories WHERE scope = (SELECT number FROM memory_scopes WHERE number = :scope AND {of})
-    AND changed > :after ORDER BY memories.number"""
-_MATCHING = """
-    SELECT number FROM memories WHERE scope IN (SELECT number FROM memory_scopes WHERE {of})
-    AND {condition}"""
-_MEMORIES = f"""
-    SELECT scope, memories.number, owner, subject, {STORED} FROM memories
-    JOIN (SELECT number, owner, subject FROM memory_scopes
-        WHERE number IN :places[] AND {{of}}) AS places ON memories.scope = places.number
-    WHERE memories.scope IN :places[] AND memories.number IN :numbers[] AND {{condition}}"""
-_PAST = "deleted = 0 AND duplicate_of = ''"
 
 
 async def scope_totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:

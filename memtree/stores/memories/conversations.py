@@ -29,6 +29,9 @@ _SHOWN = f"""
     ORDER BY shown_memories.number"""
 _CLEAR_SHOWN = "DELETE FROM shown_memories WHERE scope = :scope AND conversation = :conversation"
 _PUT_SHOWN = insert_into("shown_memories")
+_EXTRACTED = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
+_MARKED_NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
+MARK = insert_into("extracted_messages", "DO NOTHING")
 
 
 async def shown(sql: Sql, scope: Scope, conversation: str, now: float) -> list[ShownMemory]:
@@ -56,11 +59,6 @@ async def put_shown(
 def _hashed(conversation: str) -> bytes:
     """Hash the name of a conversation. The hash has a fixed size and reveals nothing."""
     return sha256(conversation.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
-_EXTRACTED = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
-_MARKED_NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
-MARK = insert_into("extracted_messages", "DO NOTHING")
 
 
 def message_key(digest: bytes) -> str:

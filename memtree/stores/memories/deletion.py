@@ -36,6 +36,19 @@ _UNDELETE = f"""
         counted = CASE WHEN superseded_by = '' AND duplicate_of = '' THEN 1 ELSE 0 END
     WHERE {MINE}"""
 _UNDELETE_PAST = f"UPDATE memories SET deleted = 0, changed = :changed WHERE {MINE}"
+_THREAD = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND counted = 1 AND thread_id <> '' AND thread_id = :thread_id
+    ORDER BY number"""
+_COPY_VECTORS = """
+    INSERT INTO memory_vectors (scope, recipe, number, data)
+    SELECT scope, recipe, :number, data FROM memory_vectors
+    WHERE scope = :scope AND number = :old"""
+_COUNT_VECTORS = """
+    UPDATE memories SET vectors = (
+        SELECT count(*) FROM memory_vectors
+        WHERE memory_vectors.scope = memories.scope AND memory_vectors.number = memories.number)
+    WHERE scope = :scope AND number IN :numbers[]"""
 
 
 def in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -126,21 +139,6 @@ async def leave_tombstones(
     if reason is not None:
         stones = [Tombstone(row.id, row.number, now, reason) for row in rows]
         await put_tombstones(sql, scope, stones)
-
-
-_THREAD = f"""
-    SELECT {STANDING} FROM memories
-    WHERE scope = :scope AND counted = 1 AND thread_id <> '' AND thread_id = :thread_id
-    ORDER BY number"""
-_COPY_VECTORS = """
-    INSERT INTO memory_vectors (scope, recipe, number, data)
-    SELECT scope, recipe, :number, data FROM memory_vectors
-    WHERE scope = :scope AND number = :old"""
-_COUNT_VECTORS = """
-    UPDATE memories SET vectors = (
-        SELECT count(*) FROM memory_vectors
-        WHERE memory_vectors.scope = memories.scope AND memory_vectors.number = memories.number)
-    WHERE scope = :scope AND number IN :numbers[]"""
 
 
 async def replace_thread(

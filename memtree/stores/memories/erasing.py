@@ -57,6 +57,21 @@ _ENDED_HERE = f"""
         ORDER BY number LIMIT {ROWS})"""
 _SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
 _FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
+_ENDED_ROWS = (
+    ("wallet_proofs", "expires <= :now"),
+    ("grant_revocations", "expires <= :now"),
+    ("erased_memories", "at <= :yesterday"),
+    ("shown_memories", "expires <= :now"),
+    ("provider_objects", "expires <= :now"),
+)
+# Unused by the context store's count: the same models embed both.
+_UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
+_UNUSED_HERE = f"scope = :scope AND recipe IN ({_UNUSED})"
+_UNCOUNT = f"""
+    UPDATE memories SET changed = :changed, vectors = vectors - (
+        SELECT count(*) FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe IN ({_UNUSED}))
+    WHERE scope = :scope AND number IN (SELECT number FROM memory_vectors WHERE {_UNUSED_HERE})"""
 
 
 async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float) -> int:
@@ -146,23 +161,6 @@ async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[RowState]) -> None:
         )
         values = {"scope": scope.number, "id": row.id, "changed": scope.next}
         await sql.run(_UNLINK, {**values, "data": encoded(plain)})
-
-
-_ENDED_ROWS = (
-    ("wallet_proofs", "expires <= :now"),
-    ("grant_revocations", "expires <= :now"),
-    ("erased_memories", "at <= :yesterday"),
-    ("shown_memories", "expires <= :now"),
-    ("provider_objects", "expires <= :now"),
-)
-# Unused by the context store's count: the same models embed both.
-_UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
-_UNUSED_HERE = f"scope = :scope AND recipe IN ({_UNUSED})"
-_UNCOUNT = f"""
-    UPDATE memories SET changed = :changed, vectors = vectors - (
-        SELECT count(*) FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe IN ({_UNUSED}))
-    WHERE scope = :scope AND number IN (SELECT number FROM memory_vectors WHERE {_UNUSED_HERE})"""
 
 
 async def any_ended(sql: Sql, now: float) -> bool:

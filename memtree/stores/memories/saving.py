@@ -36,6 +36,13 @@ JOIN_GROUPS = """
     SELECT scope, group_id, :heir, added FROM memory_group_members
     WHERE scope = :scope AND number = :number
     ON CONFLICT DO NOTHING"""
+SAID = """
+    version expires updated tainted standing kind category source_type session_id thread_id tags
+    data
+""".split()
+ADD = f"""
+    INSERT INTO memories ({", ".join(MemoryRow._fields)})
+    VALUES ({", ".join(f":{name}" for name in MemoryRow._fields)})"""
 
 
 async def twin_of(
@@ -77,15 +84,6 @@ async def count_as(
     heirs = {"scope": scope.number, "number": row.number, "heir": number}
     await sql.run(JOIN_GROUPS, heirs)
     await count_vectors(sql, scope, [row.number], -1)
-
-
-SAID = """
-    version expires updated tainted standing kind category source_type session_id thread_id tags
-    data
-""".split()
-ADD = f"""
-    INSERT INTO memories ({", ".join(MemoryRow._fields)})
-    VALUES ({", ".join(f":{name}" for name in MemoryRow._fields)})"""
 
 
 async def add(

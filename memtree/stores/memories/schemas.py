@@ -57,6 +57,25 @@ PUT_KEY = """
 
 _CORRUPT = "A stored schema does not decode ({})."
 _read_names = reader(_CORRUPT, msgspec.json.Decoder(tuple[str, ...]).decode)
+_ROWS = 1_000  # rows decoded at a time
+_COLUMNS = "kind, unique_on, created, updated, data"
+_ALL = f"SELECT {_COLUMNS} FROM memory_schemas WHERE tenant = :tenant"
+_WHOLE = f"{_ALL} AND kind = :kind"
+_ONE = "SELECT unique_on FROM memory_schemas WHERE tenant = :tenant AND kind = :kind"
+_HOW_MANY = "SELECT count(*) FROM memory_schemas WHERE tenant = :tenant"
+_PUT = upsert_into("memory_schemas", "tenant, kind", "unique_on", "updated", "data")
+_DELETE = "DELETE FROM memory_schemas WHERE tenant = :tenant AND kind = :kind"
+_SCOPES = """
+    SELECT number FROM memory_scopes
+    WHERE tenant = :tenant AND kind = :scope_kind AND EXISTS (
+        SELECT 1 FROM memories WHERE scope = memory_scopes.number
+        AND memories.counted = 1 AND memories.kind = :kind)
+    ORDER BY number"""
+_LIVE_ROWS = f"""
+    SELECT number, data FROM memories
+    WHERE scope = :scope AND kind = :kind AND number < :before AND {LIVE}
+    ORDER BY number DESC LIMIT :limit"""
+_CLEAR = "UPDATE memories SET unique_key = '' WHERE scope = :scope AND kind = :kind"
 
 
 class KeyedRow(NamedTuple):
@@ -142,27 +161,6 @@ async def rivals(
     there = await holders(sql, scope, [key for _, key in rows], now)
     last = {key: number for number, key in rows if key}
     return {number for number, key in rows if key and (key in there or last[key] != number)}
-
-
-_ROWS = 1_000  # rows decoded at a time
-_COLUMNS = "kind, unique_on, created, updated, data"
-_ALL = f"SELECT {_COLUMNS} FROM memory_schemas WHERE tenant = :tenant"
-_WHOLE = f"{_ALL} AND kind = :kind"
-_ONE = "SELECT unique_on FROM memory_schemas WHERE tenant = :tenant AND kind = :kind"
-_HOW_MANY = "SELECT count(*) FROM memory_schemas WHERE tenant = :tenant"
-_PUT = upsert_into("memory_schemas", "tenant, kind", "unique_on", "updated", "data")
-_DELETE = "DELETE FROM memory_schemas WHERE tenant = :tenant AND kind = :kind"
-_SCOPES = """
-    SELECT number FROM memory_scopes
-    WHERE tenant = :tenant AND kind = :scope_kind AND EXISTS (
-        SELECT 1 FROM memories WHERE scope = memory_scopes.number
-        AND memories.counted = 1 AND memories.kind = :kind)
-    ORDER BY number"""
-_LIVE_ROWS = f"""
-    SELECT number, data FROM memories
-    WHERE scope = :scope AND kind = :kind AND number < :before AND {LIVE}
-    ORDER BY number DESC LIMIT :limit"""
-_CLEAR = "UPDATE memories SET unique_key = '' WHERE scope = :scope AND kind = :kind"
 
 
 class ScopesChanged(Exception):

@@ -56,6 +56,11 @@ _RECIPES = """
     GROUP BY recipe ORDER BY recipe"""
 _MORE = "(scope, recipe) DO UPDATE SET counted = memory_recipes.counted + excluded.counted"
 _COUNT_RECIPE = insert_into("memory_recipes", _MORE)
+_SCOPES = """
+    SELECT number, tenant, kind, owner, subject FROM memory_scopes WHERE number IN :numbers[]"""
+_NUMBERS = """
+    SELECT number, kind, owner, subject FROM memory_scopes
+    WHERE tenant = :tenant AND kind IN :kinds[] AND owner IN :owners[] AND subject IN :subjects[]"""
 
 
 class ScopeRow(NamedTuple):
@@ -198,13 +203,6 @@ async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign:
 async def count_recipe(sql: Sql, scope: ScopeRow, recipe: str, count: int) -> None:
     values = {"scope": scope.number, "recipe": recipe, "counted": count}
     await sql.run(_COUNT_RECIPE, values)
-
-
-_SCOPES = """
-    SELECT number, tenant, kind, owner, subject FROM memory_scopes WHERE number IN :numbers[]"""
-_NUMBERS = """
-    SELECT number, kind, owner, subject FROM memory_scopes
-    WHERE tenant = :tenant AND kind IN :kinds[] AND owner IN :owners[] AND subject IN :subjects[]"""
 
 
 def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str, Any]]:

@@ -57,6 +57,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Port = Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]
 Method = Callable[Concatenate[SqlPart, P], Coroutine[Any, Any, T]]
+TRIES = 20  # attempts, while others store the first memories of a kind in new scopes
 
 
 def reads(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
@@ -104,9 +105,6 @@ def _call(
         return run
 
     return call
-
-
-TRIES = 20  # attempts, while others store the first memories of a kind in new scopes
 
 
 class SqlMemories(SqlPart):

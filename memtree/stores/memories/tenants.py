@@ -33,6 +33,12 @@ _ERASE = (
     "DELETE FROM wallets WHERE tenant = :tenant",
     "UPDATE grant_revocations SET tenant = '', grantor = '' WHERE tenant = :tenant",
 )
+# The later expiry wins, so that a delayed write shortens nothing.
+_LATER = " WHERE excluded.expires > provider_objects.expires"
+_PUT_OBJECT = upsert_into("provider_objects", "digest", "expires") + _LATER
+_KNOWN_OBJECTS = (
+    "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN :digests[bytes]"
+)
 
 
 async def prove_wallet(
@@ -86,14 +92,6 @@ async def erase_tenant(sql: Sql, tenant: str) -> None:
     """Erase the tenant's rows outside of scopes. Its wallets can be claimed by anybody again."""
     for statement in _ERASE:
         await sql.run(statement, {"tenant": tenant})
-
-
-# The later expiry wins, so that a delayed write shortens nothing.
-_LATER = " WHERE excluded.expires > provider_objects.expires"
-_PUT_OBJECT = upsert_into("provider_objects", "digest", "expires") + _LATER
-_KNOWN_OBJECTS = (
-    "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN :digests[bytes]"
-)
 
 
 async def put_objects(sql: Sql, digests: Collection[bytes], expires: float) -> None:

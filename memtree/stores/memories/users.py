@@ -66,6 +66,11 @@ _OF = """
 read_group = reader(
     "A stored group of memories does not decode ({}).", msgspec.msgpack.Decoder(MemoryGroup).decode
 )
+_SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
+_PUT_SETTINGS = upsert_into("memory_settings", "scope", "data")
+read_settings = reader(
+    "Stored settings of a user do not decode ({}).", msgspec.msgpack.Decoder(UserSettings).decode
+)
 
 
 async def add_group(sql: Sql, scope: Scope, group: MemoryGroup, most: int) -> MemoryGroup:
@@ -193,13 +198,6 @@ def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
 
 def _no_group() -> NotFound:
     return NotFound("No group of memories has this group_id.", param="group_id")
-
-
-_SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
-_PUT_SETTINGS = upsert_into("memory_settings", "scope", "data")
-read_settings = reader(
-    "Stored settings of a user do not decode ({}).", msgspec.msgpack.Decoder(UserSettings).decode
-)
 
 
 async def settings(sql: Sql, scope: Scope) -> UserSettings:

@@ -29,6 +29,17 @@ _POSTGRES_ALONE = (
     "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL",
     "CREATE TABLE schema_version (part text PRIMARY KEY, version integer NOT NULL)",
 )
+FETCHED = 1000  # rows of one round trip
+T = TypeVar("T")
+SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
+_BYTES = """
+    SELECT sum(pg_total_relation_size(name::regclass))::bigint
+    FROM unnest(%(tables)s::text[]) AS name"""
+_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_DURABLE = "SET LOCAL synchronous_commit TO on"
+# A cached plan made while a table was empty reads all of it, until the server's autovacuum has
+# gathered statistics.
+_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
 
 
 async def create_tables(db: AsyncConnection, schema: str) -> None:
@@ -72,9 +83,6 @@ async def _has_tables(db: AsyncConnection, schema: str) -> bool:
     return True
 
 
-FETCHED = 1000  # rows of one round trip
-
-
 class PostgresSnapshot:
     def __init__(self, db: psycopg.Connection) -> None:
         self._db = db
@@ -114,20 +122,6 @@ def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
                 yield PostgresSnapshot(db)
         except psycopg.Error as error:
             raise fault(error, dsn.shown) from error
-
-
-T = TypeVar("T")
-
-SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
-
-_BYTES = """
-    SELECT sum(pg_total_relation_size(name::regclass))::bigint
-    FROM unnest(%(tables)s::text[]) AS name"""
-_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_DURABLE = "SET LOCAL synchronous_commit TO on"
-# A cached plan made while a table was empty reads all of it, until the server's autovacuum has
-# gathered statistics.
-_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
 
 
 class PostgresDatabase(Pool):

@@ -45,6 +45,30 @@ _FAULTS = {
 _CORRUPT = ("XX001", "XX002")  # codes for damaged tables and indexes
 GONE = ("42P01", "3F000")  # the schema is missing: it may be created again
 LOST = "The connection to the store {} was lost ({})."
+log = logging.getLogger("memtree.stores")
+T = TypeVar("T")
+Work = Callable[[Connection], Awaitable[T]]
+PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
+LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant takes the longest
+LOCK_SECONDS = 10.0
+# If this process itself was held up for so many seconds beyond the connection timeout, nobody knows
+# whether the server answered: it is tried again, this often at most.
+HELD_UP, ATTEMPTS = 0.1, 3
+REST = 1.0  # seconds between two attempts to reach a server that is down
+LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
+TRIES = 4  # attempts for a transaction that PostgreSQL asks to repeat
+REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+# Commits are not flushed one by one: a crash of the server may lose the last fraction of a second,
+# but never part of a transaction, as with SQLite's `synchronous = NORMAL`. Callers that need more
+# ask for it.
+SETTINGS = (
+    'SET search_path TO "{schema}"; '
+    "SET default_transaction_isolation TO 'read committed'; "
+    "SET client_min_messages TO error; SET jit TO off; SET synchronous_commit TO off; "
+    f"SET statement_timeout TO '{LONGEST:.0f}s'; SET lock_timeout TO '{LOCK_SECONDS:.0f}s'; "
+    f"SET idle_in_transaction_session_timeout TO '{LONGEST:.0f}s'"
+)
+UNLIMITED = "SET statement_timeout TO 0; SET lock_timeout TO 0"
 
 
 def fault(error: psycopg.Error, shown: str) -> MemTreeError:
@@ -79,35 +103,6 @@ def _said(error: psycopg.Error) -> str:
     """Return the first line of the error: further lines may quote a row."""
     primary = error.diag.message_primary
     return (primary or str(error) or type(error).__name__).strip().splitlines()[0].rstrip(".")
-
-
-log = logging.getLogger("memtree.stores")
-
-T = TypeVar("T")
-Work = Callable[[Connection], Awaitable[T]]
-
-PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
-LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant takes the longest
-LOCK_SECONDS = 10.0
-# If this process itself was held up for so many seconds beyond the connection timeout, nobody knows
-# whether the server answered: it is tried again, this often at most.
-HELD_UP, ATTEMPTS = 0.1, 3
-REST = 1.0  # seconds between two attempts to reach a server that is down
-LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
-TRIES = 4  # attempts for a transaction that PostgreSQL asks to repeat
-REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
-
-# Commits are not flushed one by one: a crash of the server may lose the last fraction of a second,
-# but never part of a transaction, as with SQLite's `synchronous = NORMAL`. Callers that need more
-# ask for it.
-SETTINGS = (
-    'SET search_path TO "{schema}"; '
-    "SET default_transaction_isolation TO 'read committed'; "
-    "SET client_min_messages TO error; SET jit TO off; SET synchronous_commit TO off; "
-    f"SET statement_timeout TO '{LONGEST:.0f}s'; SET lock_timeout TO '{LOCK_SECONDS:.0f}s'; "
-    f"SET idle_in_transaction_session_timeout TO '{LONGEST:.0f}s'"
-)
-UNLIMITED = "SET statement_timeout TO 0; SET lock_timeout TO 0"
 
 
 class Pool:

@@ -50,6 +50,9 @@ _PLACED = re.compile(r":(\w+)\[placed\]")
 _ROWS = re.compile(r":rows\(([\w, ]+)\)")
 _NAME = re.compile(r"(?<!:):(\w+)")
 _ARRAYS = {bytes: "bytea[]", str: "text[]", int: "bigint[]", float: "double precision[]"}
+ADAPTERS = AdaptersMap(psycopg.adapters)
+SHARED = "SELECT pg_advisory_xact_lock_shared(%s)"
+ALONE = "SELECT pg_advisory_xact_lock(%s)"
 
 
 class Blobs(tuple[bytes, ...]):
@@ -69,7 +72,6 @@ class _BlobsDumper(Dumper):
         return b"".join((head, *parts))
 
 
-ADAPTERS = AdaptersMap(psycopg.adapters)
 for _kind in (Blobs, Ids):
     ADAPTERS.register_dumper(_kind, _BlobsDumper)
 
@@ -142,10 +144,6 @@ def _translated(statement: str) -> str:
 def _with_rows(statement: str, types: tuple[str, ...]) -> str:
     arrays = ", ".join(f"%(column{at})s::{kind}" for at, kind in enumerate(types))
     return _translated(_ROWS.sub(rf"unnest({arrays}) AS new(\1)", statement))
-
-
-SHARED = "SELECT pg_advisory_xact_lock_shared(%s)"
-ALONE = "SELECT pg_advisory_xact_lock(%s)"
 
 
 def lock_key(*names: str | bytes) -> int:

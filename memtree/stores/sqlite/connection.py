@@ -26,6 +26,21 @@ _SQLITE_ALONE = (
     "CREATE INDEX turns_at_addresses ON turns (tenant, address)",
     "CREATE TABLE schema_version (part TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID",
 )
+T = TypeVar("T")
+Call = Callable[[sqlite3.Connection], T]
+PAGE_BYTES = 8192  # nodes are 0.5-4 kB: 13 % less space and half the writing time of 4096
+WAL_BYTES = 16 << 20  # size to which the WAL file is cut after a long read let it grow
+_FAULTS = {
+    sqlite3.SQLITE_BUSY: "is locked by another process; see which one writes to it",
+    sqlite3.SQLITE_LOCKED: "is locked by another connection",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; make room",
+    sqlite3.SQLITE_READONLY: "is read-only; allow this user to write the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; see that its folder exists and is writable",
+    sqlite3.SQLITE_PERM: "may not be used by this user",
+    sqlite3.SQLITE_IOERR: "cannot be read or written; see the disk",
+}
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 
 def create_tables(db: sqlite3.Connection) -> None:
@@ -56,25 +71,6 @@ def _has_tables(db: sqlite3.Connection) -> bool:
     row = db.execute("SELECT version FROM schema_version WHERE part = ?", (PART,)).fetchone()
     check_version(int(row[0]) if row else 0)
     return True
-
-
-T = TypeVar("T")
-Call = Callable[[sqlite3.Connection], T]
-
-PAGE_BYTES = 8192  # nodes are 0.5-4 kB: 13 % less space and half the writing time of 4096
-WAL_BYTES = 16 << 20  # size to which the WAL file is cut after a long read let it grow
-
-_FAULTS = {
-    sqlite3.SQLITE_BUSY: "is locked by another process; see which one writes to it",
-    sqlite3.SQLITE_LOCKED: "is locked by another connection",
-    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; make room",
-    sqlite3.SQLITE_READONLY: "is read-only; allow this user to write the file and its folder",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened; see that its folder exists and is writable",
-    sqlite3.SQLITE_PERM: "may not be used by this user",
-    sqlite3.SQLITE_IOERR: "cannot be read or written; see the disk",
-}
-_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 
 def fault(error: sqlite3.Error, path: Path) -> MemTreeError:

@@ -30,6 +30,11 @@ from memtree.stores.sqlite.connection import (
 )
 from memtree.stores.sqlite.sqlite_sql import SqliteSql
 
+T = TypeVar("T")
+BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
+SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
+_PLACE = ":memory:"
+
 
 class SqliteSnapshot:
     """One state of the file: `db` stays in a transaction."""
@@ -53,12 +58,6 @@ class SqliteSnapshot:
         """Run SQLite's own check."""
         lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
         return [f"sqlite: {line}" for line in lines if line != "ok"]
-
-
-T = TypeVar("T")
-
-BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
-SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 
 
 class SqliteDatabase:
@@ -178,9 +177,6 @@ class SqliteStore(SqlStore):
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(SqliteDatabase(path, busy_timeout), now)
-
-
-_PLACE = ":memory:"
 
 
 @cache
