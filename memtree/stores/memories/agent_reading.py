@@ -26,7 +26,7 @@ from memtree.stores.memories.rows import (
     storable,
 )
 from memtree.stores.memories.scopes import meant, numbers_of, scopes_of
-from memtree.stores.memories.search import PACKED_ROWS, read_rows
+from memtree.stores.memories.search import PACKED_ROWS, SEARCHED, read_rows
 from memtree.stores.sql import Sql
 
 # Uses the index of ids: a scalar subquery is never joined, so the planner cannot read all scopes of
@@ -63,22 +63,14 @@ _VERSIONS = """
     SELECT number, owner, subject, changed, purges, counted FROM memory_scopes
     WHERE {of} ORDER BY number"""
 # The scope travels in the session column, since a row of a search has no other place for it.
-_ROWS = """
-    SELECT memories.number AS number, counted, expires, terms,
-        memories.scope || ' ' || session_id AS session_id, (
-        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
-    FROM memories
-    WHERE scope IN (SELECT number FROM memory_scopes WHERE {of} AND number >= :scope){more}
+_SEARCHED = SEARCHED.format("memories.scope || ' ' || session_id AS session_id")
+_ROWS = f"""{_SEARCHED}
+    WHERE scope IN (SELECT number FROM memory_scopes WHERE {{of}} AND number >= :scope){{more}}
     AND (scope, memories.number) > (:scope, :above) ORDER BY scope, memories.number LIMIT :limit"""
 _PLACES = " AND number IN :places[]"
 _COUNTED = " AND counted = 1"
-_CHANGES = """
-    SELECT memories.number AS number, counted, expires, terms,
-        memories.scope || ' ' || session_id AS session_id, (
-        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
-    FROM memories WHERE scope = (SELECT number FROM memory_scopes WHERE number = :scope AND {of})
+_CHANGES = f"""{_SEARCHED}
+    WHERE scope = (SELECT number FROM memory_scopes WHERE number = :scope AND {{of}})
     AND changed > :after ORDER BY memories.number"""
 _MATCHING = """
     SELECT number FROM memories WHERE scope IN (SELECT number FROM memory_scopes WHERE {of})

@@ -17,17 +17,18 @@ from memtree.stores.sql import Sql, Values
 
 PACKED_ROWS = 10_000  # rows of about a kilobyte, in one answer
 
-# The `+` keeps the index of that column unused. All rows are read by number, changed rows by their
-# count.
-_ROWS = """
-    SELECT memories.number AS number, counted, expires, terms, session_id, (
+SEARCHED = """
+    SELECT memories.number AS number, counted, expires, terms, {}, (
         SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
         AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
-    FROM memories
+    FROM memories"""
+# The `+` keeps the index of that column unused. All rows are read by number, changed rows by their
+# count.
+_ROWS = """{searched}
     WHERE memories.scope = :scope AND {sign}changed > :after AND {other}memories.number > :above
     ORDER BY memories.number LIMIT :limit"""
-_ALL_ROWS = _ROWS.format(sign="+", other="")
-_CHANGED_ROWS = _ROWS.format(sign="", other="+")
+_ALL_ROWS = _ROWS.format(searched=SEARCHED.format("session_id"), sign="+", other="")
+_CHANGED_ROWS = _ROWS.format(searched=SEARCHED.format("session_id"), sign="", other="+")
 _MATCHING = "SELECT number FROM memories WHERE scope = :scope AND {} ORDER BY number"
 _NUMBERS = """
     SELECT number, version, counted, vectors, EXISTS (
