@@ -130,21 +130,16 @@ def reading(work: Statements[P, T]) -> Method[P, T]:
     return method
 
 
-def writing(work: Statements[P, T]) -> Method[P, T]:
+def writing(work: Statements[P, T], *, durable: bool = False) -> Method[P, T]:
     """Make a method that runs `work(sql, ...)` in a transaction."""
 
     @wraps(work)
     async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.database.write(lambda sql: work(sql, *args, **kwargs))
+        return await self.database.write(lambda sql: work(sql, *args, **kwargs), durable=durable)
 
     return method
 
 
 def keeping(work: Statements[P, T]) -> Method[P, T]:
     """Like `writing`, and the changes survive a crash of the server."""
-
-    @wraps(work)
-    async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.database.write(lambda sql: work(sql, *args, **kwargs), durable=True)
-
-    return method
+    return writing(work, durable=True)

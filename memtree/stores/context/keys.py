@@ -54,13 +54,6 @@ def value_hashes(values: Sequence[str]) -> list[str]:
     return [value_hash(value) for value in dict.fromkeys(values)]
 
 
-def new_key(label: str, values: int, now: float, tenant: str | None = None) -> KeyRow:
-    """Make a key. `values`: how many it has; `tenant`: whose it is, or None for a new tenant. Names
-    are random, so they reveal nothing of the values."""
-    name = tenant or secrets.token_hex(32)
-    return KeyRow(f"key_{secrets.token_hex(8)}", label, name, values, now)
-
-
 async def tenant_of(sql: Sql, credential: str) -> str | None:
     rows = await sql.fetch(_TENANT, {"hash": value_hash(credential)})
     return rows[0][0] if rows else None
@@ -159,7 +152,9 @@ class Keys(SqlPart):
 
     async def add_key(self, label: str, values: Sequence[str], tenant: str | None = None) -> str:
         hashes = value_hashes(values)
-        key = new_key(label, len(hashes), self.now(), tenant)
+        # Names are random, so they reveal nothing of the values.
+        id_, owner = f"key_{secrets.token_hex(8)}", tenant or secrets.token_hex(32)
+        key = KeyRow(id_, label, owner, len(hashes), self.now())
         await self._add_key(key, hashes)
         return key.id
 

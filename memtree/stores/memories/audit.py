@@ -109,7 +109,7 @@ def _memories(rows: Iterable[MemoryRow], index: _Rows) -> Lines:
         links = [row.superseded_by, row.duplicate_of]
         memory = None
         try:
-            memory = read_memory(row.data, 0.0, "", "")
+            memory = read_memory(row.data)
         except StoreCorrupt as error:
             yield row.scope, f"memory {row.number}: {error.message}"
         else:
@@ -193,7 +193,7 @@ def _history(rows: Iterable[HistoryRow], index: _Rows) -> Lines:
         if not 1 <= row.version < memory.version:
             yield row.scope, f"{where} is none before {memory.version}"
         try:
-            old = read_memory(row.data, 0.0, "", "")
+            old = read_memory(row.data)
         except StoreCorrupt as error:
             yield row.scope, f"{where}: {error.message}"
         else:

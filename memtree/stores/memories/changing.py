@@ -31,8 +31,8 @@ from memtree.stores.memories.scopes import (
     commit,
     count_tenant,
     count_vectors,
-    next_number,
     stamp,
+    take_numbers,
 )
 from memtree.stores.memories.table_rows import TombstoneRow
 from memtree.stores.schema import insert_into, upsert_into
@@ -172,7 +172,7 @@ async def supersede(
     twin = await twin_of(sql, at, by.text_hash, by.kind, now)
     if twin and twin.number == row.number:
         twin = None
-    number = await next_number(sql, at)
+    number = await take_numbers(sql, at, 1)
     # first, since two memories would share one key otherwise
     await put_away(sql, at, [(row, by.id, by.created), *others])
     both = joined(by, twin, by_person=is_own_word(by)) if twin else by

@@ -45,7 +45,7 @@ async def with_updates(
     values = {"scope": scope, "numbers": numbers, "now": now}
     for number, id_, data, differs in await sql.fetch(_OPEN, values):
         old = tuple(differs.split("\n")) if differs else ()
-        updates.setdefault(number, []).append(PossibleUpdate(id_, _plain(data).text, old))
+        updates.setdefault(number, []).append(PossibleUpdate(id_, read_memory(data).text, old))
     return [replace(each, updates=tuple(updates.get(each.number, ()))) for each in memories]
 
 
@@ -85,12 +85,8 @@ async def settle(sql: Sql, scope: Scope, one: str, two: str) -> bool:
     return True
 
 
-def _plain(data: bytes) -> Memory:
-    return read_memory(data, 0.0, "", "")
-
-
 async def _mark(sql: Sql, scope: ScopeRow, number: int, data: bytes) -> None:
     """Mark the memory as conflicting. Watchers of the scope receive a change."""
-    marked = replace(_plain(data), conflicting=True)
+    marked = replace(read_memory(data), conflicting=True)
     values = {"scope": scope.number, "number": number, "changed": scope.next}
     await sql.run(_MARK, {**values, "data": encoded(marked)})

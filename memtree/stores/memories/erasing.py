@@ -74,16 +74,9 @@ _UNCOUNT = f"""
     WHERE scope = :scope AND number IN (SELECT number FROM memory_vectors WHERE {_UNUSED_HERE})"""
 
 
-async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float) -> int:
-    """Erase rows, their duplicates and the memories they superseded. Returns how many of them
-    counted."""
-    return (await _erase(sql, scope, rows, now))[1]
-
-
-async def _erase(
-    sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float
-) -> tuple[int, int]:
-    """Erase rows. Returns how many memories were erased, and how many of them counted."""
+async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float) -> tuple[int, int]:
+    """Erase rows, their duplicates and the memories they superseded. Returns how many memories were
+    erased, and how many of them counted."""
     gone = await lineage(sql, scope.number, rows)
     counted = [row for row in gone if row.counted]
     await count_vectors(sql, scope, [row.number for row in counted], -1)
@@ -121,7 +114,7 @@ async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
     rows = standing(await sql.fetch(_ENDED_HERE, {"scope": number, "before": before}))
     if not rows:
         return 0
-    gone, counted = await _erase(sql, scope, rows, now)
+    gone, counted = await erase(sql, scope, rows, now)
     await _commit(sql, scope, counted)
     return gone
 
@@ -137,7 +130,7 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
     values = {"scope": number}
     erased = counted = 0
     while rows := standing(await sql.fetch(_FIRST, values)):
-        gone, of_them = await _erase(sql, scope, rows, now)
+        gone, of_them = await erase(sql, scope, rows, now)
         erased, counted = erased + gone, counted + of_them
     for table in _OF_SCOPES:
         if await sql.fetch(f"SELECT 1 FROM {table} WHERE scope = :scope LIMIT 1", values):

@@ -46,13 +46,12 @@ async def records(sql: Sql, scope: Scope, after: int, limit: int, now: float) ->
     values["numbers"] = [number for *_, number in rows]
     versions: dict[int, list[Memory]] = {}
     for number, data in await sql.fetch(_VERSIONS, values) if rows else ():
-        versions.setdefault(number, []).append(read_memory(data, 0.0, "", ""))
+        versions.setdefault(number, []).append(read_memory(data))
     stones = await sql.fetch(_TOMBSTONES, values) if rows else []
     left = {number: read_tombstone(data) for number, data in stones}
     memories = [read_memory(data, 0.0, by, of) for data, by, of, *_ in rows]
     if any(memory.conflicting for memory in memories):
-        at = await known(sql, scope)
-        memories = await with_updates(sql, at or 0, memories, now)
+        memories = await with_updates(sql, await known(sql, scope), memories, now)
     return [
         MemoryRecord(
             memory,

@@ -164,7 +164,9 @@ _read = reader(_CORRUPT.format("memory"), msgspec.msgpack.Decoder(Memory).decode
 read_tombstone = reader(_CORRUPT.format("tombstone"), msgspec.msgpack.Decoder(Tombstone).decode)
 
 
-def read_memory(data: bytes, deleted: float, superseded_by: str, duplicate_of: str) -> Memory:
+def read_memory(
+    data: bytes, deleted: float = 0.0, superseded_by: str = "", duplicate_of: str = ""
+) -> Memory:
     """Decode a memory. Raises `StoreCorrupt`."""
     memory = _read(data)
     if not (deleted or superseded_by or duplicate_of):

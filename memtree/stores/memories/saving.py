@@ -19,7 +19,6 @@ from memtree.stores.memories.scopes import (
     begin,
     commit,
     count_vectors,
-    next_number,
     take_numbers,
 )
 from memtree.stores.memories.table_rows import MemoryRow
@@ -100,7 +99,7 @@ async def add(
     if there is not None:
         return Added(there.memory(), existing=True)
     twin = None if once else await twin_of(sql, at, memory.text_hash, memory.kind, now)
-    number = await next_number(sql, at, most=most, now=now)
+    number = await take_numbers(sql, at, 1, most=most, now=now)
     both = joined(memory, twin, by_person=is_own_word(memory)) if twin else memory
     (stored,) = await insert(sql, at, [both], number)
     if twin:

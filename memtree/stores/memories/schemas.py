@@ -279,7 +279,7 @@ async def _hold(sql: Sql, scope: ScopeRow, kind: str, unique_key: UniqueKey, now
         before = rows[-1][0]
         new: list[dict[str, Any]] = []
         for number, data in rows:
-            key = unique_column(kind, unique_key(read_memory(data, 0.0, "", "").data or {}))
+            key = unique_column(kind, unique_key(read_memory(data).data or {}))
             if key and key not in held:
                 held.add(key)
                 new.append({"scope": scope.number, "number": number, "unique_key": key})

@@ -130,7 +130,8 @@ async def _remove(
         gone |= {row.number: row.id for row in rows}
         if purge and rows:
             every = {row.number: row for row in [*rows, *named]}
-            counted += await erase(sql, scope, list(every.values()), now)
+            _, count = await erase(sql, scope, list(every.values()), now)
+            counted += count
             left = [row for row in rows if row.counted or by_name]
             await leave_tombstones(sql, scope, left, reason, now)
         elif rows:

@@ -141,12 +141,6 @@ async def count_tenant(sql: Sql, tenant: str, counted: int) -> None:
         await sql.run(_PUT_TENANT, {"tenant": tenant, "numbers": 0, "counted": counted})
 
 
-async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 0.0) -> int:
-    """Return an unused number for a new memory. Raises `MemoryLimit` if the tenant has `most` live
-    memories."""
-    return await take_numbers(sql, scope, 1, most=most, now=now)
-
-
 async def take_numbers(
     sql: Sql,
     scope: ScopeRow,
@@ -156,8 +150,9 @@ async def take_numbers(
     now: float = 0.0,
     live: int | None = None,
 ) -> int:
-    """Reserve `count` numbers and return the first. `live`: by how many this transaction adds live
-    memories, if that is not `count`."""
+    """Reserve `count` unused numbers and return the first. Raises `MemoryLimit` if the tenant would
+    have more than `most` live memories (0: any number). `live`: by how many this transaction adds
+    live memories, if that is not `count`."""
     more = count if live is None else live
     tenant = {"tenant": scope.tenant}
     last, counted = await lock_tenant(sql, scope.tenant)

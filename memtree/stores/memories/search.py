@@ -67,7 +67,7 @@ async def search_rows(sql: Sql, scope: Scope, recipe: str, after: int, now: floa
     now_state = await state(sql, scope, now)
     number = await known(sql, scope)
     rows: list[SearchRow] = []
-    if number is None or now_state.changed <= after:
+    if not number or now_state.changed <= after:
         return SearchRows(now_state, ())
     values = {"scope": number, "recipe": recipe, "after": after, "limit": PACKED_ROWS}
     query = _CHANGED_ROWS if after else _ALL_ROWS
@@ -97,8 +97,6 @@ async def read_rows(sql: Sql, query: str, values: Values) -> list[SearchRow]:
 
 async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> list[int]:
     number = await known(sql, scope)
-    if number is None:
-        return []
     condition, values = filtering(wanted, now)
     values |= {"scope": number, **await members(sql, scope, wanted)}
     return [row for (row,) in await sql.many("i", _MATCHING.format(condition), values)]

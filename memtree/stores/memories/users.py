@@ -88,18 +88,12 @@ async def add_group(sql: Sql, scope: Scope, group: MemoryGroup, most: int) -> Me
 
 
 async def groups(sql: Sql, scope: Scope, now: float) -> list[MemoryGroup]:
-    number = await known(sql, scope)
-    if number is None:
-        return []
-    rows = await sql.fetch(_ALL, {"scope": number, "now": now})
+    rows = await sql.fetch(_ALL, {"scope": await known(sql, scope), "now": now})
     return [replace(read_group(data), members=count) for data, count in rows]
 
 
 async def group(sql: Sql, scope: Scope, id_: str, now: float) -> MemoryGroup:
-    number = await known(sql, scope)
-    if number is None:
-        raise _no_group()
-    return await _group(sql, number, id_, now)
+    return await _group(sql, await known(sql, scope), id_, now)
 
 
 async def _group(sql: Sql, scope: int, id_: str, now: float) -> MemoryGroup:
@@ -113,10 +107,7 @@ async def _group(sql: Sql, scope: int, id_: str, now: float) -> MemoryGroup:
 async def change_group(
     sql: Sql, scope: Scope, id_: str, change: GroupChange, at: float, now: float
 ) -> MemoryGroup:
-    scope_row = await begin_known(sql, scope)
-    if scope_row is None:
-        raise _no_group()
-    old = await _group(sql, scope_row.number, id_, now)
+    scope_row, old = await _begin_group(sql, scope, id_, now)
     after = replace(
         old,
         title=old.title if change.title is None else change.title,
@@ -138,22 +129,21 @@ async def delete_group(sql: Sql, scope: Scope, id_: str) -> bool:
     return True
 
 
-async def _begin_members(
-    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], now: float
-) -> tuple[ScopeRow, list[int]]:
-    """Lock the scope, and return it with the numbers of those memories that exist. Raises
-    `NotFound` if there is no such group."""
+async def _begin_group(
+    sql: Sql, scope: Scope, id_: str, now: float
+) -> tuple[ScopeRow, MemoryGroup]:
+    """Lock the scope, and return it with the group. Raises `NotFound` if there is none."""
     at = await begin_known(sql, scope)
     if at is None:
         raise _no_group()
-    await _group(sql, at.number, id_, now)
-    return at, [row.number for row in await live(sql, at.number, refs, now)]
+    return at, await _group(sql, at.number, id_, now)
 
 
 async def add_members(
     sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
 ) -> int:
-    at, numbers = await _begin_members(sql, scope, id_, refs, now)
+    at, _ = await _begin_group(sql, scope, id_, now)
+    numbers = [row.number for row in await live(sql, at.number, refs, now)]
     values: dict[str, Any] = {"scope": at.number, "id": id_}
     there = {number for (number,) in await sql.fetch(_MEMBERS, {**values, "numbers": numbers})}
     new = [GroupMemberRow(at.number, id_, number, now) for number in numbers if number not in there]
@@ -164,7 +154,8 @@ async def add_members(
 async def remove_members(
     sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
 ) -> int:
-    at, numbers = await _begin_members(sql, scope, id_, refs, now)
+    at, _ = await _begin_group(sql, scope, id_, now)
+    numbers = [row.number for row in await live(sql, at.number, refs, now)]
     values = {"scope": at.number, "id": id_, "numbers": numbers}
     there = await sql.fetch(_MEMBERS, values)
     if there:
@@ -177,11 +168,8 @@ async def groups_of(
 ) -> Mapping[str, list[str]]:
     number = await known(sql, scope)
     storable_ids = [each for each in ids if storable(each)]
-    if number is None or not storable_ids:
-        return {}
-    ids_of: dict[int, str] = dict(
-        await sql.fetch(_NUMBERS, {"scope": number, "ids": storable_ids, "now": now})
-    )
+    values = {"scope": number, "ids": storable_ids, "now": now}
+    ids_of: dict[int, str] = dict(await sql.fetch(_NUMBERS, values) if storable_ids else ())
     members = {"scope": number, "numbers": list(ids_of)}
     by_id: dict[str, list[str]] = {}
     for member, group_id in await sql.fetch(_OF, members) if ids_of else ():
