@@ -201,15 +201,6 @@ read_epoch = reader(_CORRUPT.format("epoch"), epochs.decode_epoch)
 read_turn = reader(_CORRUPT.format("turn"), epochs.decode_turn)
 
 
-def within(
-    stored: Mapping[str, int], amounts: Mapping[str, int], limits: Mapping[str, int]
-) -> bool:
-    """Return True if no total exceeds its limit once the amounts are added to `stored`."""
-    return all(
-        stored.get(name, 0) + amounts.get(name, 0) <= limit for name, limit in limits.items()
-    )
-
-
 def oldest_tally(now: float) -> int:
     """Return the first day whose tallies are kept at time `now`."""
     return day_of(now) - TALLY_DAYS

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from memtree.stores.context.tenants import TENANT, begin
 from memtree.stores.parts import SqlPart, keeping, reading, writing
-from memtree.stores.rows import oldest_tally, within
+from memtree.stores.rows import oldest_tally
 from memtree.stores.schema import insert_into
 from memtree.stores.sql import Ids, Sql
 
@@ -82,8 +82,10 @@ async def add(
 ) -> bool:
     await sql.lock_name("memtree tallies", tenant, str(day))
     here = {"tenant": tenant, "day": day}
-    if limits and not within(dict(await sql.fetch(_TODAY, here)), amounts, limits):
-        return False
+    stored: dict[str, int] = dict(await sql.fetch(_TODAY, here) if limits else ())
+    for name, limit in (limits or {}).items():
+        if stored.get(name, 0) + amounts.get(name, 0) > limit:
+            return False
     rows = [{**here, "name": name, "amount": amounts[name]} for name in sorted(amounts)]
     await sql.run_many(_ADD, rows)
     return True

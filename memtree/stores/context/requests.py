@@ -68,6 +68,14 @@ _TITLES = f"""
     FROM behind CROSS JOIN conversations AS ended
     WHERE ended.tenant = behind.tenant AND ended.address = behind.address
     ORDER BY used"""
+_COMPARED = {
+    "state": "state = :state",
+    "client": "client = :client",
+    "wrap_run": "wrap_run = :wrap_run",
+    "since": "time >= :since",
+    "until": "time < :until",
+    "addresses": "address IN :addresses[bytes] AND length(address) > 0",
+}
 _OLDEST = "SELECT time FROM requests ORDER BY number LIMIT 1"
 _COUNT = "SELECT count(*) FROM requests"
 _DROP_OLD = "DELETE FROM requests WHERE time < :time"
@@ -215,19 +223,10 @@ def _oldest(now: float) -> float:
 
 def _conditions(tenant: str, where: RequestFilter) -> tuple[str, dict[str, Any]]:
     conditions, values = [TENANT], dict[str, Any](tenant=tenant)
-    for name in ("state", "client", "wrap_run"):
+    for name, condition in _COMPARED.items():
         if (value := getattr(where, name)) is not None:
-            conditions.append(f"{name} = :{name}")
-            values[name] = value
-    if where.since is not None:
-        conditions.append("time >= :since")
-        values["since"] = where.since
-    if where.until is not None:
-        conditions.append("time < :until")
-        values["until"] = where.until
-    if where.addresses is not None:
-        conditions.append("address IN :ids[bytes] AND length(address) > 0")
-        values["ids"] = Ids(where.addresses)
+            conditions.append(condition)
+            values[name] = Ids(value) if name == "addresses" else value
     return " AND ".join(conditions), values
 
 
