@@ -154,7 +154,16 @@ async def copy(source: Copies, target: Copies, written: Callable[[int], None]) -
     the source, and nothing else: raises `BadRequest` if it does, before anything is written. Raises
     `StoreUnavailable` if the target has other rows at the end, because somebody wrote meanwhile.
     """
-    await _refuse_other(source, target)
+    if any((await target.counts()).values()):
+        async with aclosing(target.pages()) as pages:
+            async for page in pages:
+                if strange := await source.missing(page):
+                    raise BadRequest(
+                        f"The target has other data ({strange} or more of its "
+                        f"{page.table.name} are not in the source): the two would be mixed. "
+                        "Name an empty store.",
+                        param="to",
+                    )
     rows: dict[str, int] = dict.fromkeys(await source.counts(), 0)
     async with aclosing(source.pages()) as pages:
         async for page in pages:
@@ -168,20 +177,6 @@ async def copy(source: Copies, target: Copies, written: Callable[[int], None]) -
             "writes to it. Stop that, and copy into an empty store."
         )
     return rows
-
-
-async def _refuse_other(source: Copies, target: Copies) -> None:
-    if not any((await target.counts()).values()):
-        return
-    async with aclosing(target.pages()) as pages:
-        async for page in pages:
-            if strange := await source.missing(page):
-                raise BadRequest(
-                    f"The target has other data ({strange} or more of its "
-                    f"{page.table.name} are not in the source): the two would be mixed. "
-                    "Name an empty store.",
-                    param="to",
-                )
 
 
 async def counts(sql: Sql) -> dict[str, int]:

@@ -20,7 +20,7 @@ from memtree.stores.memories.conversations import MARK, message_key
 from memtree.stores.memories.lookup import live
 from memtree.stores.memories.rows import RowState, changed_memory, plain
 from memtree.stores.memories.saving import insert
-from memtree.stores.memories.schemas import KeyedRow, holders, keyed, unique_column, unique_keys
+from memtree.stores.memories.schemas import holders, keyed, unique_column, unique_keys
 from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
 from memtree.stores.sql import Sql, storing
 
@@ -62,7 +62,10 @@ async def write(
     if marks and await sql.fetch(_MARKED, {"scope": at.number, "keys": marks}):
         return None
     batch = _Batch(at, most, now)
-    keys = await unique_keys(sql, at, [_keyed(each) for each in writes])
+    given = [
+        keyed(each.memory, unique_column(each.memory.kind, each.unique_key)) for each in writes
+    ]
+    keys = await unique_keys(sql, at, given)
     if not await _as_expected(sql, at, writes, keys, now):
         return None
     for run in runs([_Write(*each) for each in zip(count(), writes, keys)]):
@@ -195,10 +198,6 @@ async def _replace(sql: Sql, batch: _Batch, item: _Write) -> None:
     await put_version(sql, at, row, memory, change, unique_key=key)
     batch.changed = True
     batch.results.append(StructuredResult(memory, WriteOutcome.UPDATED, superseded))
-
-
-def _keyed(write: StructuredWrite) -> KeyedRow:
-    return keyed(write.memory, unique_column(write.memory.kind, write.unique_key))
 
 
 def _version(old: Memory, new: NewMemory) -> MemoryChange:

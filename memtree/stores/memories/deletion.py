@@ -115,18 +115,20 @@ async def undelete(
 async def _with_their_values(
     sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float
 ) -> list[RowState]:
-    """Return the rows without those whose unique values another memory has, or gets here. A
-    superseded memory has none."""
+    """Return the rows without those whose unique values belong to another live memory, or to a
+    later row. A superseded memory has none."""
     back = sorted(row for row in rows if not row.superseded_by)
-    keys = await schemas.unique_keys(
-        sql, scope, [schemas.keyed(row.memory(), row.unique_key) for row in back]
-    )
-    rivals = await schemas.rivals(
-        sql, scope, [(row.number, key) for row, key in zip(back, keys, strict=True)], now
-    )
+    keyed = [schemas.keyed(row.memory(), row.unique_key) for row in back]
+    keys = await schemas.unique_keys(sql, scope, keyed)
+    there = await schemas.holders(sql, scope, keys, now)
+    with_keys = list(zip(back, keys, strict=True))
+    last = {key: row.number for row, key in with_keys}
+    rivals = {
+        row.number for row, key in with_keys if key and (key in there or last[key] != row.number)
+    }
     new = [
         {"scope": scope.number, "number": row.number, "unique_key": key}
-        for row, key in zip(back, keys, strict=True)
+        for row, key in with_keys
         if key != row.unique_key
     ]
     await sql.run_many(schemas.PUT_KEY, new)

@@ -9,15 +9,15 @@ import msgspec
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.rows import (
+    LARGEST,
     LIVE,
     SCOPE,
     STANDING,
     RowState,
-    in_order,
-    named,
     plain,
     scope_values,
     standing,
+    storable,
 )
 from memtree.stores.memories.scopes import ScopeRow
 from memtree.stores.sql import Row, Sql
@@ -54,11 +54,16 @@ _ROWS = 1_000  # rows read with their texts at a time
 
 async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[RowState]:
     """Return the stored rows, whatever their state, in the order of the refs."""
-    values = named(refs)
-    if not values["ids"] and not values["numbers"]:
+    # No database can hold the others.
+    ids = [ref for ref in refs if isinstance(ref, str) and storable(ref)]
+    numbers = [ref for ref in refs if isinstance(ref, int) and 0 < ref <= LARGEST]
+    if not ids and not numbers:
         return []
-    rows = await sql.fetch(_NAMED, {"scope": scope, **values})
-    return in_order(standing(rows), refs)
+    values = {"scope": scope, "ids": ids, "numbers": numbers}
+    by_ref: dict[MemoryRef, RowState] = {}
+    for row in standing(await sql.fetch(_NAMED, values)):
+        by_ref[row.id] = by_ref[row.number] = row
+    return list({by_ref[ref].number: by_ref[ref] for ref in refs if ref in by_ref}.values())
 
 
 async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[RowState]:

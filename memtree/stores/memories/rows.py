@@ -8,14 +8,14 @@ these conditions hide them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import msgspec
 
 from memtree.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Tombstone, Unset
-from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.sql import Row, reader, storing
 
@@ -182,16 +182,6 @@ def read_memory(
 # ---------------------------------------------------------------- conditions
 
 
-def named(refs: Iterable[MemoryRef]) -> dict[str, Any]:
-    """Return ids and numbers as values of a statement; those that no database can hold are left
-    out."""
-    given = list(refs)
-    return {
-        "ids": [ref for ref in given if isinstance(ref, str) and storable(ref)],
-        "numbers": [ref for ref in given if isinstance(ref, int) and 0 < ref <= LARGEST],
-    }
-
-
 def storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
 
@@ -256,15 +246,6 @@ def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
 
 def _number_or_text(value: str | float) -> str | float:
     return plain(value) if isinstance(value, str) else float(value)
-
-
-def in_order(rows: Sequence[RowState], refs: Sequence[MemoryRef]) -> list[RowState]:
-    """Return each row once, in the order of the refs that name it."""
-    by_ref: dict[MemoryRef, RowState] = {}
-    for row in rows:
-        by_ref[row.id] = by_ref[row.number] = row
-    chosen = (by_ref.get(ref) for ref in refs)
-    return list({row.number: row for row in chosen if row is not None}.values())
 
 
 def standing(rows: Iterable[Row]) -> list[RowState]:

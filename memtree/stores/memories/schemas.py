@@ -10,7 +10,7 @@ writer may have read an older one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -132,7 +132,9 @@ async def holders(
     if not wanted:
         return {}
     rows = standing(await sql.fetch(_HOLDERS, {"scope": scope.number, "keys": wanted}))
-    await _give_up(sql, scope, [row.number for row in rows if not row.live(now)])
+    expired = [row.number for row in rows if not row.live(now)]
+    if expired:
+        await sql.run(_GIVE_UP, {"scope": scope.number, "numbers": expired})
     return {row.unique_key: row for row in rows if row.live(now)}
 
 
@@ -146,21 +148,6 @@ async def unique_holders(
     values = {**scope_values(scope), "keys": sorted(columns)}
     rows = standing(await sql.fetch(_HOLDERS_OF, values))
     return {columns[row.unique_key]: row.memory() for row in rows if row.live(now)}
-
-
-async def _give_up(sql: Sql, scope: ScopeRow, numbers: Collection[int]) -> None:
-    if numbers:
-        await sql.run(_GIVE_UP, {"scope": scope.number, "numbers": sorted(numbers)})
-
-
-async def rivals(
-    sql: Sql, scope: ScopeRow, rows: Sequence[tuple[int, str]], now: float
-) -> set[int]:
-    """Return the numbers of those rows whose unique values belong to a live memory, or to a later
-    row. `rows`: number and key of memories that are about to count (again)."""
-    there = await holders(sql, scope, [key for _, key in rows], now)
-    last = {key: number for number, key in rows if key}
-    return {number for number, key in rows if key and (key in there or last[key] != number)}
 
 
 class ScopesChanged(Exception):
