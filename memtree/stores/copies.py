@@ -17,58 +17,32 @@ from typing import Any, NamedTuple
 
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.ports.request_log import RequestRow
+from memtree.stores import rows as kinds
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.integrity import audit, audit_tallies
+from memtree.stores.memories import table_rows as memory_kinds
 from memtree.stores.memories.audit import audit_memories
 from memtree.stores.memories.scopes import ScopeRow
-from memtree.stores.memories.table_rows import (
-    ConflictRow,
-    ErasedRow,
-    ExtractedRow,
-    GroupMemberRow,
-    GroupRow,
-    HistoryRow,
-    MemoryRecipeRow,
-    MemoryRow,
-    MemoryTenantRow,
-    MemoryVectorRow,
-    SchemaRow,
-    SettingsRow,
-    ShownRow,
-    TombstoneRow,
-)
 from memtree.stores.parts import Snapshot, SqlPart, Table, keeping, reading
-from memtree.stores.rows import (
-    AddressRow,
-    ClaimRow,
-    ConversationRow,
-    EpochRow,
-    FrontierRow,
-    NodeRow,
-    SummaryRow,
-    TallyRow,
-    TurnRow,
-    VectorRow,
-)
 from memtree.stores.sql import Row, Sql
 
 PAGE_ROWS = 500  # rows of 0.1 to 4 kB
 
 
 OWNED = (
-    Table("nodes", "id", NodeRow, order="level id"),
-    Table("frontiers", "key", FrontierRow),
-    Table("addresses", "address", AddressRow, changes=True),
-    Table("vectors", "recipe id", VectorRow),
-    Table("summaries", "id version", SummaryRow),
-    Table("epochs", "id", EpochRow, changes=True),
-    Table("turns", "key address", TurnRow, changes=True),
-    Table("claims", "id", ClaimRow, changes=True),
-    Table("conversations", "address", ConversationRow, changes=True),
+    Table("nodes", "id", kinds.NodeRow, order="level id"),
+    Table("frontiers", "key", kinds.FrontierRow),
+    Table("addresses", "address", kinds.AddressRow, changes=True),
+    Table("vectors", "recipe id", kinds.VectorRow),
+    Table("summaries", "id version", kinds.SummaryRow),
+    Table("epochs", "id", kinds.EpochRow, changes=True),
+    Table("turns", "key address", kinds.TurnRow, changes=True),
+    Table("claims", "id", kinds.ClaimRow, changes=True),
+    Table("conversations", "address", kinds.ConversationRow, changes=True),
     Table("requests", "number", RequestRow),
 )
 SHARED = (
-    Table("tallies", "tenant day name", TallyRow, changes=True, owned=False),
+    Table("tallies", "tenant day name", kinds.TallyRow, changes=True, owned=False),
     Table("recipes", "recipe", changes=True, owned=False),
     Table("keys", "id", owned=False),
     Table("key_values", "hash", owned=False),
@@ -78,21 +52,21 @@ SHARED = (
 MEMORIES = tuple(
     each._replace(changes=True, owned=False)
     for each in (
-        Table("memory_tenants", "tenant", MemoryTenantRow),
-        Table("memory_schemas", "tenant kind", SchemaRow),
+        Table("memory_tenants", "tenant", memory_kinds.MemoryTenantRow),
+        Table("memory_schemas", "tenant kind", memory_kinds.SchemaRow),
         Table("memory_scopes", "number", ScopeRow, "tenant kind owner subject"),
-        Table("memories", "scope number", MemoryRow, "id"),
-        Table("memory_history", "scope number version", HistoryRow),
-        Table("memory_tombstones", "scope number", TombstoneRow),
-        Table("erased_memories", "scope event number", ErasedRow, "id"),
-        Table("memory_vectors", "scope recipe number", MemoryVectorRow),
-        Table("memory_recipes", "scope recipe", MemoryRecipeRow),
-        Table("memory_conflicts", "scope number other", ConflictRow),
-        Table("shown_memories", "scope conversation number", ShownRow),
-        Table("memory_groups", "scope id", GroupRow),
-        Table("memory_group_members", "scope group_id number", GroupMemberRow),
-        Table("memory_settings", "scope", SettingsRow),
-        Table("extracted_messages", "scope key", ExtractedRow),
+        Table("memories", "scope number", memory_kinds.MemoryRow, "id"),
+        Table("memory_history", "scope number version", memory_kinds.HistoryRow),
+        Table("memory_tombstones", "scope number", memory_kinds.TombstoneRow),
+        Table("erased_memories", "scope event number", memory_kinds.ErasedRow, "id"),
+        Table("memory_vectors", "scope recipe number", memory_kinds.MemoryVectorRow),
+        Table("memory_recipes", "scope recipe", memory_kinds.MemoryRecipeRow),
+        Table("memory_conflicts", "scope number other", memory_kinds.ConflictRow),
+        Table("shown_memories", "scope conversation number", memory_kinds.ShownRow),
+        Table("memory_groups", "scope id", memory_kinds.GroupRow),
+        Table("memory_group_members", "scope group_id number", memory_kinds.GroupMemberRow),
+        Table("memory_settings", "scope", memory_kinds.SettingsRow),
+        Table("extracted_messages", "scope key", memory_kinds.ExtractedRow),
         Table("tenant_plans", "tenant"),
         Table("wallets", "address", same="tenant"),
         Table("wallet_proofs", "digest", same="tenant"),
