@@ -44,7 +44,9 @@ def open_store(url: str) -> Opened:
     if url == "memory:":
         return RamStore()
     if url.startswith(_POSTGRES):
-        return _postgres(url)
+        with importing("a store in PostgreSQL", "postgres", "store"):
+            from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
+        return PostgresStore(url, shown_store(url))
     path = store_file(url)
     if path is None:
         raise BadRequest(
@@ -80,9 +82,3 @@ def shown_store(url: str) -> str:
     if "@" in options and "@" not in place:
         return f"{scheme}{mark}..."
     return f"{scheme}{mark}{place.rpartition('@')[2]}"
-
-
-def _postgres(url: str) -> PostgresStore:
-    with importing("a store in PostgreSQL", "postgres", "store"):
-        from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
-    return PostgresStore(url, shown_store(url))

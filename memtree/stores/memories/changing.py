@@ -96,14 +96,6 @@ async def _joining(
     ), 1
 
 
-async def change_row(
-    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
-) -> Memory:
-    memory, counted = await next_version(sql, scope, row, change, now)
-    await commit(sql, scope, counted=counted)
-    return memory
-
-
 async def next_version(
     sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
 ) -> tuple[Memory, int]:

@@ -118,7 +118,9 @@ async def put_snapshot(
         expires=UNSET if memory.expires is None else memory.expires,
         standing="",
     )
-    return await changing.change_row(sql, at, rows[0], text, now)
+    changed, counted = await changing.next_version(sql, at, rows[0], text, now)
+    await commit(sql, at, counted=counted)
+    return changed
 
 
 def marks(memory: Memory) -> dict[str, int]:

@@ -213,17 +213,10 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
         parts = ["duplicate_of = ''"]
         parts += ["deleted = 0"] * (not wanted.deleted)
         parts += ["superseded_by = ''"] * (not wanted.superseded)
-    more, values = conditions(wanted)
+    values: dict[str, Any] = {}
     if not wanted.expired:
         parts.append(NOT_EXPIRED)
         values["now"] = now
-    return " AND ".join([*parts, *more]), values
-
-
-def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
-    """Return the conditions of a filter on a memory, whatever its state."""
-    parts: list[str] = []
-    values: dict[str, Any] = {}
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):
         value = getattr(wanted, name)
         if value is not None:
@@ -241,7 +234,7 @@ def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
     for at, tag in enumerate(wanted.tags):
         parts.append(f"instr(tags, :tag{at}) > 0")
         values[f"tag{at}"] = f"\n{_line(tag)}\n"
-    return parts, values
+    return " AND ".join(parts), values
 
 
 def _number_or_text(value: str | float) -> str | float:
