@@ -12,7 +12,7 @@ from memtree.background.runtime import SystemClock
 from memtree.background.summarizing.spending import TOKENS, Spending
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat.chat_endpoint import ChatEndpoint
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
 from memtree.summaries.checks import numbers
 

@@ -14,7 +14,7 @@ from memtree.background.summarizing.spending import TOKENS, Spending
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat.chat_endpoint import ChatEndpoint
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
 
 pytestmark = pytest.mark.llm

@@ -59,7 +59,7 @@ async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
         return OpenedEmbedder(*await _remote(settings, patient=patient))
     try:
-        from memtree.models.embedders.local_embedder import LocalEmbedder  # noqa: PLC0415  half a second where it is used
+        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  half a second where it is used
 
         embedder = LocalEmbedder(query_bytes=settings.cache_limits.queries)
         await asyncio.to_thread(embedder.locate)
@@ -79,7 +79,7 @@ def _without(trouble: str) -> tuple[None, str]:
 async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     with importing("a remote embedder", "remote", "embedding_model"):
         # Takes half a second and 25 MB, so only users of it should pay.
-        from memtree.models.embedders.remote_embedder import (  # noqa: PLC0415
+        from memtree.models.remote_embedder import (  # noqa: PLC0415
             QUERY_SECONDS,
             RemoteEmbedder,
         )

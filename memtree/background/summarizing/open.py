@@ -18,7 +18,7 @@ from memtree.ports.store import Store
 from memtree.summaries.completed import CompletedSummaries
 
 if TYPE_CHECKING:
-    from memtree.models.chat.chat_endpoint import ChatEndpoint
+    from memtree.models.chat_endpoint import ChatEndpoint
 
 BY_MODEL = "a model for summaries", "remote", "summary_model"  # for `importing`
 HASTY_TRIES = 3  # attempts for one call, each with its own attempts at the server
@@ -81,7 +81,7 @@ def open_summarizer(settings: Settings) -> Summarizer | None:
     if not settings.summary_base_url:
         raise BadRequest("a model for summaries needs summary_base_url", param="summary_base_url")
     with importing(*BY_MODEL):
-        from memtree.models.chat.summarizer import ChatSummarizer  # noqa: PLC0415
+        from memtree.models.chat_endpoint import ChatSummarizer  # noqa: PLC0415
     return ChatSummarizer(open_endpoint(settings, settings.summary_parallel))
 
 
@@ -89,7 +89,7 @@ def open_endpoint(settings: Settings, parallel: int) -> ChatEndpoint:
     """Open the endpoint of the model for summaries, for `parallel` calls at once."""
     with importing(*BY_MODEL):
         # Takes half a second and 25 MB, so only users of it should pay.
-        from memtree.models.chat.chat_endpoint import ChatEndpoint  # noqa: PLC0415
+        from memtree.models.chat_endpoint import ChatEndpoint  # noqa: PLC0415
     return ChatEndpoint(
         settings.summary_base_url or "",
         settings.summary_model or "",

@@ -20,8 +20,8 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
-from memtree.models.embedders.relevance_calibration import texts
-from memtree.models.embedders.remote_embedder import CALIBRATION, RemoteEmbedder
+from memtree.models.relevance_calibration import texts
+from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed
 from tests.made.embeddings import Embeddings, Status, serving

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.embedders import relevance_calibration
-from memtree.models.embedders.embedding_batches import HARMLESS
-from memtree.models.embedders.relevance_calibration import texts
-from memtree.models.embedders.remote_embedder import CALIBRATION, RemoteEmbedder
+from memtree.models import relevance_calibration
+from memtree.models.embedding_endpoint import HARMLESS
 from memtree.models.openai_client import SENT, retry_after
+from memtree.models.relevance_calibration import texts
+from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
 from tests.made.embeddings import (
     Endless,

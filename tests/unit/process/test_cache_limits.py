@@ -19,7 +19,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.memories.scope import Scope
-from memtree.models.embedders.query_cache import QueryCache
+from memtree.models.query_cache import QueryCache
 from memtree.process.cache_limits import MEGABYTES, CacheLimits
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.vectors import pack

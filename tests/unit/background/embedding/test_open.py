@@ -9,7 +9,7 @@ import pytest
 from memtree.background.embedding.open import OpenedEmbedder, loaded, open_unloaded
 from memtree.config import Settings
 from memtree.errors import BadRequest, EmbedderUnavailable
-from memtree.models.embedders.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import LocalEmbedder
 from tests.fakes import HashingEmbedder
 
 

@@ -15,7 +15,7 @@ from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.memories.message_extraction import ReadMessage, UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat.chat_endpoint import ChatEndpoint
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.stores import RamStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtree.models.embedders.minilm.model import WordVectors, overflows
+from memtree.models.minilm import WordVectors, overflows
 
 TABLE = "inner.embeddings.{}_embeddings.weight"
 

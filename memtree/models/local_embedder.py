@@ -4,7 +4,7 @@
     rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 384); the second row is zero
     query = await embedder.embed_query("where do we parse lines?")   # (384,)
 
-The model itself is in the folder `minilm`; this file schedules its threads. Passages run on threads
+The model itself is in `minilm.py`; this file schedules its threads. Passages run on threads
 of low priority, a few at a time; queries have threads of their own and never wait for passages.
 
 Passages and the storage of vectors are defined elsewhere (`memtree.ranking.vectors`).
@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.embedders.minilm.model import DIMENSIONS, MODEL, TOKENIZER, MiniLM, encodable
-from memtree.models.embedders.minilm.packaged_file import PackagedFile
-from memtree.models.embedders.query_cache import QueryCache
+from memtree.models.minilm import DIMENSIONS, MODEL, TOKENIZER, MiniLM, PackagedFile, encodable
+from memtree.models.query_cache import QueryCache
 from memtree.process.cache_limits import CacheLimits
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text import tokens

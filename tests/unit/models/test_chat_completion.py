@@ -8,9 +8,17 @@ from email.utils import formatdate
 
 import pytest
 
-from memtree.models.chat.chat_completion import length, retry_after
-from memtree.models.chat.chat_reply import ChatReply, read_answer, refusal_in
-from memtree.models.chat.response_format import CONTENT, FORMAT, ROOM, TEMPER, UNKNOWN
+from memtree.models.chat_completion import length, retry_after
+from memtree.models.chat_reply import (
+    CONTENT,
+    FORMAT,
+    ROOM,
+    TEMPER,
+    UNKNOWN,
+    ChatReply,
+    read_answer,
+    refusal_in,
+)
 from memtree.ports.models import Usage
 
 

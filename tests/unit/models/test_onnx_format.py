@@ -6,7 +6,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from memtree.models.embedders.minilm.onnx_format import Graph, read_weights
+from memtree.models.minilm_graph import Graph, read_weights
 
 
 def run(data: bytes, **inputs: np.ndarray) -> np.ndarray:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.models.chat.known_formats import KnownFormats
-from memtree.models.chat.response_format import (
+from memtree.models.chat_reply import (
     CONTENT,
     EFFORT,
     FORMAT,
@@ -16,6 +15,7 @@ from memtree.models.chat.response_format import (
     SPARE,
     TEMPER,
     UNKNOWN,
+    KnownFormats,
     ResponseFormat,
     body,
     complaint,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.embedders.embedding_batches import MAX_TEXTS, EmbeddingBatches
+from memtree.models.embedding_endpoint import MAX_TEXTS, EmbeddingBatches
 
 TEXTS = [f"text {n}" for n in range(3 * MAX_TEXTS)]
 SIZES = [2] * len(TEXTS)

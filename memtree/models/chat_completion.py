@@ -8,7 +8,7 @@ form), `ServerBusy` and `BrokenReply` (retry later), `CallDenied` (much later). 
 is searched for the parameter that it names, and is never logged or shown: some servers quote the
 text that they refuse.
 
-Retries are made in `chat_endpoint.py`, rate limits in `rate_limit.py`.
+Retries and rate limits are in `chat_endpoint.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import httpx2
 import openai
 
 from memtree.models import openai_client
-from memtree.models.chat.chat_reply import (
+from memtree.models.chat_reply import (
     REFUSED,
     CallFailed,
     CallRefused,

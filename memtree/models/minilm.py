@@ -1,4 +1,4 @@
-"""The loaded model: computes the vector of a text.
+"""all-MiniLM-L6-v2 from installed packages, loaded with int8 arithmetic: computes vectors of texts.
 
     model = MiniLM(MODEL.locate(), TOKENIZER.locate())
     row = model.vector("def parse(line): ...", 160)      # (384,), unit length
@@ -10,8 +10,11 @@ texts.
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +23,42 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from memtree.models.embedders.minilm import graph
-from memtree.models.embedders.minilm.onnx_format import Graph, read_weights
-from memtree.models.embedders.minilm.packaged_file import PackagedFile
+from memtree.errors import EmbedderUnavailable
+from memtree.models import minilm_graph
+from memtree.models.minilm_graph import Graph, read_weights
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedFile:
+    """A data file inside an installed package, with the hash it must have."""
+
+    package: str
+    path: str
+    sha256: str
+
+    def locate(self) -> Path:
+        """Return the path of the file. Raises `EmbedderUnavailable` if it is missing or not the
+        expected one."""
+        try:
+            path = Path(str(distribution(self.package).locate_file(self.path)))
+        except PackageNotFoundError:
+            raise EmbedderUnavailable(
+                f"the local embedder needs the package {self.package}, which is not installed"
+            ) from None
+        try:
+            with path.open("rb") as file:
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise EmbedderUnavailable(
+                f"the package {self.package} holds no readable {self.path}: {error.strerror}"
+            ) from error
+        if actual != self.sha256:
+            raise EmbedderUnavailable(
+                f"{self.path} of the package {self.package} is not the expected file: "
+                f"sha256 {actual}, expected {self.sha256}"
+            )
+        return path
+
 
 Array = NDArray[Any]
 
@@ -108,7 +144,7 @@ def _session(graph: bytes, *, detour: bool) -> MiniLMSession:
 
 Matrix = NDArray[np.float32]
 
-DIMENSIONS = graph.WIDTH
+DIMENSIONS = minilm_graph.WIDTH
 CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
 # and single words of hundreds of characters, and avoids tokenizing text that is cut off anyway.
@@ -138,7 +174,7 @@ class MiniLM:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         weights = read_weights(memoryview(mapped))
         self._words = WordVectors(weights)
-        self._session = open_session(graph.build(weights))
+        self._session = open_session(minilm_graph.build(weights))
 
     def vector(self, text: str, max_tokens: int) -> Matrix:
         """Return the (384,) mean of the token states, unit length; zero for a text with no tokens.
@@ -149,7 +185,7 @@ class MiniLM:
         ids = encoded.ids[:limit]
         if not ids:
             return np.zeros(DIMENSIONS, np.float32)
-        (means,) = self._session.run(None, {graph.INPUT: self._words.of([CLS, *ids, SEP])})
+        (means,) = self._session.run(None, {minilm_graph.INPUT: self._words.of([CLS, *ids, SEP])})
         mean = means[0]
         return np.asarray(mean / np.linalg.norm(mean), np.float32)
 

@@ -1,7 +1,9 @@
 """A model behind any OpenAI-compatible chat endpoint, for work in the background.
 
-    model = ChatEndpoint("https://api.openai.com/v1", "gpt-5-nano", key)
-    answer = await model.answer(ModelQuestion(messages, schema, 300, fruitful, "parts"))
+    endpoint = ChatEndpoint("https://api.openai.com/v1", "gpt-5-nano", key)
+    answer = await endpoint.answer(ModelQuestion(messages, schema, 300, fruitful, "parts"))
+    written = await ChatSummarizer(endpoint).write([leaf_task("1", sources), leaf_task("2", more)])
+    written.drafts["1"].headline, written.usage.input
 
 A few calls at once, within limits per minute. What the server demands in answer to one call (wait,
 slow down, leave this parameter out, think less) is applied to all. No part of a text or a key is
@@ -13,27 +15,157 @@ Importing this file costs a second and 50 MB (the SDK), so it is imported only w
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
-from memtree.models.chat.chat_completion import (
+from memtree.models.chat_completion import (
     BrokenReply,
     CallDenied,
     ChatClient,
     ServerBusy,
 )
-from memtree.models.chat.chat_reply import CallFailed, CallRefused, ChatReply
-from memtree.models.chat.known_formats import TEXT_REFUSED, KnownFormats
-from memtree.models.chat.response_format import ResponseFormat, body
-from memtree.models.rate_limit import RateLimit, RateTicket
+from memtree.models.chat_reply import (
+    TEXT_REFUSED,
+    CallFailed,
+    CallRefused,
+    ChatReply,
+    KnownFormats,
+    ResponseFormat,
+    body,
+)
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import SummaryDrafts, Usage
+from memtree.summaries import prompts, replies
+from memtree.summaries.prompts import Task
 from memtree.text import tokens
+
+MINUTE = 60.0
+# seconds to wait after refusals without `Retry-After`; doubled each time
+FIRST_REST, LONGEST_REST = 1.0, 60.0
+FAILURES = 3  # in a row; then the server counts as down
+FIRST_DOWN, LONGEST_DOWN = 30.0, 600.0  # seconds between two attempts at one that is down
+LONGEST_RETRY_AFTER = 86_400.0  # seconds; a longer wait means that the server refuses for today
+
+
+@dataclass(slots=True, eq=False)
+class RateTicket:
+    """One call: when it began, its tokens (first estimated, then actual), and True if it is the
+    single call after a refusal."""
+
+    begun: float
+    size: int
+    alone: bool = False
+    ended: bool = False
+
+
+class RateLimit:
+    """Says when the next call may begin: limits per minute, the waits that the server demands
+    (`Retry-After`), exponential backoff after failures. All calls that share a key share one.
+    `requests`, `tokens`: at most so many in any minute; 0: no limit. Times are monotonic seconds
+    given by the caller, who waits.
+
+        limit = RateLimit(requests=60, tokens=90_000)
+        limit.wait(now, size=2_000)              # 0.0: begin now
+        ticket = limit.begin(now, size=2_000)
+        limit.end(ticket, used=1_400)            # the actual tokens
+
+    After a refusal no call begins until the wait is over. Then a single call is made, and the
+    others follow once it has succeeded."""
+
+    def __init__(self, requests: int = 0, tokens: int = 0) -> None:
+        self._requests, self._tokens = requests, tokens
+        self._minute: deque[RateTicket] = deque()
+        self._until = 0.0
+        self._rests = self._failures = 0  # in a row
+        self._careful = False
+        self._alone: RateTicket | None = None
+
+    def wait(self, now: float, size: int) -> float:
+        """Return the seconds until a call of `size` tokens may begin (0: now); `inf`: until a
+        running one has ended."""
+        if self._alone is not None:
+            return math.inf
+        return max(0.0, self._until - now, self._room(now, size))
+
+    def rest(self, now: float) -> float:
+        """Return the remaining seconds of backoff, regardless of the limits per minute."""
+        return max(0.0, self._until - now)
+
+    @property
+    def down(self) -> bool:
+        """Return True if several calls in a row have failed."""
+        return self._failures >= FAILURES
+
+    def begin(self, now: float, size: int) -> RateTicket:
+        """Count a call of `size` tokens that begins now."""
+        ticket = RateTicket(now, size, self._careful)
+        if self._careful:
+            self._alone = ticket
+        self._minute.append(ticket)
+        return ticket
+
+    def end(self, ticket: RateTicket, used: int | None = None) -> None:
+        """End a call, so that others may begin. `used`: its actual tokens; None if unknown.
+        Repeating the call for the same ticket does nothing."""
+        if ticket.ended:
+            return
+        ticket.ended = True
+        if used is not None:
+            ticket.size = used
+        if self._alone is ticket:
+            self._alone = None
+
+    def worked(self) -> None:
+        """Record that a call was answered: backoff ends."""
+        self._careful = False
+        self._rests = self._failures = 0
+
+    def slowed(self, now: float, retry_after: float = 0.0) -> None:
+        """Record that the server is busy, or limits us. `retry_after`: the seconds that it
+        named."""
+        if now >= self._until:  # concurrent refusals of several calls count once
+            self._rests += 1
+        self._rest(now, retry_after or _doubled(FIRST_REST, self._rests - 1, LONGEST_REST))
+
+    def failed(self, now: float, retry_after: float = 0.0) -> None:
+        """Record another failure; after some failures in a row the server counts as down."""
+        if now >= self._until:
+            self._failures += 1
+        own = _doubled(FIRST_REST, self._failures - 1, LONGEST_REST)
+        if self.down:
+            own = _doubled(FIRST_DOWN, self._failures - FAILURES, LONGEST_DOWN)
+        self._rest(now, max(own, retry_after))
+
+    def _rest(self, now: float, seconds: float) -> None:
+        self._careful = True
+        self._until = max(self._until, now + min(seconds, LONGEST_RETRY_AFTER))
+
+    def _room(self, now: float, size: int) -> float:
+        """Return the seconds until the last minute has room for one more call."""
+        while self._minute and self._minute[0].begun <= now - MINUTE:
+            self._minute.popleft()
+        calls, used = len(self._minute), sum(call.size for call in self._minute)
+        wait = 0.0
+        for call in self._minute:
+            fits = not self._tokens or used + size <= self._tokens
+            if fits and (not self._requests or calls < self._requests):
+                return wait
+            calls, used = calls - 1, used - call.size
+            wait = call.begun + MINUTE - now
+        return wait  # a call larger than the limit runs alone
+
+
+def _doubled(first: float, times: int, most: float) -> float:
+    return min(most, first * 2.0 ** min(max(times, 0), 20))
+
 
 log = logging.getLogger("memtree")
 
@@ -216,3 +348,46 @@ class _Call:
     def usage(self) -> Usage:
         """Return the usage of a call that was answered in the end."""
         return Usage(*self.cost, self.spent.cached, self.spent.counted or self.risked != (0, 0))
+
+
+# Room for an answer: twice its caps, since models count other tokens, plus its JSON.
+ROOM_TIMES, ROOM_BESIDE = 2, 40
+
+
+class ChatSummarizer:
+    """A `Summarizer` on a server; closes its endpoint."""
+
+    def __init__(self, endpoint: ChatEndpoint) -> None:
+        self._endpoint = endpoint
+        self.recipe = f"{endpoint.recipe}/{prompt_version()}"
+
+    @property
+    def form(self) -> ResponseFormat:
+        """Response format that the server accepts, as far as it is known."""
+        return self._endpoint.form
+
+    async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
+        """Write the drafts, as the port describes. A text that the server refuses, or that is too
+        long, gets no draft."""
+        ids = [task.id for task in tasks]
+        question = ModelQuestion(
+            prompts.prompt(tasks),
+            prompts.json_schema(),
+            sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks),
+            lambda text, finished: bool(replies.read(text, ids, finished)),
+            "headline",
+        )
+        said = await self._endpoint.answer(question)
+        return SummaryDrafts(replies.read(said.text, ids, said.finished), said.usage)
+
+    async def close(self) -> None:
+        """Close. Running and later calls raise `SummarizerUnavailable`."""
+        await self._endpoint.close()
+
+
+def prompt_version() -> str:
+    """Return a short name for the wording and form of the prompts."""
+    constant = [prompts.constant(kind) for kind in prompts.KINDS]
+    rest = prompts.prompt([prompts.leaf_task("1", [], prompts.CHAT)])[1]
+    whole = json.dumps([constant, rest, prompts.json_schema()], ensure_ascii=False)
+    return hashlib.sha256(whole.encode()).hexdigest()[:8]

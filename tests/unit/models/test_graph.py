@@ -7,7 +7,7 @@ import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
-from memtree.models.embedders.minilm.model import MODEL, TOKENIZER, MiniLM
+from memtree.models.minilm import MODEL, TOKENIZER, MiniLM
 
 TEXTS = [
     "ok",
