@@ -18,7 +18,7 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from memtree.errors import QueueUnavailable
-from memtree_indexer.redis.connection import RedisConnection
+from memtree_indexer.connection import RedisConnection
 
 log = logging.getLogger("memtree.queue")
 

@@ -1,7 +1,7 @@
 """The jobs of all processes in Redis: add, start, release and recover them.
 
 Blocking, for threads: tickets are RQ jobs, and RQ has no other client. Each step is one script
-(`lua_scripts.py`); tickets are issued after it, and `recovery.py` finds tickets that are lost in
+(`lua_scripts.py`); tickets are issued after it, and `worker.py` finds tickets that are lost in
 between. Raises the errors of the package `redis`.
 
     add -> in line -> ticket in RQ's queue -> begin -> progress ... -> release -> in line, or gone
@@ -21,19 +21,19 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from memtree.background.jobs import replaces
-from memtree_indexer.redis.jobs import lua_scripts
-from memtree_indexer.redis.jobs.payloads import SHORT, contains, shorts
+from memtree_indexer import lua_scripts
+from memtree_indexer.payloads import SHORT, contains, shorts
 
 EMBED, SUMMARIES = "embed", "summaries"
 STAGES = (EMBED, SUMMARIES)
-PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `recovery.py`
+PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `worker.py`
 LEASE = 15  # seconds
 MAX_DEATHS = 5
 ATTEMPTS = 20  # attempts against concurrent changes of the same tenant's jobs
 # Name of the function in tickets. Workers of 0.1.0 import it by this name, so this release still
 # writes it; its own workers accept the new name, too, which the next release can write.
 RUN = "indexer.redis.rq_job.run"
-LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `sent_jobs.py`
+LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `outbox.py`
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class AddedJob:
-    """Name of a job in Redis; see `sent_jobs.py` for the other two."""
+    """Name of a job in Redis; see `outbox.py` for the other two."""
 
     id: str
     life: bytes

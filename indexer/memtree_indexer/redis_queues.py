@@ -1,28 +1,38 @@
-"""Count the unfinished work of one stage, as a proxy knows it: in the outbox, in Redis, or lost
-with Redis."""
+"""A proxy's side of Redis: the queues of stages 2 and 3, whose work workers do.
+
+Unfinished work is counted as a proxy knows it: in the outbox, in Redis, or lost with Redis.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
-from memtree.background.jobs import Job
-from memtree.background.progress import Backlog
+from memtree.background.jobs import Backlog, Job
+from memtree.background.jobs import job as new_job
+from memtree.background.spending import DailyLimits, Spending, SummaryPrices
+from memtree.config import Settings
+from memtree.conversation.history import History
 from memtree.errors import QueueUnavailable, Unavailable
-from memtree.ports.queues import Pending
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.queues import Pending, SummaryStatus
+from memtree.ports.store import Store, TreeStore
 from memtree.process.bounded import remember
 from memtree.tree.node import Node
-from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.jobs.ledger import CLOCK, LIFE, JobEntry
-from memtree_indexer.redis.jobs.outbox import Outbox
-from memtree_indexer.redis.jobs.payloads import tenant_name
-from memtree_indexer.redis.jobs.sent_jobs import SentJob
+from memtree.tree.work import LeafWork, NodeWork
+from memtree_indexer.connection import RedisConnection
+from memtree_indexer.ledger import CLOCK, EMBED, LIFE, SUMMARIES, JobEntry
+from memtree_indexer.outbox import Outbox, SentJob
+from memtree_indexer.payloads import tenant_name, unembedded, unsummarised
+from memtree_indexer.peers import RedisPeers
 
 # Returns those of a tenant's leaves or nodes that the store lists as unfinished; see
-# `remaining.py`.
+# `payloads.py`.
 Remaining: TypeAlias = Callable[[str, Sequence[bytes]], Awaitable[Mapping[bytes, Node]]]
 
 
@@ -128,7 +138,7 @@ class StageJobs:
 
 
 async def _state(client: Any, key: str) -> tuple[Mapping[str, JobEntry], bytes, int]:
-    """Return the jobs of a ledger by id; Redis's life and clock, see `sent_jobs.py`."""
+    """Return the jobs of a ledger by id; Redis's life and clock, see `outbox.py`."""
     async with client.pipeline() as pipe:
         rows, life, clock = await pipe.hgetall(key).get(LIFE).get(CLOCK).execute()
     return _entries(rows), life or b"", int(clock or 0)
@@ -145,3 +155,147 @@ async def _of_all(client: Any, stage: str) -> list[JobEntry]:
 
 def _entries(rows: Mapping[bytes, bytes]) -> dict[str, JobEntry]:
     return {id_.decode(): JobEntry.read(row) for id_, row in rows.items() if id_ != b"rev"}
+
+
+# ---------------------------------------------------------------- the queues
+
+WORKERS = "memtree:workers"  # sorted set: processes by the time until which they count as live
+STATE = "memtree:state:"  # of a tenant's summaries, if it is not "ok"
+
+
+class _StageQueue:
+    """A queue of one stage, whose work is done by `memtree worker`."""
+
+    def __init__(self, stage: str, outbox: Outbox, jobs: StageJobs) -> None:
+        self._name, self._outbox, self._stage = stage, outbox, jobs
+
+    @property
+    def dropped(self) -> int:
+        return self._stage.unsent.dropped
+
+    async def backlog(self) -> Backlog:
+        return await self._stage.backlog()
+
+    async def pending(self, tenant: str) -> Pending:
+        return (await self._stage.of(tenant)).pending
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        self._stage.forget(tenant)
+        return await self._outbox.forget(self._name, tenant, addresses)
+
+
+class RedisQueue(_StageQueue):
+    """An `IndexQueue` in Redis."""
+
+    def __init__(
+        self, outbox: Outbox, link: RedisConnection, store: TreeStore, embedder: Embedder | None
+    ) -> None:
+        """`embedder`: None if nothing is submitted."""
+
+        def remaining(tenant: str, ids: Sequence[bytes]) -> Awaitable[Mapping[bytes, Node]]:
+            return unembedded(store, tenant, embedder.recipe if embedder else "", ids)
+
+        super().__init__(EMBED, outbox, StageJobs(EMBED, outbox, link, remaining))
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        if leaves:
+            self._outbox.put(EMBED, new_job(history, start, leaves, backfill=backfill))
+
+
+class RedisSummaries(_StageQueue):
+    """A `SummaryQueue` in Redis."""
+
+    def __init__(
+        self, outbox: Outbox, link: RedisConnection, store: TreeStore, spending: Spending
+    ) -> None:
+        jobs = StageJobs(SUMMARIES, outbox, link, partial(unsummarised, store))
+        super().__init__(SUMMARIES, outbox, jobs)
+        self._link, self._spending = link, spending
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        work: Sequence[NodeWork],
+        nodes: Mapping[bytes, Node],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        """Submit the work. `nodes` are not sent: the worker reads them from the store."""
+        if work:
+            self._outbox.put(SUMMARIES, new_job(history, start, work, backfill=backfill))
+
+    async def status(self, tenant: str) -> SummaryStatus:
+        """Return the status; `unavailable` also if Redis does not answer, or no worker is live."""
+        count = (await self._stage.of(tenant)).count + self._stage.unsent.owed(tenant)
+        return await self._spending.status(tenant, await self._state(tenant), count)
+
+    async def _state(self, tenant: str) -> str:
+        try:
+            value: Any = await self._link.run(
+                lambda client: client.get(STATE + tenant_name(tenant))
+            )
+            living = await workers(self._link)
+        except QueueUnavailable:
+            return "unavailable"
+        if value:
+            return str(value.decode())
+        return "ok" if living else "unavailable"
+
+
+async def workers(link: RedisConnection) -> int:
+    """Return the number of live worker processes. Raises `QueueUnavailable`."""
+    return int(await link.run(lambda client: client.zcount(WORKERS, time.time(), "+inf")))
+
+
+# ---------------------------------------------------------------- opened from the settings
+
+
+@dataclass(frozen=True, slots=True)
+class RedisQueues:
+    """Queues in Redis; the opener starts and closes them. `summaries`: None if no model writes
+    summaries."""
+
+    link: RedisConnection
+    outbox: Outbox
+    queue: RedisQueue
+    summaries: RedisSummaries | None
+    peers: RedisPeers
+
+    @classmethod
+    def of(
+        cls, settings: Settings, store: Store, clock: Clock, embedder: Embedder | None
+    ) -> RedisQueues:
+        """Build the queues in Redis that the settings name. `embedder`: None if nothing is
+        embedded."""
+        link = RedisConnection(settings.queue)
+        outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
+        spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
+        summaries = (
+            RedisSummaries(outbox, link, store, spending) if settings.summary_model else None
+        )
+        queue = RedisQueue(outbox, link, store, embedder)
+        return cls(link, outbox, queue, summaries, RedisPeers(link))
+
+    async def start(self, forgotten: Callable[[str | None], object]) -> None:
+        """Start. `forgotten`: called when another process has deleted something of a tenant (None:
+        of an unknown one)."""
+        self.outbox.start()
+        await self.peers.start(forgotten)
+
+    async def workers(self) -> int:
+        """Return the number of live worker processes. Raises `QueueUnavailable`."""
+        return await workers(self.link)
+
+    async def close(self, patience: float) -> None:
+        """Send what can be sent within `patience` seconds, and end."""
+        await self.peers.close()
+        await self.outbox.close(patience)
+        await self.link.close()

@@ -16,23 +16,19 @@ from functools import partial
 
 from redis.exceptions import RedisError
 
-from memtree.background.embedding.embed import embed_leaves, first_batch
-from memtree.background.embedding.queue import BATCH_TOKENS
-from memtree.background.embedding.vector_cache import VectorCache
-from memtree.background.jobs import MAX_TRIES, back_off
-from memtree.background.progress import StageTotals
-from memtree.background.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
-from memtree.background.summarizing.queue import InProcessSummaries
-from memtree.background.summarizing.summary_job import SummaryJob
+from memtree.background.embedding_queue import BATCH_TOKENS, embed_leaves, first_batch
+from memtree.background.jobs import MAX_TRIES, StageTotals, SummaryJob, back_off
+from memtree.background.summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
+from memtree.background.summary_queue import InProcessSummaries
+from memtree.background.vector_cache import VectorCache
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 from memtree.process.bounded import remember
 from memtree.tree.work import LeafWork, NodeWork
-from memtree_indexer.redis.jobs.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
-from memtree_indexer.redis.jobs.payloads import Payload, unpack
-from memtree_indexer.redis.jobs.remaining import unembedded, unsummarised
+from memtree_indexer.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
+from memtree_indexer.payloads import Payload, unembedded, unpack, unsummarised
 
 log = logging.getLogger("memtree.queue")
 

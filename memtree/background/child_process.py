@@ -28,7 +28,7 @@ from typing import IO, Any, TypeAlias
 
 import msgspec
 
-from memtree.background.growing import parent_death
+from memtree.background import parent_death
 from memtree.text import tokens
 from memtree.text.instructions import standing_rules
 from memtree.tree import growth
@@ -46,8 +46,8 @@ _GROUPS = hasattr(os, "killpg")
 
 START = (
     "import sys; sys.path[:] = {path!r}; "
-    "from memtree.background.growing.parent_death import end_with; end_with({parent}); "
-    "from memtree.background.growing.child_process import main; main()"
+    "from memtree.background.parent_death import end_with; end_with({parent}); "
+    "from memtree.background.child_process import main; main()"
 )
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[Node])

@@ -11,7 +11,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
-from memtree.background.growing.child_process import Child, Sealed
+from memtree.background.child_process import Child, Sealed
 from memtree.errors import Unavailable
 from memtree.tree.growth import Tail
 

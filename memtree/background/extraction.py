@@ -1,47 +1,73 @@
 """Extract memories from one conversation: from its messages that were not read before, oldest
-first.
+first; and open the readers of conversations from the settings.
 
     posted messages -> unread messages of the user -> candidates -> memories
 
 The user's switches are checked before each batch, so nothing is stored after they were turned off.
 The store marks messages as read; this process remembers the marks. Snapshots of the conversation
-are stored as well (`keep_snapshots.py`), if the user wants them.
+are stored as well (`snapshots.py`), if the user wants them.
 """
 
 from __future__ import annotations
 
 import logging
+import secrets
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memtree.background.extracting.keep_snapshots import SnapshotKeeper
-from memtree.background.extracting.posted_messages import FoundMessage, MessageFacts, PostedMessages
-from memtree.background.extracting.queue import ExtractionJob
-from memtree.background.extracting.read_messages import ReadMessages
+from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
+from memtree.background.model_readers import ModelReader, StructuredModelReader
+from memtree.background.posted_messages import (
+    FoundMessage,
+    MessageFacts,
+    PostedMessages,
+    ReadMessages,
+)
+from memtree.background.snapshots import ModelSnapshots, SnapshotKeeper
+from memtree.background.spending import (
+    AskedModel,
+    CountedModel,
+    DailyLimits,
+    MeteredModel,
+    Spending,
+    SummaryPrices,
+)
+from memtree.background.summary_stage import open_endpoint, open_summarizer
+from memtree.config import Settings
+from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Message, Volatile
+from memtree.conversation.message_cache import MessageCache
 from memtree.days import day_of
+from memtree.memories.agents.extraction.structured_readers import ConversationReaders
 from memtree.memories.extraction.model.prompt import MOST_MESSAGES
+from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import (
+    EMBEDDER_PATIENCE,
     NOWHERE,
     PER_MESSAGE,
     PER_REQUEST,
     REQUEST_CAP,
     TOLD,
+    CandidateReader,
     ExtractionReport,
     MemoryExtraction,
     ReadMessage,
+    RuleReader,
     SkippedText,
     cost,
     within,
 )
+from memtree.memories.saving.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import UserSettings
 from memtree.ports.clock import Clock
-from memtree.process.bounded import remember
+from memtree.ports.store import Tallies
+from memtree.process.bounded import SizedCache, remember
+from memtree.stores import Memories
 
 log = logging.getLogger("memtree.indexer")
 
@@ -228,3 +254,98 @@ def _batches(messages: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:
         size += length
     if batch:
         yield batch
+
+
+# ---------------------------------------------------------------- opened from the settings
+
+RULES, OFF = "rules", "off"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionParts:
+    """`queue`: takes conversations in the background; `conversations`: reads one immediately.
+    `reader`: extracts memories. `model`: the configured model, which it asks, or None. `caches`: by
+    name, for metrics."""
+
+    queue: ExtractionQueue
+    conversations: ConversationExtraction
+    reader: CandidateReader
+    model: MeteredModel | None = None
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()
+    caches: Mapping[str, SizedCache] = field(default_factory=dict)
+
+    def readers(
+        self, caller: AskedModel | None = None
+    ) -> tuple[ConversationReaders, CountedModel | None]:
+        """Return the readers of one posted conversation, and the model that they ask, if any: the
+        configured one, else the `caller`'s own, which only fills schemas."""
+        model = self.model or caller
+        if model is None:
+            return ConversationReaders(self.reader), None
+        counted = CountedModel(model)
+        free = ModelReader(counted) if self.model else self.reader
+        return ConversationReaders(free, StructuredModelReader(counted)), counted
+
+    async def close(self, patience: float) -> None:
+        await self.queue.close(patience)
+        for close in self.closing:
+            await close()
+
+
+def open_extraction(
+    settings: Settings,
+    memories: Memories,
+    saving: MemorySaving,
+    clock: Clock,
+    effective: EffectiveSettings,
+    new_id: Callable[[], str],
+    *,
+    infos: MessageInfoCache | None = None,
+    tallies: Tallies | None = None,
+) -> ExtractionParts:
+    """Open the parts without starting them. `tallies`: store of the daily totals of model calls;
+    None: no model is used."""
+    limits = settings.cache_limits
+    reader: CandidateReader = RuleReader(extract)
+    model: MeteredModel | None = None
+    snapshots: ModelSnapshots | None = None
+    asks = settings.memories_extraction not in (RULES, OFF) and bool(settings.summary_model)
+    if asks and tallies is not None and (summarizer := open_summarizer(settings)) is not None:
+        daily, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
+        spending = Spending(tallies, clock, prices, daily)
+        model = MeteredModel(open_endpoint(settings, 1), spending)
+        reader = ModelReader(model)
+        snapshots = ModelSnapshots(summarizer, spending)
+    keeper = SnapshotKeeper(
+        memories,
+        saving,
+        clock,
+        new_id,
+        snapshots,
+        most=settings.max_memories,
+        cache_bytes=limits.snapshots,
+    )
+    read = ReadMessages(secrets.randbits(32), limits.read_messages)
+    own = MessageCache(secrets.randbits(32), limits.read_infos)
+    conversations = ConversationExtraction(
+        MemoryExtraction(
+            memories,
+            saving,
+            reader,
+            clock,
+            new_id,
+            most=settings.max_memories,
+            max_text_chars=settings.max_text_chars,
+            patience=max(EMBEDDER_PATIENCE, settings.embedding_seconds),
+        ),
+        keeper,
+        effective,
+        clock,
+        read,
+        volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
+        infos=MessageFacts(infos, own),
+    )
+    queue = ExtractionQueue(conversations, clock, enabled=settings.memories_extraction != OFF)
+    closing = (model.close, snapshots.close) if model and snapshots else ()
+    caches: dict[str, SizedCache] = {"read_messages": read, "read_infos": own, "snapshots": keeper}
+    return ExtractionParts(queue, conversations, reader, model, closing, caches)

@@ -12,8 +12,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from memtree.background.summarizing.open import open_endpoint
-from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
+from memtree.background.spending import DailyLimits, Spending, SummaryPrices
+from memtree.background.summary_stage import open_endpoint
 from memtree.config import Settings
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.memories.agents.search import answers

@@ -10,22 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
-from memtree.background.caches import ContextCaches
-from memtree.background.embedding.open import OpenedEmbedder, loaded, nothing, open_unloaded
-from memtree.background.embedding.queue import InProcessQueue, NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedder import OpenedEmbedder, loaded, nothing, open_unloaded
+from memtree.background.embedding_queue import InProcessQueue, NoQueue
 from memtree.background.memory_services import MemoryServices, open_memory_services
-from memtree.background.summarizing.open import SummaryStage, open_summarizer
+from memtree.background.stage_one import StageOne
+from memtree.background.summary_stage import SummaryStage, open_summarizer
 from memtree.background.sweeper import Sweeper
 from memtree.config import Settings
+from memtree.context.caches.caches import TreeCaches
+from memtree.context.caches.read_histories import ReadHistories
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
+from memtree.conversation.message_cache import MessageCache
 from memtree.errors import EmbedderUnavailable
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -33,9 +36,38 @@ from memtree.ports.peers import Peers
 from memtree.ports.queues import IndexQueue, SummaryQueue
 from memtree.ports.store import Store
 from memtree.process.bounded import SizedCache
+from memtree.process.cache_limits import CacheLimits
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.context.store import SqlStore
 from memtree.text import tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCaches:
+    """Caches of `ContextMemory`, named as in `CacheLimits`."""
+
+    message_infos: MessageCache
+    read_histories: ReadHistories
+    trees: TreeCaches
+
+    @classmethod
+    def of(cls, limits: CacheLimits) -> ContextCaches:
+        return cls(
+            MessageCache(secrets.randbits(32), limits.message_infos),
+            ReadHistories(limits.read_histories),
+            TreeCaches.of(limits),
+        )
+
+    def by_name(self) -> Mapping[str, SizedCache]:
+        trees = {each.name: getattr(self.trees, each.name) for each in fields(self.trees)}
+        return {
+            "message_infos": self.message_infos,
+            "read_histories": self.read_histories,
+            **trees,
+        }
+
+
+# ---------------------------------------------------------------- the runtime
 
 log = logging.getLogger("memtree.indexer")
 

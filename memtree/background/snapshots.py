@@ -1,22 +1,46 @@
-"""Snapshots: a few lines on what a part of a conversation was about, without a model.
+"""Snapshots: a few lines on what a part of a conversation was about.
 
 Every fifth user message ends a window. Its key is the address of the prefix that ends there, so
 branches that share this prefix share the snapshot; its text covers the messages since the previous
-window, and the answer once it is there.
+window, and the answer once it is there. A deleted snapshot is not made again.
+
+The text is extracted, or written by a model if one is configured and its text passes the checks of
+summaries. The model is prompted as for a leaf of a tree, within the same daily limits, and called
+once, when the answer is there.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from memtree.background.spending import Spending
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.side_requests import LEADING, is_side
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.clauses.quotations import untorn
 from memtree.digests.summarize import Extract, leaf_summary, node_summary
+from memtree.errors import BadRequest, MemoryLimit, SecretRejected, SummarizerUnavailable
+from memtree.memories.draft import MemoryDraft
+from memtree.memories.draft import new_memory as made
+from memtree.memories.memory import EXTRACTED, SNAPSHOT, Memory, MemorySource
+from memtree.memories.ports import MemoryFilter, MemoryStore
+from memtree.memories.saving.saving import MemorySaving
+from memtree.memories.scope import Scope
+from memtree.memories.users.user_ports import ExtractedMessages
+from memtree.ports.clock import Clock
+from memtree.ports.models import Summarizer, Usage
+from memtree.process.bounded import SizedRows
+from memtree.process.cache_limits import CacheLimits
+from memtree.summaries import prompts
+from memtree.summaries.check import check
+from memtree.summaries.prompts import SourcePiece, Task
+from memtree.summaries.replies import mended
 from memtree.text import secrets, tokens
 from memtree.text.pasted.blocks import injected
 from memtree.text.spans import blanked
@@ -148,3 +172,187 @@ def _cut(text: str, most: int) -> str:
         return text
     cut = tokens.prefix(text, most - 1)
     return untorn(f"{cut.rpartition(' ')[0] or cut}…")
+
+
+# ---------------------------------------------------------------- written by a model
+
+BODY, HEADLINE = 130, 18  # tokens; each may be exceeded by a fifth, 200 in all at most
+WRITTEN_TOKENS = 200
+READ_MESSAGE, READ_ALL = 3_000, 24_000  # characters of one message, and of all
+ROOM_TIMES, ROOM_BESIDE = 2, 40  # as in the summariser
+ID = "1"
+
+
+class ModelSnapshots:
+    """A `SnapshotWriter` that calls a model."""
+
+    def __init__(self, summarizer: Summarizer, spending: Spending) -> None:
+        self._summarizer, self._spending = summarizer, spending
+
+    async def write(self, history: History, start: int, end: int) -> str:
+        task = await asyncio.to_thread(_task, history, start, end)
+        if not task.sources:
+            return ""
+        messages = prompts.prompt([task])
+        size = sum(tokens.count_many(message["content"] for message in messages))
+        room = ROOM_TIMES * (BODY + HEADLINE) + ROOM_BESIDE
+        reserved = await self._spending.reserve(history.tenant, size, room)
+        if reserved is None:
+            return ""
+        try:
+            written = await self._summarizer.write([task])
+        except SummarizerUnavailable as error:
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            await self._spending.settle(reserved, Usage(*error.cost), counts)
+            raise
+        await self._spending.settle(reserved, written.usage, {"calls": 1})
+        draft = written.drafts.get(ID)
+        if draft is None:
+            return ""
+        draft = mended(draft)
+        text = secrets.mask(f"{draft.headline.rstrip('.')}. {draft.body}")
+        accepted = not await asyncio.to_thread(check, draft, task, tokens.count)
+        return text if accepted and tokens.count(text) <= WRITTEN_TOKENS else ""
+
+    async def close(self) -> None:
+        await self._summarizer.close()
+
+
+def _task(history: History, start: int, end: int) -> Task:
+    masked = prompts.leaf_task(ID, list(_pieces(history, start, end)))
+    return Task(ID, masked.kind, 0, masked.sources, cap=BODY, headline_cap=HEADLINE)
+
+
+def _pieces(history: History, start: int, end: int) -> Iterator[SourcePiece]:
+    """Yield the texts of user and assistant, as far as there is room; tool results are left out."""
+    room = READ_ALL
+    for at in range(start, min(end, len(history))):
+        if room <= 0:
+            return
+        role = history.facts[at].role
+        if role not in ("user", "assistant"):
+            continue
+        text = history.view(at).text if role == "user" else history.messages[at].words
+        text = read_start(text, min(READ_MESSAGE, room)).strip()
+        room -= len(text)
+        if text:
+            yield SourcePiece(role, at, text)
+
+
+# ---------------------------------------------------------------- stored
+
+log = logging.getLogger("memtree.indexer")
+
+ROW_BYTES = 800  # of a remembered window: a scope, an address, a state
+
+State = tuple[int, bool]  # where a window ended when it was stored, and True if it was answered
+
+
+class SnapshotStore(MemoryStore, ExtractedMessages, Protocol):
+    """Ports of the store that snapshots need."""
+
+
+class SnapshotWriter(Protocol):
+    """A model that summarises a part of a conversation."""
+
+    async def write(self, history: History, start: int, end: int) -> str:
+        """Summarise messages [start, end). Returns "" if the model wrote nothing usable. Raises
+        `Unavailable` if the call should be repeated later."""
+        ...
+
+
+class SnapshotKeeper:
+    """Stores snapshots of conversations, and remembers which it has stored. One per process.
+    `most`: memories that a tenant may have."""
+
+    def __init__(
+        self,
+        store: SnapshotStore,
+        saving: MemorySaving,
+        clock: Clock,
+        new_id: Callable[[], str],
+        writer: SnapshotWriter | None = None,
+        *,
+        most: int = 0,
+        cache_bytes: int = CacheLimits.of().snapshots,
+    ) -> None:
+        self._store, self._saving, self._clock = store, saving, clock
+        self._new_id, self._writer, self._most = new_id, writer, most
+        self._kept: SizedRows[tuple[Scope, bytes], State] = SizedRows(
+            cache_bytes, lambda *_: ROW_BYTES
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes held by the remembered windows."""
+        return self._kept.nbytes
+
+    async def lacking(self, scope: Scope, history: History) -> list[SnapshotWindow]:
+        """Return the windows that this process has not stored in their present state, oldest
+        first."""
+        if not self._due(scope, history):
+            return []
+        all_windows = await asyncio.to_thread(windows, history)
+        return [each for each in all_windows if self._kept.get((scope, each.key)) != _state(each)]
+
+    def _due(self, scope: Scope, history: History) -> bool:
+        """Return True if there may be new snapshots. Checking every message takes a while, and a
+        growing chat gets a new window only with every fifth request."""
+        user_messages = 0
+        for at in range(len(history), -1, -1):
+            state = self._kept.get((scope, history.addresses[at]))
+            if state is not None and state[1]:
+                return False
+            user_messages += at > 0 and history.facts[at - 1].role == "user"
+            if user_messages >= USER_MESSAGES:
+                return True
+        return False
+
+    async def keep(self, scope: Scope, history: History, window: SnapshotWindow) -> Memory | None:
+        """Store the snapshot and return it if it is new or has changed. Raises store errors, and
+        `Unavailable` if a model fails."""
+        memory = None
+        if not self._writer or await self._wanted(scope, window):
+            memory = await self._put(scope, history, window)
+        self._kept.put((scope, window.key), _state(window))
+        return memory
+
+    async def _wanted(self, scope: Scope, window: SnapshotWindow) -> bool:
+        """Return True if a model should write this window."""
+        wanted = MemoryFilter(kind=SNAPSHOT, thread_id=window.key.hex(), deleted=True, expired=True)
+        known = await self._store.page(scope, wanted, limit=1)
+        return window.answered and not known.memories
+
+    async def _put(self, scope: Scope, history: History, window: SnapshotWindow) -> Memory | None:
+        mode, text = "model", ""
+        if self._writer is not None:
+            text = await self._writer.write(history, window.start, window.end)
+        if not text:
+            mode = "rule"
+            text = await asyncio.to_thread(snapshot_text, history, window.start, window.end)
+        if not text:
+            return None
+        now = self._clock.now()
+        address = window.key.hex()
+        draft = MemoryDraft(
+            text=text,
+            kind=SNAPSHOT,
+            category=SNAPSHOT,
+            source_type=EXTRACTED,
+            capture_mode=mode,
+            thread_id=address,
+            source=MemorySource(address=address, recorded=now),
+        )
+        try:
+            new = made(draft, self._new_id(), now)
+            memory = await self._store.put_snapshot(scope, window.key, new, most=self._most)
+        except (SecretRejected, BadRequest, MemoryLimit) as error:
+            log.info("extraction.snapshot_rejected code=%s", error.code)
+            return None
+        if memory is not None:
+            await self._saving.keep_vectors(scope, [(memory, None)])
+        return memory
+
+
+def _state(window: SnapshotWindow) -> State:
+    return window.end, window.answered

@@ -1,5 +1,5 @@
-"""Account for the cost of summaries: reserved before a call, settled after it, limited by tenant
-and day (UTC).
+"""Account for the cost of a model's calls: reserved before a call, settled after it, limited by
+tenant and day (UTC).
 
 A reservation counts as spent until it is settled, so concurrent calls stay under the limit
 together, and the reservation of a killed process stays counted, so that the limit always holds.
@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from memtree.config import Settings
 from memtree.days import day_of
-from memtree.errors import Unavailable
+from memtree.errors import SummarizerUnavailable, Unavailable
+from memtree.ports.chat_model import ChatModel, ModelAnswer, ModelQuestion
 from memtree.ports.clock import Clock
 from memtree.ports.models import Usage
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Tallies
+from memtree.text import tokens
 
 log = logging.getLogger("memtree.indexer")
 
@@ -156,3 +160,72 @@ class Spending:
         tallies = await self._tallies.tallies(tenant, today, today)
         names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "micros")
         return {name: tallies.get(PREFIX + name, 0) for name in names}
+
+
+# ---------------------------------------------------------------- models that are asked
+
+
+class AskedModel(Protocol):
+    """A model that a reader may ask on behalf of a tenant."""
+
+    async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
+        """Ask. Returns None if the tenant's limit of the day is reached. If there is no answer,
+        raises `Unavailable`, or of the caller's own model `UpstreamFailed`, `UpstreamTimeout` or
+        `ModelNeeded`."""
+        ...
+
+
+class CountedModel:
+    """Counts the tokens of the calls that one request makes."""
+
+    def __init__(self, model: AskedModel) -> None:
+        self._model = model
+        self.usage = Usage()
+
+    async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
+        said = await self._model.ask(tenant, question)
+        if said is not None:
+            self.usage += said.usage
+        return said
+
+
+@dataclass(slots=True)
+class ModelTotals:
+    """For metrics: calls by outcome, tokens by kind."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+
+
+class MeteredModel:
+    """The configured model with its spending, shared by all extractors: an `AskedModel`."""
+
+    def __init__(self, model: ChatModel, spending: Spending) -> None:
+        self._model, self._spending = model, spending
+        self.totals = ModelTotals()
+
+    async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
+        """Call the model. Returns None if the day's limit is reached. Raises what
+        `ChatModel.answer` raises, and the errors of the store that keeps the spending."""
+        size = sum(tokens.count_many(message["content"] for message in question.messages))
+        reserved = await self._spending.reserve(tenant, size, question.room)
+        if reserved is None:
+            self.totals.calls["limited"] += 1
+            return None
+        try:
+            said = await self._model.answer(question)
+        except SummarizerUnavailable as error:
+            self._count("failed", Usage(*error.cost))
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            await self._spending.settle(reserved, Usage(*error.cost), counts)
+            raise
+        self._count("answered", said.usage)
+        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        return said
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _count(self, outcome: str, usage: Usage) -> None:
+        self.totals.calls[outcome] += 1
+        self.totals.tokens.update(input=usage.input, cached=usage.cached, output=usage.output)

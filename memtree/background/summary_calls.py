@@ -1,4 +1,4 @@
-"""One call for summaries, from the claim to the commit.
+"""Calls for summaries, from the claim to the commit, one task each.
 
     claim -> reserve the money -> ask the model -> check each draft -> commit -> settle, release
 
@@ -8,27 +8,31 @@ immediately: a killed process loses one call. A draft that is rejected, or missi
 once more in a call of its own; after that the extraction is kept as the final summary, and no
 further call is paid.
 
-Nodes are chosen in `memtree/summaries/batching.py`, retries in `queue.py`.
+Nodes are chosen in `memtree/summaries/batching.py` and `summary_scheduler.py`, retries in
+`summary_queue.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memtree.background.summarizing.spending import Spending
+from memtree.background.jobs import StageTotals, SummaryJob
+from memtree.background.spending import Spending
 from memtree.conversation.history import History
 from memtree.errors import StoreUnavailable, SummarizerUnavailable, Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer, SummaryDrafts, Usage
 from memtree.ports.store import Claims, TreeStore
+from memtree.process import tracing
 from memtree.summaries import batching, prompts
-from memtree.summaries.checks.check import check
+from memtree.summaries.batching import CallBatch
+from memtree.summaries.check import check
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft, mended
 from memtree.text import secrets, tokens
@@ -338,3 +342,90 @@ def _joined(unclaimed: CallOutcome, outcome: CallOutcome) -> CallOutcome:
         unclaimed.gone,
         outcome.limited,
     )
+
+
+# ---------------------------------------------------------------- calls under way
+
+
+MAX_REJECTED = 10_000  # nodes whose first draft was rejected
+
+# Result of a call: its outcome, the error, or None if it was cancelled.
+CallResult = CallOutcome | Exception | None
+Ended = Callable[[SummaryJob, CallBatch, CallResult], None]
+
+
+class RunningCalls:
+    """Running calls. `ended` is called in the event loop for every started call, exactly once."""
+
+    def __init__(self, caller: SummaryCaller, clock: Clock, ended: Ended) -> None:
+        self._caller, self._clock, self._on_end = caller, clock, ended
+        self._tasks: dict[asyncio.Task[CallResult], SummaryJob] = {}
+        self._rejected: OrderedDict[tuple[str, bytes], Cost] = OrderedDict()
+        self.done = StageTotals()
+
+    def start(self, job: SummaryJob, batch: CallBatch) -> None:
+        """Start a task that makes a call for these nodes of the job."""
+        task = asyncio.create_task(self._call(job, batch), name="summary")
+        self._tasks[task] = job
+        task.add_done_callback(lambda task: self._ended(task, job, batch))
+
+    def of(self, job: SummaryJob) -> list[asyncio.Task[CallResult]]:
+        """Return the running calls of this job."""
+        return [task for task, whose in self._tasks.items() if whose is job]
+
+    def rejected(self, tenant: str, nodes: Collection[bytes]) -> dict[bytes, Cost]:
+        """Return those of these nodes whose first draft was rejected, with its cost."""
+        keys = [(tenant, node) for node in nodes]
+        return {key[1]: self._rejected[key] for key in keys if key in self._rejected}
+
+    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> None:
+        """Discard the results of running calls for histories that end at these addresses (None: all
+        of the tenant)."""
+        for key in [key for key in self._rejected if key[0] == tenant]:
+            del self._rejected[key]
+        for job in self._tasks.values():
+            end = job.history.addresses[-1]
+            if job.tenant == tenant and (addresses is None or end in addresses):
+                job.forgotten = True
+
+    async def close(self, patience: float) -> None:
+        """Let calls finish for `patience` seconds, then cancel them."""
+        if not self._tasks:
+            return
+        _, unfinished = await asyncio.wait(tuple(self._tasks), timeout=patience)
+        for task in unfinished:
+            task.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+
+    async def _call(self, job: SummaryJob, batch: CallBatch) -> CallResult:
+        before = self.rejected(job.tenant, [work.id for work in batch.work])
+        call = SummaryCall(
+            job.history, batch.work, batch.kind, job.nodes, before, lambda: not job.forgotten
+        )
+        begun = self._clock.monotonic()
+        try:
+            with tracing.behind("summarise", job.watch):
+                outcome = await self._caller.run(call)
+        except Unavailable as error:
+            self.done.fail(error.code)
+            return error
+        except Exception as error:
+            self.done.fail("internal_error")
+            log.exception("summaries.call_failed")
+            return error
+        tokens = sum(work.tokens for work in batch.work if work.id in outcome.done)
+        self.done.add(tokens, self._clock.monotonic() - begun)
+        self._remember(job.tenant, outcome)
+        return outcome
+
+    def _remember(self, tenant: str, outcome: CallOutcome) -> None:
+        for node in outcome.done | outcome.gone:
+            self._rejected.pop((tenant, node), None)
+        for node, cost in outcome.rejected.items():
+            self._rejected[tenant, node] = cost
+        while len(self._rejected) > MAX_REJECTED:
+            self._rejected.popitem(last=False)
+
+    def _ended(self, task: asyncio.Task[CallResult], job: SummaryJob, batch: CallBatch) -> None:
+        del self._tasks[task]
+        self._on_end(job, batch, None if task.cancelled() else task.result())

@@ -17,13 +17,15 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from memtree.background.jobs import BACK_OFF_LIMIT, Jobs
-from memtree.background.progress import Backlog, StageTotals, waiting
-from memtree.background.summarizing.call import CallOutcome, CallTotals, SummaryCaller
-from memtree.background.summarizing.limits import DayLimits, ModelHealth
-from memtree.background.summarizing.running_calls import CallResult, RunningCalls
-from memtree.background.summarizing.scheduler import GATHER, PARALLEL, Scheduler
-from memtree.background.summarizing.summary_job import SummaryJob
+from memtree.background.jobs import BACK_OFF_LIMIT, Backlog, Jobs, StageTotals, SummaryJob, waiting
+from memtree.background.summary_calls import (
+    CallOutcome,
+    CallResult,
+    CallTotals,
+    RunningCalls,
+    SummaryCaller,
+)
+from memtree.background.summary_scheduler import GATHER, PARALLEL, DayLimits, ModelHealth, Scheduler
 from memtree.conversation.history import History
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.ports.queues import Pending, SummaryStatus

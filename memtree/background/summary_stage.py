@@ -6,10 +6,10 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memtree.background.summarizing.call import SummaryCaller
-from memtree.background.summarizing.queue import MAX_TRIES, InProcessSummaries
-from memtree.background.summarizing.scheduler import GATHER
-from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
+from memtree.background.spending import DailyLimits, Spending, SummaryPrices
+from memtree.background.summary_calls import SummaryCaller
+from memtree.background.summary_queue import MAX_TRIES, InProcessSummaries
+from memtree.background.summary_scheduler import GATHER
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
 from memtree.ports.clock import Clock

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from memtree.language import languages
 from memtree.language.lazy_patterns import lazily
 from memtree.language.word_file import WordFiles
-from memtree.summaries.checks import faithfulness, numbers, prompt_injection
+from memtree.summaries import faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
 from memtree.text.pasted.own_words import others_words

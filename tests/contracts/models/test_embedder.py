@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from memtree.background.embedding.open import open_embedder
+from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
 from memtree.models.local_embedder import LocalEmbedder

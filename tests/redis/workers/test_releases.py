@@ -11,13 +11,13 @@ import types
 
 import pytest
 
-from memtree_indexer.redis.jobs import ledger
-from memtree_indexer.redis.jobs.ledger import EMBED, JobLedger
-from memtree_indexer.redis.jobs.payloads import tenant_name
+from memtree_indexer import ledger
+from memtree_indexer.ledger import EMBED, JobLedger
+from memtree_indexer.payloads import tenant_name
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import embedded, submit
 
-BEFORE, NOW = "indexer.redis.rq_job.run", "memtree_indexer.redis.rq_job.run"
+BEFORE, NOW = "indexer.redis.rq_job.run", "memtree_indexer.rq_worker.run"
 
 
 @pytest.mark.parametrize("name", [BEFORE, NOW])

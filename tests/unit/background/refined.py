@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
-from memtree.background.summarizing.open import SummaryStage
+from memtree.background.embedding_queue import NoQueue
+from memtree.background.stage_one import StageOne
+from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.history import History

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memtree.background.extracting.conversation import PER_CONVERSATION, ConversationExtraction
-from memtree.background.extracting.keep_snapshots import SnapshotKeeper
-from memtree.background.extracting.queue import ExtractionJob, ExtractionQueue
-from memtree.background.extracting.read_messages import ReadMessages
+from memtree.background.extraction import PER_CONVERSATION, ConversationExtraction
+from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
+from memtree.background.posted_messages import ReadMessages
+from memtree.background.snapshots import SnapshotKeeper
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import StoreUnavailable

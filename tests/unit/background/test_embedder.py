@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.background.embedding.open import OpenedEmbedder, loaded, open_unloaded
+from memtree.background.embedder import OpenedEmbedder, loaded, open_unloaded
 from memtree.config import Settings
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.models.local_embedder import LocalEmbedder

@@ -9,8 +9,7 @@ from itertools import chain
 import pytest
 
 from memtree.background import jobs
-from memtree.background.embedding.embed import segment_texts
-from memtree.background.embedding.queue import InProcessQueue, NoQueue
+from memtree.background.embedding_queue import InProcessQueue, NoQueue, segment_texts
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.ports.queues import Pending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from memtree.background.extracting.queue import ExtractionJob, ExtractionQueue
+from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
 from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope

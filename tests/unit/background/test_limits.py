@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memtree.background.summarizing.call import CallOutcome
-from memtree.background.summarizing.limits import USELESS, DayLimits, ModelHealth
+from memtree.background.summary_calls import CallOutcome
+from memtree.background.summary_scheduler import USELESS, DayLimits, ModelHealth
 
 NODES = [bytes([n]) for n in range(2 * USELESS)]
 

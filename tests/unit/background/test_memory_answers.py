@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from memtree.background.answering.memory_answers import MemoryAnswers, open_answers
-from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
+from memtree.background.memory_answers import MemoryAnswers, open_answers
+from memtree.background.spending import TOKENS, DailyLimits, Spending
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout

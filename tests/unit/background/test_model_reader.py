@@ -8,9 +8,8 @@ from datetime import date
 
 import pytest
 
-from memtree.background.extracting.metered_model import MeteredModel
-from memtree.background.extracting.model_reader import ModelReader
-from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
+from memtree.background.model_readers import ModelReader
+from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.memories.message_extraction import ReadMessage, UserMessage

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from memtree.background.extracting.snapshots import snapshot_text
+from memtree.background.snapshots import snapshot_text
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.digests.topics import root_summary, topic

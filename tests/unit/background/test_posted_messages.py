@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from memtree.background.extracting.posted_messages import MessageFacts, PostedMessages, said_on
-from memtree.background.extracting.read_messages import KnownMessage, ReadMessages
+from memtree.background.posted_messages import (
+    KnownMessage,
+    MessageFacts,
+    PostedMessages,
+    ReadMessages,
+    said_on,
+)
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.background.extracting.read_messages import ROW_BYTES, KnownMessage, ReadMessages
+from memtree.background.posted_messages import ROW_BYTES, KnownMessage, ReadMessages
 from memtree.memories.scope import Scope
 
 

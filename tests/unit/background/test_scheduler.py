@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.background.jobs import Jobs
-from memtree.background.summarizing.scheduler import LEASED_AGAIN, Scheduler
-from memtree.background.summarizing.summary_job import SummaryJob
+from memtree.background.jobs import Jobs, SummaryJob
+from memtree.background.summary_scheduler import LEASED_AGAIN, Scheduler
 from memtree.conversation.message import Message
 from memtree.summaries.batching import CallBatch
 from memtree.tree.node import Node, NodePlace, Summary

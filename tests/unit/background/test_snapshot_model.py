@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.background.extracting.keep_snapshots import SnapshotKeeper
-from memtree.background.extracting.snapshot_model import READ_MESSAGE, ModelSnapshots
-from memtree.background.extracting.snapshots import windows
-from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
+from memtree.background.snapshots import READ_MESSAGE, ModelSnapshots, SnapshotKeeper, windows
+from memtree.background.spending import TOKENS, DailyLimits, Spending
 from memtree.conversation import history
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile

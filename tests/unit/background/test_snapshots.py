@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memtree.background.extracting.snapshots import MOST_TOKENS, snapshot_text, windows
+from memtree.background.snapshots import MOST_TOKENS, snapshot_text, windows
 from memtree.conversation import history
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.background.summarizing.spending import (
+from memtree.background.spending import (
     MICROS,
     TOKENS,
     DailyLimits,
@@ -15,7 +15,7 @@ from memtree.config import Settings
 from memtree.errors import StoreUnavailable
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
-from tests.unit.background.summarizing.refined import T0, Hands
+from tests.unit.background.refined import T0, Hands
 
 DAY = int(T0 // 86_400)
 

@@ -11,14 +11,14 @@ import sys
 
 import pytest
 
-from memtree.background.growing import child_process
-from memtree.background.growing.builder import (
+from memtree.background import child_process
+from memtree.background.children import Children
+from memtree.background.stage_one import (
     INLINE_TOKENS,
     STRETCH_TOKENS,
     THREAD_TOKENS,
     StageOne,
 )
-from memtree.background.growing.children import Children
 from memtree.errors import Unavailable
 from memtree.tree import growth
 from memtree.tree.growth import grow
@@ -205,7 +205,7 @@ def test_a_child_ends_with_its_parent():
     """However that ends: the system closes its end of the pipe. The child holds the error output
     that both have, so it is gone where that comes to its end."""
     script = (
-        "import os, signal; from memtree.background.growing.child_process import Child\n"
+        "import os, signal; from memtree.background.child_process import Child\n"
         "one = Child();"
         "print(one.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )

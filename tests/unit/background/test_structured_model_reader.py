@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from memtree.background.extracting.metered_model import MeteredModel
-from memtree.background.extracting.structured_model_reader import StructuredModelReader
-from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
+from memtree.background.model_readers import StructuredModelReader
+from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.memories.agents.extraction.merging import gathered
@@ -22,7 +21,7 @@ from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelAnswer
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
-from tests.unit.background.extracting.test_model_reader import Scripted
+from tests.unit.background.test_model_reader import Scripted
 from tests.unit.memories.books import HandClock
 
 ME = Scope.of_agent("t", "a")

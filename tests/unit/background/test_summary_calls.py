@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background.summarizing import call
+from memtree.background import summary_calls
 from memtree.errors import StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.stores import open_store
 from memtree.text.tokens import count
 from tests.made.summaries import SHORT, Held, ScriptedSummarizer
-from tests.unit.background.summarizing.refined import (
+from tests.unit.background.refined import (
     DAY,
     PATIENCE,
     Counting,
@@ -220,7 +220,7 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
         nodes, found = await later(store, messages)
         assert set(again.model.summarised).isdisjoint(lost), "the claims of the dead still stand"
         assert len(found) < len(nodes)
-        clock.seconds += call.HOLD + 1
+        clock.seconds += summary_calls.HOLD + 1
         await again.settle()
         await all_done(again, messages)
         assert twice(again.model) == []
@@ -228,7 +228,7 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
 
 
 async def test_a_claim_lasts_as_long_as_its_call(monkeypatch):
-    monkeypatch.setattr(call, "PROLONG", 0.002)
+    monkeypatch.setattr(summary_calls, "PROLONG", 0.002)
     messages, held, clock = said(30), asyncio.Event(), Hands()
     async with a_desk(ScriptedSummarizer(always=Held(held)), clock=clock) as desk:
         await desk.post(messages)
@@ -236,7 +236,7 @@ async def test_a_claim_lasts_as_long_as_its_call(monkeypatch):
         nodes, _ = await later(desk.store, messages)
         asked = desk.model.open * 4
         for _ in range(3):
-            clock.seconds += call.HOLD - 1
+            clock.seconds += summary_calls.HOLD - 1
             claimed = Counting.claim
             prolonged = asyncio.Event()
 
@@ -259,7 +259,7 @@ async def test_a_claim_lasts_as_long_as_its_call(monkeypatch):
 async def test_a_store_that_fails_at_the_commit_costs_no_second_call(monkeypatch):
     store = Counting()
     store.refused = [StoreUnavailable("locked")]
-    monkeypatch.setattr(call, "PUT_AGAIN", (0.001, 0.0))
+    monkeypatch.setattr(summary_calls, "PUT_AGAIN", (0.001, 0.0))
     async with a_desk(store=store) as desk:
         messages = said(40)
         await desk.post(messages)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
-from memtree.background.summarizing.scheduler import GATHER
-from memtree.background.summarizing.spending import TOKENS
+from memtree.background.embedding_queue import NoQueue
+from memtree.background.spending import TOKENS
+from memtree.background.stage_one import StageOne
+from memtree.background.summary_scheduler import GATHER
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.ports.queues import Pending
@@ -19,7 +19,7 @@ from memtree.text.tokens import count
 from tests.answered import compressed
 from tests.made import summaries as scripted
 from tests.made.summaries import SHORT, Held, ScriptedSummarizer
-from tests.unit.background.summarizing.refined import (
+from tests.unit.background.refined import (
     DAY,
     T0,
     Counting,

@@ -14,7 +14,7 @@ from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
-from tests.unit.background.summarizing.refined import said
+from tests.unit.background.refined import said
 
 
 def node(name: str, children: str = "", level: int = 0, tokens: int = 500) -> Node:

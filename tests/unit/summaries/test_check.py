@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtree.summaries.checks.check import Draft, Problem, SourcePiece, check, leaf_task
+from memtree.summaries.check import Draft, Problem, SourcePiece, check, leaf_task
 from memtree.summaries.prompts import node_task
 from memtree.text import tokens
 from memtree.tree.node import Summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.summaries.checks.faithfulness import loops, negations, speakers, statements
+from memtree.summaries.faithfulness import loops, negations, speakers, statements
 
 TEXT = [
     (

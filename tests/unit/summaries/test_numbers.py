@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.summaries.checks.numbers import invented_anchors, invented_numbers, plain
+from memtree.summaries.numbers import invented_anchors, invented_numbers, plain
 
 
 @pytest.mark.parametrize(

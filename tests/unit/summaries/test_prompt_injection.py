@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.summaries.checks.prompt_injection import injected, meta
+from memtree.summaries.prompt_injection import injected, meta
 from tests.unit.summaries.spoiling import INJECTIONS
 
 BODY = "The user asked about prices."
