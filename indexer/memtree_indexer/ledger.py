@@ -21,7 +21,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from memtree.background.jobs import replaces
-from memtree_indexer import lua_scripts
+from memtree_indexer.lua_scripts import COMMON, SCRIPTS
 from memtree_indexer.payloads import SHORT, contains, shorts
 
 EMBED, SUMMARIES = "embed", "summaries"
@@ -135,18 +135,7 @@ class JobLedger:
         self.client: Any = client  # its type stubs assume text where it returns bytes
         self._life = secrets.token_hex(8)  # a new name for the lifetime of an empty Redis
         self._scripts = {
-            name: client.register_script(getattr(lua_scripts, name))
-            for name in (
-                "ADD",
-                "BEGIN",
-                "PROGRESS",
-                "RELEASE",
-                "RECOVER",
-                "DUE",
-                "FORGET",
-                "HOLD",
-                "TIDY",
-            )
+            name: client.register_script(COMMON + text) for name, text in SCRIPTS.items()
         }
 
     # -- proxies -----------------------------------------------------------------------------

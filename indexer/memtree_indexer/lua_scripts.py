@@ -17,10 +17,9 @@ in RQ's queue is never many slices away from anybody else.
 TICKETS = 4
 KEEP_LEDGER = 172_800  # seconds without any change: two days
 
-_COMMON = (
-    f"""
-local TICKETS, KEEP = {TICKETS}, {KEEP_LEDGER}
-"""
+# Begins every script.
+COMMON = (
+    f"local TICKETS, KEEP = {TICKETS}, {KEEP_LEDGER}\n"
     + """
 local stage, tenant = ARGV[1], ARGV[2]
 local ledger = 'memtree:ledger:' .. stage .. ':' .. tenant
@@ -88,14 +87,14 @@ end
 """
 )
 
-# ARGV: job, its entry, the `rev` it was decided by, jobs it replaces (JSON), payload, works,
-# seconds until both expire, now, seconds until it is due, a name for a new life. Returns nil if the
-# ledger has changed since, else [1 if a ticket must be moved to the other queue, tickets to issue,
-# version, life]. The job inherits the replaced jobs' waits after failures, except of those that
-# were given up. A job that waits for more work is due when the first one would have been.
-ADD = (
-    _COMMON
-    + """
+SCRIPTS = {
+    # ARGV: job, its entry, the `rev` it was decided by, jobs it replaces (JSON), payload, works,
+    # seconds until both expire, now, seconds until it is due, a name for a new life. Returns nil if
+    # the ledger has changed since, else [1 if a ticket must be moved to the other queue, tickets to
+    # issue, version, life]. The job inherits the replaced jobs' waits after failures, except of
+    # those that were given up. A job that waits for more work is due when the first one would have
+    # been.
+    "ADD": """
 local id, rev = ARGV[3], ARGV[5]
 if (redis.call('HGET', ledger, 'rev') or '') ~= rev then return nil end
 redis.call('SET', 'memtree:life', ARGV[12], 'NX')
@@ -137,13 +136,9 @@ elseif not ticket then
   end
 end
 return {move, promote(), new.version, redis.call('GET', 'memtree:life')}
-"""
-)
-
-# ARGV: job, who, seconds of the lease. Returns [result, entry, payload, tickets to issue].
-BEGIN = (
-    _COMMON
-    + """
+""",
+    # ARGV: job, who, seconds of the lease. Returns [result, entry, payload, tickets to issue].
+    "BEGIN": """
 local id, one = ARGV[3], entry(ARGV[3])
 local payload = one and not one.owed and redis.call('GET', 'memtree:payload:' .. id)
 if not payload then
@@ -158,14 +153,10 @@ end
 unline(id)
 redis.call('HSET', out, id, letter(one) .. 'r')
 return {'ok', cjson.encode(one), payload, promote()}
-"""
-)
-
-# ARGV: job, who, version, tokens and works left. Returns 1 to continue, 0 if another worker holds
-# the job or it is gone.
-PROGRESS = (
-    _COMMON
-    + """
+""",
+    # ARGV: job, who, version, tokens and works left. Returns 1 to continue, 0 if another worker
+    # holds the job or it is gone.
+    "PROGRESS": """
 local id, one = ARGV[3], entry(ARGV[3])
 if not one or redis.call('GET', 'memtree:lease:' .. id) ~= ARGV[4] then return 0 end
 if one.version == tonumber(ARGV[5]) then
@@ -173,14 +164,10 @@ if one.version == tonumber(ARGV[5]) then
   redis.call('HSET', ledger, id, cjson.encode(one))
 end
 return 1
-"""
-)
-
-# ARGV: job, who, version, tokens and works left, tries, owed (1: given up until its history is
-# posted again), now, seconds before it may continue. Returns tickets to issue.
-RELEASE = (
-    _COMMON
-    + """
+""",
+    # ARGV: job, who, version, tokens and works left, tries, owed (1: given up until its history is
+    # posted again), now, seconds before it may continue. Returns tickets to issue.
+    "RELEASE": """
 local id, one = ARGV[3], entry(ARGV[3])
 if redis.call('GET', 'memtree:lease:' .. id) ~= ARGV[4] then return {} end
 redis.call('DEL', 'memtree:lease:' .. id)
@@ -206,14 +193,10 @@ else
   queue(id, one)
 end
 return promote()
-"""
-)
-
-# ARGV: job, most deaths. Its worker died, or its ticket was lost: queue it again. A job whose
-# workers keep dying is given up. Returns tickets to issue.
-RECOVER = (
-    _COMMON
-    + """
+""",
+    # ARGV: job, most deaths. Its worker died, or its ticket was lost: queue it again. A job whose
+    # workers keep dying is given up. Returns tickets to issue.
+    "RECOVER": """
 local id, one = ARGV[3], entry(ARGV[3])
 local ticket = redis.call('HGET', out, id)
 if not ticket or redis.call('EXISTS', 'memtree:lease:' .. id) == 1 then return {} end
@@ -230,25 +213,17 @@ if one and not one.owed then
   end
 end
 return promote()
-"""
-)
-
-# ARGV: job, which is due. Returns tickets to issue.
-DUE = (
-    _COMMON
-    + """
+""",
+    # ARGV: job, which is due. Returns tickets to issue.
+    "DUE": """
 local id, one = ARGV[3], entry(ARGV[3])
 if redis.call('ZREM', later, tenant .. ' ' .. id) == 1 and one and not one.owed then
   queue(id, one)
 end
 return promote()
-"""
-)
-
-# ARGV: all (1 or 0), then addresses (hex). Returns [removed jobs, tickets to issue].
-FORGET = (
-    _COMMON
-    + """
+""",
+    # ARGV: all (1 or 0), then addresses (hex). Returns [removed jobs, tickets to issue].
+    "FORGET": """
 local wanted, gone = {}, {}
 for i = 4, #ARGV do wanted[ARGV[i]] = true end
 local found = redis.call('HGETALL', ledger)
@@ -263,27 +238,19 @@ for i = 1, #found, 2 do
 end
 redis.call('SET', 'memtree:forgot:' .. tenant, turn(), 'EX', KEEP)
 return {gone, promote()}
-"""
-)
-
-# ARGV: job, who, seconds. Extends the worker's own lease; returns 1 if it holds it.
-HOLD = (
-    _COMMON
-    + """
+""",
+    # ARGV: job, who, seconds. Extends the worker's own lease; returns 1 if it holds it.
+    "HOLD": """
 local lease = 'memtree:lease:' .. ARGV[3]
 if redis.call('GET', lease) ~= ARGV[4] then return 0 end
 redis.call('EXPIRE', lease, ARGV[5])
 return 1
-"""
-)
-
-# Removes everything of a tenant whose ledger has expired.
-TIDY = (
-    _COMMON
-    + """
+""",
+    # Removes everything of a tenant whose ledger has expired.
+    "TIDY": """
 if redis.call('EXISTS', ledger) == 0 then
   redis.call('DEL', out, line('i'), line('b'))
   redis.call('SREM', tenants, tenant)
 end
-"""
-)
+""",
+}

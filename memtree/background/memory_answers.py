@@ -19,9 +19,8 @@ from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.memories.agents.search import answers
 from memtree.memories.agents.search.answers import UNKNOWN, GroundedAnswer
 from memtree.memories.memory import Memory
-from memtree.ports.chat_model import ChatModel, ModelQuestion
+from memtree.ports.chat_model import ChatModel, ModelAnswer, ModelQuestion
 from memtree.ports.clock import Clock
-from memtree.ports.models import Usage
 from memtree.ports.store import Tallies
 from memtree.text import tokens
 
@@ -51,10 +50,6 @@ class MemoryAnswers:
         shown = memories[: answers.MOST]
         messages = await asyncio.to_thread(answers.prompt, question, shown, shared)
         size = sum(tokens.count_many(message["content"] for message in messages))
-        reserved = await self._spending.reserve(tenant, size, answers.ROOM)
-        if reserved is None:
-            self.totals["limited"] += 1
-            raise Unavailable("mode=answer: the day's limit of the model is reached")
         model_question = ModelQuestion(
             messages,
             answers.json_schema(),
@@ -63,23 +58,29 @@ class MemoryAnswers:
             answers.KEY,
         )
         try:
-            async with asyncio.timeout(self._seconds):
-                said = await self._model.answer(model_question)
-        except SummarizerUnavailable as error:
+            said = await self._spending.paid(
+                tenant, size, answers.ROOM, lambda: self._asked(model_question)
+            )
+        except SummarizerUnavailable:
             self.totals["failed"] += 1
-            counts = {"failed": 1, "calls": int(any(error.cost))}
-            await self._spending.settle(reserved, Usage(*error.cost), counts)
             raise
-        except TimeoutError:  # the reservation stays counted: the call may have been charged
-            self.totals["late"] += 1
-            raise UpstreamTimeout("mode=answer: the model did not answer in time") from None
-        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        if said is None:
+            self.totals["limited"] += 1
+            raise Unavailable("mode=answer: the day's limit of the model is reached")
         answer = await asyncio.to_thread(answers.grounded, said.text, question, shown)
         if answer is None:
             self.totals["unreadable"] += 1
             raise Unavailable("mode=answer: the model's answer could not be read; try again")
         self.totals["grounded" if answer.sources else "unknown"] += 1
         return answer
+
+    async def _asked(self, question: ModelQuestion) -> ModelAnswer:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._model.answer(question)
+        except TimeoutError:  # the reservation stays counted: the call may have been charged
+            self.totals["late"] += 1
+            raise UpstreamTimeout("mode=answer: the model did not answer in time") from None
 
     async def close(self) -> None:
         await self._model.close()

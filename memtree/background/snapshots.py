@@ -25,7 +25,7 @@ from memtree.conversation.side_requests import LEADING, is_side
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.clauses.quotations import untorn
 from memtree.digests.summarize import Extract, leaf_summary, node_summary
-from memtree.errors import BadRequest, MemoryLimit, SecretRejected, SummarizerUnavailable
+from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.memory import EXTRACTED, SNAPSHOT, Memory, MemorySource
@@ -34,7 +34,7 @@ from memtree.memories.saving.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_ports import ExtractedMessages
 from memtree.ports.clock import Clock
-from memtree.ports.models import Summarizer, Usage
+from memtree.ports.models import Summarizer
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.summaries import prompts
@@ -196,17 +196,10 @@ class ModelSnapshots:
         messages = prompts.prompt([task])
         size = sum(tokens.count_many(message["content"] for message in messages))
         room = ROOM_TIMES * (BODY + HEADLINE) + ROOM_BESIDE
-        reserved = await self._spending.reserve(history.tenant, size, room)
-        if reserved is None:
-            return ""
-        try:
-            written = await self._summarizer.write([task])
-        except SummarizerUnavailable as error:
-            counts = {"failed": 1, "calls": int(any(error.cost))}
-            await self._spending.settle(reserved, Usage(*error.cost), counts)
-            raise
-        await self._spending.settle(reserved, written.usage, {"calls": 1})
-        draft = written.drafts.get(ID)
+        written = await self._spending.paid(
+            history.tenant, size, room, lambda: self._summarizer.write([task])
+        )
+        draft = written.drafts.get(ID) if written else None
         if draft is None:
             return ""
         draft = mended(draft)

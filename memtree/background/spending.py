@@ -11,16 +11,16 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.ports.chat_model import ChatModel, ModelAnswer, ModelQuestion
 from memtree.ports.clock import Clock
-from memtree.ports.models import Usage
+from memtree.ports.models import SummaryDrafts, Usage
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Tallies
 from memtree.text import tokens
@@ -30,6 +30,9 @@ log = logging.getLogger("memtree.indexer")
 MILLION = 1_000_000
 PREFIX = "summary."
 TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # tallies that limits apply to
+
+
+PaidT = TypeVar("PaidT", ModelAnswer, SummaryDrafts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,23 @@ class Spending:
             log.warning("summaries.not_tallied code=%s", error.code)
         return micros
 
+    async def paid(
+        self, tenant: str, input_: int, output: int, call: Callable[[], Awaitable[PaidT]]
+    ) -> PaidT | None:
+        """Make a call of a model that may need so many tokens, and account for it; None without a
+        call if today's limit leaves no room. Raises as `reserve` does, and what the call raises."""
+        reserved = await self.reserve(tenant, input_, output)
+        if reserved is None:
+            return None
+        try:
+            said = await call()
+        except SummarizerUnavailable as error:
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            await self.settle(reserved, Usage(*error.cost), counts)
+            raise
+        await self.settle(reserved, said.usage, {"calls": 1})
+        return said
+
     async def spent(self, tenant: str) -> dict[str, int]:
         """Return today's totals of a tenant by their names without `summary.`; 0 for missing
         ones."""
@@ -208,19 +228,17 @@ class MeteredModel:
         """Call the model. Returns None if the day's limit is reached. Raises what
         `ChatModel.answer` raises, and the errors of the store that keeps the spending."""
         size = sum(tokens.count_many(message["content"] for message in question.messages))
-        reserved = await self._spending.reserve(tenant, size, question.room)
-        if reserved is None:
-            self.totals.calls["limited"] += 1
-            return None
         try:
-            said = await self._model.answer(question)
+            said = await self._spending.paid(
+                tenant, size, question.room, lambda: self._model.answer(question)
+            )
         except SummarizerUnavailable as error:
             self._count("failed", Usage(*error.cost))
-            counts = {"failed": 1, "calls": int(any(error.cost))}
-            await self._spending.settle(reserved, Usage(*error.cost), counts)
             raise
-        self._count("answered", said.usage)
-        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        if said is None:
+            self.totals.calls["limited"] += 1
+        else:
+            self._count("answered", said.usage)
         return said
 
     async def close(self) -> None:
