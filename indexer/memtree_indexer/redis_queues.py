@@ -70,22 +70,29 @@ class TenantJobs:
         return sum(len(job.work) for job in self.unsent) + sum(job.count for job in sent)
 
 
-class StageJobs:
-    """Unfinished jobs of one stage."""
+class _StageQueue:
+    """A queue of one stage, whose work is done by `memtree worker`."""
 
     def __init__(
         self, stage: str, outbox: Outbox, link: RedisConnection, remaining: Remaining
     ) -> None:
-        self.stage, self.link = stage, link
-        self.unsent, self._sent = outbox.jobs[stage], outbox.sent_jobs[stage]
+        self._stage, self._outbox, self._link = stage, outbox, link
+        self._unsent, self._sent = outbox.jobs[stage], outbox.sent_jobs[stage]
         self._remaining = remaining
         # The jobs in Redis by tenant and id, as of its last answer.
         self._last: OrderedDict[str, Mapping[str, JobEntry]] = OrderedDict()
 
-    async def of(self, tenant: str) -> TenantJobs:
+    @property
+    def dropped(self) -> int:
+        return self._unsent.dropped
+
+    async def pending(self, tenant: str) -> Pending:
+        return (await self._jobs_of(tenant)).pending
+
+    async def _jobs_of(self, tenant: str) -> TenantJobs:
         """Read the tenant's jobs, first here and then in Redis, so that a job which is sent
         meanwhile is counted once and never missed."""
-        unsent, sent = self.unsent.of(tenant), self._sent.of(tenant)
+        unsent, sent = self._unsent.of(tenant), self._sent.of(tenant)
         try:
             entries, missing = await self._look(tenant, sent)
         except QueueUnavailable:
@@ -101,12 +108,13 @@ class StageJobs:
             [work for work in lost if work.count],
         )
 
-    def forget(self, tenant: str) -> None:
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         self._last.pop(tenant, None)
+        return await self._outbox.forget(self._stage, tenant, addresses)
 
     async def backlog(self) -> Backlog:
         """Return the backlog. Raises `QueueUnavailable`."""
-        jobs = await self.link.run(lambda client: _of_all(client, self.stage))
+        jobs = await self._link.run(lambda client: _of_all(client, self._stage))
         oldest = min((job.since for job in jobs), default=0.0)
         age = max(0.0, time.time() - oldest) if jobs else 0.0
         return Backlog(len(jobs), sum(job.tokens for job in jobs), age)
@@ -116,8 +124,8 @@ class StageJobs:
     ) -> tuple[Mapping[str, JobEntry], list[SentJob]]:
         """Return the jobs in Redis by id, and those of `sent` that it lost. Raises
         `QueueUnavailable`."""
-        key = f"memtree:ledger:{self.stage}:{tenant_name(tenant)}"
-        entries, life, clock = await self.link.run(lambda client: _state(client, key))
+        key = f"memtree:ledger:{self._stage}:{tenant_name(tenant)}"
+        entries, life, clock = await self._link.run(lambda client: _state(client, key))
         remember(self._last, tenant, entries)
         missing = [job for job in sent if job.id not in entries]
         lost = [job for job in missing if job.is_lost(life, clock)]
@@ -163,27 +171,6 @@ WORKERS = "memtree:workers"  # sorted set: processes by the time until which the
 STATE = "memtree:state:"  # of a tenant's summaries, if it is not "ok"
 
 
-class _StageQueue:
-    """A queue of one stage, whose work is done by `memtree worker`."""
-
-    def __init__(self, stage: str, outbox: Outbox, jobs: StageJobs) -> None:
-        self._name, self._outbox, self._stage = stage, outbox, jobs
-
-    @property
-    def dropped(self) -> int:
-        return self._stage.unsent.dropped
-
-    async def backlog(self) -> Backlog:
-        return await self._stage.backlog()
-
-    async def pending(self, tenant: str) -> Pending:
-        return (await self._stage.of(tenant)).pending
-
-    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        self._stage.forget(tenant)
-        return await self._outbox.forget(self._name, tenant, addresses)
-
-
 class RedisQueue(_StageQueue):
     """An `IndexQueue` in Redis."""
 
@@ -195,7 +182,7 @@ class RedisQueue(_StageQueue):
         def remaining(tenant: str, ids: Sequence[bytes]) -> Awaitable[Mapping[bytes, Node]]:
             return unembedded(store, tenant, embedder.recipe if embedder else "", ids)
 
-        super().__init__(EMBED, outbox, StageJobs(EMBED, outbox, link, remaining))
+        super().__init__(EMBED, outbox, link, remaining)
 
     def submit(
         self,
@@ -215,9 +202,8 @@ class RedisSummaries(_StageQueue):
     def __init__(
         self, outbox: Outbox, link: RedisConnection, store: TreeStore, spending: Spending
     ) -> None:
-        jobs = StageJobs(SUMMARIES, outbox, link, partial(unsummarised, store))
-        super().__init__(SUMMARIES, outbox, jobs)
-        self._link, self._spending = link, spending
+        super().__init__(SUMMARIES, outbox, link, partial(unsummarised, store))
+        self._spending = spending
 
     def submit(
         self,
@@ -234,7 +220,7 @@ class RedisSummaries(_StageQueue):
 
     async def status(self, tenant: str) -> SummaryStatus:
         """Return the status; `unavailable` also if Redis does not answer, or no worker is live."""
-        count = (await self._stage.of(tenant)).count + self._stage.unsent.owed(tenant)
+        count = (await self._jobs_of(tenant)).count + self._unsent.owed(tenant)
         return await self._spending.status(tenant, await self._state(tenant), count)
 
     async def _state(self, tenant: str) -> str:

@@ -16,11 +16,10 @@ from functools import partial
 
 from redis.exceptions import RedisError
 
-from memtree.background.embedding_queue import BATCH_TOKENS, embed_leaves, first_batch
+from memtree.background.embedding_queue import BATCH_TOKENS, VectorCache, embed_leaves, first_batch
 from memtree.background.jobs import MAX_TRIES, StageTotals, SummaryJob, back_off
 from memtree.background.summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
 from memtree.background.summary_queue import InProcessSummaries
-from memtree.background.vector_cache import VectorCache
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock

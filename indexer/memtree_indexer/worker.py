@@ -21,8 +21,8 @@ from redis.exceptions import RedisError
 from rq.registry import clean_registries
 from rq.worker_registration import clean_worker_registry
 
+from memtree.background.embedding_queue import VectorCache
 from memtree.background.summary_stage import SummaryStage
-from memtree.background.vector_cache import VectorCache
 from memtree.config import Settings
 from memtree.days import DAY
 from memtree.ports.clock import Clock

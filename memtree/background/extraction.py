@@ -179,7 +179,7 @@ class ConversationExtraction:
         room: int = sys.maxsize,
     ) -> ExtractionReport:
         keys = self._done.keys(scope)
-        conversation = scope, keys.of(posted[0].raw)
+        conversation = scope, keys(posted[0].raw)
         report = ExtractionReport()
         for batch in _batches(await whole.unread(self._done, keys)):
             if asks and not (await self._effective(scope)).save:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import NamedTuple
 
 import xxhash
@@ -39,6 +40,9 @@ from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 
 ROW_BYTES = 240  # a key, its place, and the entry
+
+
+MessageKeys = Callable[[bytes], bytes]  # of posted fragments, 16 bytes each
 
 
 class KnownMessage(NamedTuple):
@@ -65,7 +69,8 @@ class ReadMessages:
         """Return the function that computes keys of a scope's messages, by a hash with a secret of
         this process."""
         whole = "\0".join((scope.tenant, scope.kind, scope.owner, scope.subject))
-        return MessageKeys(xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed))
+        seed = xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed)
+        return partial(xxhash.xxh3_128_digest, seed=seed)
 
     def known(self, key: bytes) -> KnownMessage | None:
         """Return the entry of a message; None if it was not read yet."""
@@ -73,15 +78,6 @@ class ReadMessages:
 
     def add(self, key: bytes, known: KnownMessage) -> None:
         self._done.put(key, known)
-
-
-class MessageKeys:
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def of(self, raw: bytes) -> bytes:
-        """Return the key of a posted fragment, 16 bytes."""
-        return xxhash.xxh3_128_digest(raw, self._seed)
 
 
 # ---------------------------------------------------------------- one posted history
@@ -163,7 +159,7 @@ class PostedMessages:
         message = self._posted[index]
         if message.aside:  # elsewhere the user may write the same words
             return _Row(index, b"", None)
-        key = keys.of(message.raw)
+        key = keys(message.raw)
         known = done.known(key)
         if known is not None:
             return _Row(index, key, known)

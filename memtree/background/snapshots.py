@@ -184,12 +184,14 @@ ID = "1"
 
 
 class ModelSnapshots:
-    """A `SnapshotWriter` that calls a model."""
+    """Summarises parts of conversations by a model."""
 
     def __init__(self, summarizer: Summarizer, spending: Spending) -> None:
         self._summarizer, self._spending = summarizer, spending
 
     async def write(self, history: History, start: int, end: int) -> str:
+        """Summarise messages [start, end). Returns "" if the model wrote nothing usable. Raises
+        `Unavailable` if the call should be repeated later."""
         task = await asyncio.to_thread(_task, history, start, end)
         if not task.sources:
             return ""
@@ -245,15 +247,6 @@ class SnapshotStore(MemoryStore, ExtractedMessages, Protocol):
     """Ports of the store that snapshots need."""
 
 
-class SnapshotWriter(Protocol):
-    """A model that summarises a part of a conversation."""
-
-    async def write(self, history: History, start: int, end: int) -> str:
-        """Summarise messages [start, end). Returns "" if the model wrote nothing usable. Raises
-        `Unavailable` if the call should be repeated later."""
-        ...
-
-
 class SnapshotKeeper:
     """Stores snapshots of conversations, and remembers which it has stored. One per process.
     `most`: memories that a tenant may have."""
@@ -264,7 +257,7 @@ class SnapshotKeeper:
         saving: MemorySaving,
         clock: Clock,
         new_id: Callable[[], str],
-        writer: SnapshotWriter | None = None,
+        writer: ModelSnapshots | None = None,
         *,
         most: int = 0,
         cache_bytes: int = CacheLimits.of().snapshots,

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memtree.background.jobs import BACK_OFF_LIMIT, Backlog, Jobs, StageTotals, SummaryJob, waiting
@@ -25,13 +26,13 @@ from memtree.background.summary_calls import (
     RunningCalls,
     SummaryCaller,
 )
-from memtree.background.summary_scheduler import GATHER, PARALLEL, DayLimits, ModelHealth, Scheduler
+from memtree.background.summary_scheduler import GATHER, PARALLEL, ModelHealth, Scheduler
 from memtree.conversation.history import History
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.ports.queues import Pending, SummaryStatus
+from memtree.process.bounded import remember
 from memtree.summaries import batching
-from memtree.summaries.batching import CallBatch, Kinds
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds
 from memtree.tree.node import Node
 from memtree.tree.work import NodeWork
 
@@ -61,7 +62,8 @@ class InProcessSummaries:
         self.jobs: Jobs[SummaryJob] = Jobs(max_tries=max_tries)
         self.scheduler = Scheduler(parallel, gather)
         self._calls = RunningCalls(caller, caller.clock, self._ended)
-        self._limits, self._health = DayLimits(), ModelHealth()
+        self._limited: OrderedDict[str, int] = OrderedDict()  # tenant -> day of its limit
+        self._health = ModelHealth()
         # number of callers in `join`: while there are any, no call waits for more nodes
         self._joins = 0
         self._task: asyncio.Task[None] | None = None
@@ -251,12 +253,12 @@ class InProcessSummaries:
         self.jobs.retry(job, now, error.code, wait)
 
     def _at_limit(self, tenant: str) -> bool:
-        return self._limits.reached(tenant, self._spending.today)
+        return self._limited.get(tenant) == self._spending.today
 
     def _stop(self, tenant: str) -> None:
         """Stop a tenant that has reached its day's limit: no more calls until a post on another
         day."""
-        self._limits.stop(tenant, self._spending.today)
+        remember(self._limited, tenant, self._spending.today)
         log.info("summaries.limit_reached tenant=%s", tenant[:10])
         for job in self.jobs.of(tenant):
             self.jobs.give_up(job)

@@ -1,5 +1,5 @@
 """Choose the next job to make a call for: fair between tenants, no node twice, waiting for fuller
-calls; and know the tenants for which no call is made.
+calls; and know whose drafts the model fails.
 
     job = scheduler.pick(jobs, now)              # None: nothing to do before `wake_times`
     busy = scheduler.served(job, now)            # its turn; nodes of the tenant under way
@@ -9,8 +9,7 @@ calls; and know the tenants for which no call is made.
     ...
     scheduler.ended(job, batch)                  # frees its nodes
 
-Decisions only: no task, no clock, no store. `now` is always monotonic seconds, `day` is days since
-1970 (UTC).
+Decisions only: no task, no clock, no store. `now` is always monotonic seconds.
 """
 
 from __future__ import annotations
@@ -29,21 +28,6 @@ from memtree.summaries.batching import CallBatch
 # model, or with the text. Such calls must neither be paid for at full speed nor delay other
 # tenants.
 USELESS = 8
-
-
-class DayLimits:
-    """Tenants that have reached their limit, with the day of it."""
-
-    def __init__(self) -> None:
-        self._days: OrderedDict[str, int] = OrderedDict()
-
-    def reached(self, tenant: str, day: int) -> bool:
-        """Return True if the tenant has reached its limit on this day."""
-        return self._days.get(tenant) == day
-
-    def stop(self, tenant: str, day: int) -> None:
-        """Note that the tenant has reached its limit on this day."""
-        remember(self._days, tenant, day)
 
 
 class ModelHealth:

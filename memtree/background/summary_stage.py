@@ -15,7 +15,7 @@ from memtree.errors import BadRequest, importing
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CompletedSummaries
 
 if TYPE_CHECKING:
     from memtree.models.chat_endpoint import ChatEndpoint

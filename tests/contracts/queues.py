@@ -19,7 +19,7 @@ from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CompletedSummaries
 from memtree.tree.work import LeafWork, NodeWork
 from memtree_indexer.connection import RedisConnection
 from memtree_indexer.outbox import Outbox

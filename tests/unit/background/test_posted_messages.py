@@ -88,8 +88,8 @@ async def test_of_a_chat_that_grows_only_what_is_new_is_read() -> None:
     [new] = await found(more, done)
     assert (new.index, new.message.text) == (7, "I like jazz.")
     # What others said was put down at once, and is not parsed again.
-    assert done.known(keys.of(TALK[2].raw)) == KnownMessage(by_user=False)
-    assert done.known(keys.of(TALK[1].raw)) == KnownMessage(by_user=True)
+    assert done.known(keys(TALK[2].raw)) == KnownMessage(by_user=False)
+    assert done.known(keys(TALK[1].raw)) == KnownMessage(by_user=True)
     other = done.keys(Scope.of_user("t", "other"))
     assert done.known(other.of(TALK[1].raw)) is None
 

@@ -10,13 +10,13 @@ def test_keys_differ_by_scope_and_process() -> None:
     done = ReadMessages(1)
     raw = b'{"role":"user","content":"I live in Rome"}'
     keys = {
-        done.keys(Scope.of_user("t")).of(raw),
-        done.keys(Scope.of_user("t", "a")).of(raw),
-        done.keys(Scope.of_user("u")).of(raw),
-        ReadMessages(2).keys(Scope.of_user("t")).of(raw),
+        done.keys(Scope.of_user("t"))(raw),
+        done.keys(Scope.of_user("t", "a"))(raw),
+        done.keys(Scope.of_user("u"))(raw),
+        ReadMessages(2).keys(Scope.of_user("t"))(raw),
     }
     assert len(keys) == 4
-    assert done.keys(Scope.of_user("t")).of(raw) in keys
+    assert done.keys(Scope.of_user("t"))(raw) in keys
 
 
 def test_those_that_were_used_least_lately_go_when_it_is_full() -> None:

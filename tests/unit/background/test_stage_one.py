@@ -12,11 +12,11 @@ import sys
 import pytest
 
 from memtree.background import child_process
-from memtree.background.children import Children
 from memtree.background.stage_one import (
     INLINE_TOKENS,
     STRETCH_TOKENS,
     THREAD_TOKENS,
+    Children,
     StageOne,
 )
 from memtree.errors import Unavailable

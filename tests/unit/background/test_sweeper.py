@@ -6,8 +6,8 @@ import asyncio
 from typing import cast
 
 from memtree.background.embedding_queue import NoQueue
+from memtree.background.runtime import Sweeper
 from memtree.background.stage_one import StageOne
-from memtree.background.sweeper import Sweeper
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.memories.book import MemoryBook

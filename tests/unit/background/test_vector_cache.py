@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from memtree.background.vector_cache import ROW_BYTES, VectorCache
+from memtree.background.embedding_queue import ROW_BYTES, VectorCache
 from memtree.errors import EmbedderUnavailable
 from tests.fakes import HashingEmbedder
 

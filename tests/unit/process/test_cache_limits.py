@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtree.background.embedding_queue import VectorCache
 from memtree.background.posted_messages import KnownMessage, ReadMessages
-from memtree.background.vector_cache import VectorCache
 from memtree.config import Settings
 from memtree.context.caches.caches import CorpusCache, NodeCache, PassedHistories
 from memtree.context.caches.known_tree import EMPTY_TREE

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.summaries import batching
-from memtree.summaries.batching import CallBatch, Kinds, batch, ready, shares
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds, batch, ready, shares
 from memtree.summaries.prompts import CHAT, CODING, FICTION
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk

@@ -1,9 +1,9 @@
-"""Who is not asked for: the day's limit, and a model that is down or of no use."""
+"""Who is not asked for: a model that is down or of no use."""
 
 from __future__ import annotations
 
 from memtree.background.summary_calls import CallOutcome
-from memtree.background.summary_scheduler import USELESS, DayLimits, ModelHealth
+from memtree.background.summary_scheduler import USELESS, ModelHealth
 
 NODES = [bytes([n]) for n in range(2 * USELESS)]
 
@@ -15,14 +15,6 @@ def written(*nodes: bytes) -> CallOutcome:
 def kept(*nodes: bytes) -> CallOutcome:
     """Both drafts of these were rejected."""
     return CallOutcome(done=frozenset(nodes), kept=frozenset(nodes))
-
-
-def test_a_limit_is_reached_for_one_tenant_and_one_day():
-    limits = DayLimits()
-    limits.stop("t", 20_000)
-    assert limits.reached("t", 20_000)
-    assert not limits.reached("t", 20_001)
-    assert not limits.reached("other", 20_000)
 
 
 def test_a_model_is_useless_to_a_tenant_after_so_many_nodes_in_a_row():
