@@ -91,7 +91,7 @@ async def test_of_a_chat_that_grows_only_what_is_new_is_read() -> None:
     assert done.known(keys(TALK[2].raw)) == KnownMessage(by_user=False)
     assert done.known(keys(TALK[1].raw)) == KnownMessage(by_user=True)
     other = done.keys(Scope.of_user("t", "other"))
-    assert done.known(other.of(TALK[1].raw)) is None
+    assert done.known(other(TALK[1].raw)) is None
 
 
 async def test_after_a_play_began_the_user_speaks_for_somebody_else_in_later_requests_too() -> None:
