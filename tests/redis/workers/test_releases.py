@@ -17,7 +17,7 @@ from memtree_indexer.payloads import tenant_name
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import embedded, submit
 
-BEFORE, NOW = "indexer.redis.rq_job.run", "memtree_indexer.rq_worker.run"
+BEFORE, NOW = "indexer.redis.rq_job.run", "memtree_indexer.redis.rq_job.run"
 
 
 @pytest.mark.parametrize("name", [BEFORE, NOW])
