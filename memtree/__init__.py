@@ -14,9 +14,8 @@ from memtree.errors import MemTreeError
 if TYPE_CHECKING:
     from memtree.library.blocking import MemTreeSync, SavedMemoriesSync
     from memtree.library.blocking import open_memory_sync as open_sync
-    from memtree.library.memory import Compressed, MemTree, Passage
+    from memtree.library.memory import Compressed, MemTree, Passage, SavedMemories
     from memtree.library.memory import open_memory as open
-    from memtree.library.saved_memories import SavedMemories
 
 __version__ = "1.0.0rc2"
 

@@ -26,8 +26,8 @@ from memtree.settings.data_folder import (
     how_to_move,
     is_left_behind,
 )
-from memtree.settings.setting_checks import CHECKS
 from memtree.settings.setting_values import (
+    CHECKS,
     PASSTHROUGH_ROUTES,
     READERS,
     TYPES,

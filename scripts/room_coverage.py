@@ -23,12 +23,10 @@ SLACK = 0.5  # percent
 
 
 def room_of(path: str) -> str:
-    """`proxy/memtree_proxy/chat/reply.py` -> `memtree_proxy/chat`. The rooms of `background` are
-    counted one by one."""
+    """`proxy/memtree_proxy/chat/reply.py` -> `memtree_proxy/chat`."""
     parts = PurePosixPath(path).parts
     start = next(place for place, part in enumerate(parts) if part.startswith("memtree"))
-    depth = 3 if parts[start + 1 : start + 2] == ("background",) else 2
-    return "/".join(parts[start : start + depth])
+    return "/".join(parts[start : start + 2])
 
 
 def coverage_by_room(report: Mapping[str, Any]) -> dict[str, float]:

@@ -30,7 +30,7 @@ import msgspec
 
 from memtree.conversation.message import Message
 from memtree.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
-from memtree.models.embedders.query_cache import QueryCache
+from memtree.models.query_cache import QueryCache
 from memtree.ranking import fusion
 from memtree.text import tokens
 from memtree.unfolding.memory_message import memory_text

@@ -20,7 +20,7 @@ from benchmarks.data import Capture, Data, joined, turns
 from benchmarks.invariants import OVERHEAD, RESULTS, SYSTEM, Reply, size
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
-from memtree.background.embedding.queue import NoQueue
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import Runtime, SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message

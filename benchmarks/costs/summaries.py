@@ -17,10 +17,10 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.open import SummaryStage
+from memtree.background.stage_one import StageOne
+from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import UNHURRIED, CompressRequest

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 
 from benchmarks.extraction import conversations
 from benchmarks.extraction.conversations import ExtractionScore, LabelledConversation, Said
-from memtree.background.extracting.metered_model import MeteredModel
-from memtree.background.extracting.model_reader import ModelReader
+from memtree.background.model_readers import ModelReader
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.open import open_endpoint
-from memtree.background.summarizing.spending import Spending
+from memtree.background.spending import MeteredModel, Spending
+from memtree.background.summary_stage import open_endpoint
 from memtree.config import Settings
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.message_extraction import UserMessage

@@ -19,7 +19,7 @@ from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.models.embedders.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import LocalEmbedder
 from memtree.stores import Memories
 
 DEPTHS = (3, 5)

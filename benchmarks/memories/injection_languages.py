@@ -21,7 +21,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.language.everyday.sentences import LANGUAGES
 from memtree.memories.saving.duplicates import DuplicateCheck
-from memtree.models.embedders.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import LocalEmbedder
 from memtree.stores import RamStore, open_memories
 
 SIZES = {10: 5.0, 100: 5.0, 1_000: 10.0}  # memories: percent of messages that may get one

@@ -28,8 +28,8 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
-from memtree.models.embedders.local_embedder import LocalEmbedder
-from memtree.models.embedders.minilm.model import DIMENSIONS
+from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.minilm import DIMENSIONS
 from memtree.stores import Memories, open_memories, open_store
 from tests.programs.postgres import drop_schema, store_url
 

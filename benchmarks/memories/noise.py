@@ -26,7 +26,7 @@ from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
-from memtree.models.embedders.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import LocalEmbedder
 from memtree.ports.models import Matrix
 from memtree.ranking.relevance_scale import HALF
 from memtree.stores import RamStore, open_memories

@@ -19,7 +19,7 @@ from memtree.memories.relation.relation import Relation, compare
 from memtree.memories.search.query import Query
 from memtree.memories.search.query_vectors import QueryVectors
 from memtree.memories.search.vector_bytes import Vector
-from memtree.models.embedders.local_embedder import SCALE, LocalEmbedder
+from memtree.models.local_embedder import SCALE, LocalEmbedder
 
 CASES = Path(__file__).parents[1] / "cases"
 FILES = ("relation.txt", "relation_later.txt", "relation_last.txt", "relation_final.txt")

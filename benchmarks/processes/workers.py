@@ -23,9 +23,9 @@ from memtree.conversation.history import History, read
 from memtree.conversation.message import Volatile
 from memtree.stores import RamStore
 from memtree.tree.work import LeafWork
-from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.jobs.outbox import Outbox
-from memtree_indexer.redis.queue import RedisQueue
+from memtree_indexer.connection import RedisConnection
+from memtree_indexer.outbox import Outbox
+from memtree_indexer.redis_queues import RedisQueue
 from tests.made.embeddings import serving
 from tests.made.summaries import Summaries
 from tests.made.summaries import serving as serving_summaries

@@ -26,7 +26,7 @@ from benchmarks.quality.views import EXTRACTION, MODEL, open_summarised, views
 from benchmarks.report import Row, promises
 from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
-from memtree.background.summarizing.call import CallTotals
+from memtree.background.summary_calls import CallTotals
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.btree import walk

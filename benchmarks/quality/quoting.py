@@ -14,11 +14,11 @@ from pathlib import Path
 
 from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import Runtime, SystemClock
-from memtree.background.summarizing.open import SummaryStage
+from memtree.background.stage_one import StageOne
+from memtree.background.summary_stage import SummaryStage
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.models import SummaryDrafts, Usage

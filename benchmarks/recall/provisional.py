@@ -21,7 +21,7 @@ from benchmarks.subject import (
     share,
     with_parts,
 )
-from memtree.background.embedding.queue import NoQueue
+from memtree.background.embedding_queue import NoQueue
 from memtree.context.context_memory import CompressRequest
 from memtree.context.state import State
 

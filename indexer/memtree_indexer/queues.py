@@ -13,7 +13,7 @@ from memtree.ports.store import Store
 from memtree.settings.setting_values import INPROCESS
 
 if TYPE_CHECKING:
-    from memtree_indexer.redis.client import RedisQueues
+    from memtree_indexer.redis_queues import RedisQueues
 
 IN_REDIS = "a queue in Redis", "redis", "queue"  # for `importing`
 
@@ -36,7 +36,7 @@ def open_redis_queues(
         return None
     refuse_own_memory(settings)
     with importing(*IN_REDIS):
-        from memtree_indexer.redis.client import RedisQueues  # noqa: PLC0415  the optional `redis` extra
+        from memtree_indexer.redis_queues import RedisQueues  # noqa: PLC0415  the optional `redis` extra
     try:
         return RedisQueues.of(settings, store, clock, embedder)
     # caused by the URL's query; not shown, since it may contain a password

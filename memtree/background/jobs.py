@@ -1,19 +1,21 @@
-"""Queue of background jobs in memory: bounded, one job a conversation.
+"""Queue of background jobs in memory: bounded, one job a conversation; and its progress in numbers.
 
 A job's name is (tenant, address where work starts), so a growing chat keeps one job and the newest
 payload wins; messages removed by a revert are not in it, and disappear with the old job. Jobs hold
 message text, in memory only, until their work is done.
 
 Retries are counted here, with exponential backoff. This file neither does the work nor chooses the
-next job (`embedding/queue.py`, `summarizing/scheduler.py`).
+next job (`embedding_queue.py`, `summary_scheduler.py`). Every queue has a `Backlog`, wherever it
+keeps its jobs; workers count in a `StageTotals`. Prometheus is left to
+`proxy/memtree_proxy/observability/metrics/index_metrics.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Generic, Protocol, TypeVar
@@ -23,6 +25,8 @@ from memtree.conversation.message_list import size_from
 from memtree.ports.queues import Pending
 from memtree.process import tracing
 from memtree.process.tracing import Tracer
+from memtree.tree.node import Node
+from memtree.tree.work import NodeWork
 
 log = logging.getLogger("memtree.indexer")
 
@@ -286,3 +290,72 @@ class Jobs(Generic[JobT]):
     async def join(self) -> None:
         """Wait until the queue is empty."""
         await self._idle.wait()
+
+
+# ---------------------------------------------------------------- jobs of stage 3
+
+NODE_BYTES = 5_000  # estimate for a decoded node
+
+
+@dataclass(slots=True, eq=False)
+class SummaryJob(Job[NodeWork]):
+    """`nodes`: the whole tree. `kinds`: kind of content by node, computed on demand."""
+
+    nodes: Mapping[bytes, Node] = field(default_factory=dict)
+    kinds: dict[bytes, str] = field(default_factory=dict)
+    # Monotonic seconds until which no call is made for it, unless something changes.
+    blocked: float = 0.0
+    # Its history was deleted: results of running calls are discarded.
+    forgotten: bool = False
+
+    def __post_init__(self) -> None:
+        Job.__post_init__(self)  # `super()` fails here: slots=True creates a new class
+        self.size += NODE_BYTES * len(self.nodes)
+
+
+# ---------------------------------------------------------------- progress in numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Waiting work of all tenants in one stage. `oldest`: seconds since the first submission of the
+    oldest waiting job, 0 if none waits."""
+
+    jobs: int = 0
+    tokens: int = 0
+    oldest: float = 0.0
+
+
+class PendingQueue(Protocol):
+    """A queue that reports its backlog."""
+
+    async def backlog(self) -> Backlog:
+        """Return the backlog. Raises `Unavailable` if it cannot be read at the moment."""
+        ...
+
+
+@dataclass(slots=True)
+class StageTotals:
+    """Work that this process has done in one stage: tokens indexed, seconds of work, batches by
+    outcome (`done`, or the code of the error)."""
+
+    tokens: int = 0
+    seconds: float = 0.0
+    batches: Counter[str] = field(default_factory=Counter)
+
+    def add(self, tokens: int, seconds: float) -> None:
+        """Count a finished batch."""
+        self.tokens += tokens
+        self.seconds += seconds
+        self.batches["done"] += 1
+
+    def fail(self, code: str) -> None:
+        """Count a failed batch, by the code of its error."""
+        self.batches[code] += 1
+
+
+def waiting(jobs: Iterable[Job[Any]], now: float) -> Backlog:
+    """Sum up jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
+    pending = [job for job in jobs if job.work]
+    oldest = min((job.since for job in pending), default=now)
+    return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from memtree.background.answering.memory_answers import MemoryAnswers, open_answers
-from memtree.background.extracting.open import ExtractionParts, open_extraction
-from memtree.background.extracting.queue import PATIENCE, ExtractionQueue
+from memtree.background.extraction import ExtractionParts, open_extraction
+from memtree.background.extraction_queue import PATIENCE, ExtractionQueue
+from memtree.background.memory_answers import MemoryAnswers, open_answers
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
 from memtree.memories.agents.agent_book import AgentBook

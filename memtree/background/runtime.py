@@ -10,34 +10,127 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
-from memtree.background.caches import ContextCaches
-from memtree.background.embedding.open import OpenedEmbedder, loaded, nothing, open_unloaded
-from memtree.background.embedding.queue import InProcessQueue, NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedder import OpenedEmbedder, loaded, nothing, open_unloaded
+from memtree.background.embedding_queue import InProcessQueue, NoQueue
 from memtree.background.memory_services import MemoryServices, open_memory_services
-from memtree.background.summarizing.open import SummaryStage, open_summarizer
-from memtree.background.sweeper import Sweeper
+from memtree.background.stage_one import StageOne
+from memtree.background.summary_stage import SummaryStage, open_summarizer
 from memtree.config import Settings
+from memtree.context.caches.caches import TreeCaches
+from memtree.context.caches.read_histories import ReadHistories
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
-from memtree.errors import EmbedderUnavailable
+from memtree.conversation.message_cache import MessageCache
+from memtree.errors import EmbedderUnavailable, Unavailable
+from memtree.memories.book import MemoryBook
 from memtree.ports.clock import Clock
 from memtree.ports.growth import Peers
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue, SummaryQueue
-from memtree.ports.store import Store
+from memtree.ports.store import Receipt, Store
 from memtree.process.bounded import SizedCache
+from memtree.process.cache_limits import CacheLimits
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.context.store import SqlStore
 from memtree.text import tokens
 
 log = logging.getLogger("memtree.indexer")
+
+INTERVAL = 3_600.0  # seconds
+FIRST = 30.0  # seconds after the start, so that it does not delay the first requests
+
+
+class Sweeper:
+    """Sweeps in the background. Call `start()` and `close()` in a running event loop."""
+
+    def __init__(
+        self,
+        memory: ContextMemory,
+        book: MemoryBook,
+        *,
+        interval: float = INTERVAL,
+        first: float = FIRST,
+    ) -> None:
+        self._memory, self._book = memory, book
+        self._interval, self._first = interval, first
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name="sweeper")
+
+    async def close(self) -> None:
+        """Stop. A running sweep finishes its transaction in the store's own thread."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def _run(self) -> None:
+        await self._keep_vectors()
+        await asyncio.sleep(self._first)
+        while True:
+            await self.sweep()
+            await asyncio.sleep(self._interval)
+
+    async def _keep_vectors(self) -> None:
+        try:
+            await self._memory.keep_vectors()
+        except Unavailable as error:
+            log.warning("retention.failed code=%s", error.code)
+
+    async def sweep(self) -> Receipt:
+        """Sweep once; if the store is unavailable, the next sweep does the work."""
+        try:
+            gone = await self._memory.sweep()
+            memories = await self._book.sweep()
+        except Unavailable as error:
+            log.warning("retention.failed code=%s", error.code)
+            return Receipt()
+        if any(gone):
+            log.info(
+                "retention.swept addresses=%d nodes=%d epochs=%d vectors=%d",
+                *gone[:2],
+                gone.epochs,
+                gone.vectors,
+            )
+        if memories:
+            log.info("retention.erased memories=%d", memories)
+        return gone
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCaches:
+    """Caches of `ContextMemory`, named as in `CacheLimits`."""
+
+    message_infos: MessageCache
+    read_histories: ReadHistories
+    trees: TreeCaches
+
+    @classmethod
+    def of(cls, limits: CacheLimits) -> ContextCaches:
+        return cls(
+            MessageCache(secrets.randbits(32), limits.message_infos),
+            ReadHistories(limits.read_histories),
+            TreeCaches.of(limits),
+        )
+
+    def by_name(self) -> Mapping[str, SizedCache]:
+        trees = {each.name: getattr(self.trees, each.name) for each in fields(self.trees)}
+        return {
+            "message_infos": self.message_infos,
+            "read_histories": self.read_histories,
+            **trees,
+        }
+
+
+# ---------------------------------------------------------------- the runtime
 
 
 class SystemClock:

@@ -48,7 +48,7 @@ from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatu
 from memtree.ports.store import ContextStore, Receipt
 from memtree.process import tracing
 from memtree.ranking.query import query_of
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CompletedSummaries
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding import explain
 from memtree.unfolding.explain import TreeView

@@ -9,8 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
-from memtree.library.memory import MemTree, open_memory
-from memtree.library.saved_memories import SavedMemories
+from memtree.library.memory import MemTree, SavedMemories, open_memory
 from memtree.tenant_names import LOCAL
 
 P = ParamSpec("P")

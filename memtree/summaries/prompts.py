@@ -22,10 +22,10 @@ model is told it may be; the goals are 1.25, 1.6 and 0.20, leaves have 594-656 t
     agents    1.07                             1.61  1.34  1.20  1.14               0.15
 
 A model is told 0.87 of the cap of a body: it counts roughly, and what goes over the cap by less
-than `checks.check.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
+than `check.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
 
 What this file does not do: call a model, read its answer (`replies.py`), judge it
-(`checks/check.py`).
+(`check.py`).
 """
 
 from __future__ import annotations

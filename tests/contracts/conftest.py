@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree.models.embedders.remote_embedder import RemoteEmbedder
+from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.remote import KEY
 from tests.made.embeddings import Embeddings, serving

@@ -10,21 +10,21 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.embedding_queue import InProcessQueue
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.open import SummaryStage
-from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
+from memtree.background.spending import DailyLimits, Spending, SummaryPrices
+from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CompletedSummaries
 from memtree.tree.work import LeafWork, NodeWork
-from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.jobs.outbox import Outbox
-from memtree_indexer.redis.queue import RedisQueue, RedisSummaries
-from memtree_indexer.redis.workers.worker import Worker, WorkerParts, quiet_rq
+from memtree_indexer.connection import RedisConnection
+from memtree_indexer.outbox import Outbox
+from memtree_indexer.redis_queues import RedisQueue, RedisSummaries
+from memtree_indexer.worker import Worker, WorkerParts, quiet_rq
 from tests.fakes import HashingEmbedder
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose

@@ -14,9 +14,8 @@ from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message, read_messages
-from memtree.summaries import batching
-from memtree.summaries.checks import numbers
-from memtree.summaries.checks.check import check
+from memtree.summaries import batching, numbers
+from memtree.summaries.check import check
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.btree import walk

@@ -6,15 +6,14 @@ from datetime import date
 
 import pytest
 
-from memtree.background.extracting.metered_model import MeteredModel
-from memtree.background.extracting.model_reader import ModelReader
+from memtree.background.model_readers import ModelReader
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.spending import TOKENS, Spending
+from memtree.background.spending import TOKENS, MeteredModel, Spending
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat.chat_endpoint import ChatEndpoint
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
-from memtree.summaries.checks import numbers
+from memtree.summaries import numbers
 
 pytestmark = pytest.mark.llm
 

@@ -7,14 +7,13 @@ from datetime import date
 
 import pytest
 
-from memtree.background.extracting.metered_model import MeteredModel
-from memtree.background.extracting.structured_model_reader import StructuredModelReader
+from memtree.background.model_readers import StructuredModelReader
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.spending import TOKENS, Spending
+from memtree.background.spending import TOKENS, MeteredModel, Spending
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat.chat_endpoint import ChatEndpoint
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
 
 pytestmark = pytest.mark.llm

@@ -14,8 +14,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from memtree.background.embedding.queue import InProcessQueue, NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue, NoQueue
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile

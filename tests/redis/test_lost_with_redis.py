@@ -10,8 +10,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.ports.queues import Pending
-from memtree_indexer.redis.jobs.ledger import CLOCK, EMBED
-from memtree_indexer.redis.jobs.payloads import tenant_name
+from memtree_indexer.ledger import CLOCK, EMBED
+from memtree_indexer.payloads import tenant_name
 from tests.contracts.queues import Chat, OverRedis, said
 from tests.programs.redis_server import redis_server
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop

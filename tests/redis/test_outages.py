@@ -12,12 +12,12 @@ import pytest
 from redis.exceptions import ResponseError
 
 from memtree.background.jobs import MAX_JOBS
-from memtree.background.summarizing.open import SummaryStage
+from memtree.background.summary_stage import SummaryStage
 from memtree.ports.queues import Pending
-from memtree_indexer.redis.jobs import outbox
-from memtree_indexer.redis.jobs.ledger import EMBED, JobLedger
-from memtree_indexer.redis.jobs.payloads import tenant_name
-from memtree_indexer.redis.workers.worker import Worker, WorkerParts
+from memtree_indexer import outbox
+from memtree_indexer.ledger import EMBED, JobLedger
+from memtree_indexer.payloads import tenant_name
+from memtree_indexer.worker import Worker, WorkerParts
 from tests.contracts.queues import Chat, said
 from tests.made.embeddings import Raw, Silence, Status
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop
@@ -179,7 +179,7 @@ async def test_nobody_to_work_is_told(desk):
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
 async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.redis.workers.time_slice.SUMMARY_SLICE", 1.0)
+    monkeypatch.setattr("memtree_indexer.time_slice.SUMMARY_SLICE", 1.0)
     monkeypatch.setattr("memtree.background.jobs.BACK_OFF", 0.01)
     one = await desk(always=wrong)
     chat = await Chat("a", said("alder", 14)).plant(one.store)

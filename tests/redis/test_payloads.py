@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.background.embedding.embed import segment_texts
+from memtree.background.embedding_queue import segment_texts
 from memtree.summaries.batching import sources
-from memtree_indexer.redis.jobs.payloads import (
+from memtree_indexer.payloads import (
     SHORT,
     contains,
     job_id,

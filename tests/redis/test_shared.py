@@ -11,10 +11,8 @@ import pytest
 
 from memtree.errors import QueueUnavailable
 from memtree.ports.growth import OWN, NoPeers, Peers
-from memtree_indexer.redis import build_lock
-from memtree_indexer.redis.build_lock import KEY, name
-from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.peers import RedisPeers
+from memtree_indexer.connection import RedisConnection
+from memtree_indexer.peers import KEY, RedisPeers, lock_name
 from tests.programs.redis_server import redis_server
 
 pytestmark = pytest.mark.slow
@@ -193,8 +191,8 @@ async def test_an_end_that_is_told_while_the_answer_comes_is_not_missed(server):
 
 
 async def test_a_turn_is_prolonged_while_it_is_held_and_then_let_go(server, monkeypatch):
-    monkeypatch.setattr(build_lock, "RENEW", 0.0001)
-    key = KEY + name("t", CHAIN[-1])
+    monkeypatch.setattr("memtree_indexer.peers.RENEW", 0.0001)
+    key = KEY + lock_name("t", CHAIN[-1])
     with server.client() as client:
         async with Process(server) as one:
             async with await one.shared.take("t", CHAIN):
@@ -207,7 +205,7 @@ async def test_a_turn_is_prolonged_while_it_is_held_and_then_let_go(server, monk
 async def test_who_waits_looks_again_when_the_turn_would_have_lapsed(server):
     """It may have been prolonged meanwhile."""
     async with two(server) as (one, other), await one.shared.take("t", CHAIN):
-        lapsing(other, name("t", CHAIN[-1]), 600_000)
+        lapsing(other, lock_name("t", CHAIN[-1]), 600_000)
         for _ in range(2):
             assert await other.shared.take("t", CHAIN) is None
 
@@ -215,7 +213,7 @@ async def test_who_waits_looks_again_when_the_turn_would_have_lapsed(server):
 async def test_the_turn_of_a_dead_process_lapses(server):
     async with two(server) as (dead, other):
         await dead.shared.take("t", CHAIN)  # never entered, so never prolonged
-        lapsing(other, name("t", CHAIN[-1]), 0)
+        lapsing(other, lock_name("t", CHAIN[-1]), 0)
         assert await other.shared.take("t", CHAIN) is None
         del other.shared.channel.ask
         assert await granted(other) is not OWN
@@ -278,7 +276,7 @@ async def test_nobody_lets_go_of_the_turn_of_another(server):
         turn = await one.shared.take("t", CHAIN)
         await turn.__aenter__()
         with server.client() as client:
-            key = KEY + name("t", CHAIN[-1])
+            key = KEY + lock_name("t", CHAIN[-1])
             client.set(key, "somebody", px=60_000)
             await turn.__aexit__(None, None, None)
             await one.shared.channel.drain()
@@ -433,7 +431,7 @@ async def test_a_request_that_is_cancelled_leaves_its_notice_owed(server, monkey
 
 
 async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.redis.peers.MAX_OWED", 3)
+    monkeypatch.setattr("memtree_indexer.peers.MAX_OWED", 3)
     async with two(own_server) as (one, other):
         own_server.stop()
         await until(lambda: not one.shared.live and not other.shared.live)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background.growing import child_process
-from memtree.background.growing.builder import (
+from memtree.background import child_process
+from memtree.background.stage_one import (
     INLINE_TOKENS,
     STRETCH_TOKENS,
     THREAD_TOKENS,
+    Children,
     StageOne,
 )
-from memtree.background.growing.children import Children
 from memtree.tree.growth import grow
 from tests.programs.loop_clock import LoopClock, settled
 from tests.programs.processes import descendants, needs_proc

@@ -123,8 +123,7 @@ def descendants_of_children(pid: int) -> set[int]:
 def test_who_comes_too_late_to_be_told_ends_at_once(before):
     """The parent was gone before the kernel was asked: another process is the parent by now."""
     script = (
-        f"{before}from memtree.background.growing.parent_death import end_with; "
-        "end_with(-1); print('on')"
+        f"{before}from memtree.background.parent_death import end_with; end_with(-1); print('on')"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert (ended.returncode, ended.stdout) == (-signal.SIGKILL, b"")

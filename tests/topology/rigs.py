@@ -15,7 +15,7 @@ import httpx
 from redis import Redis
 
 from deploy.topology import Shape, Topology, topology
-from memtree.background.embedding.open import open_embedder
+from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.stores import open_store
 from memtree_proxy.access.auth import tenant_id

@@ -16,7 +16,7 @@ from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.queues import Pending, SummaryQueue
 from memtree.ports.store import TreeStore
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CompletedSummaries
 from memtree.tree.node import Frontier, Node
 from memtree.tree.work import to_read
 

@@ -17,8 +17,7 @@ from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
-from memtree.settings.setting_checks import AUTO
-from memtree.settings.setting_values import without_password
+from memtree.settings.setting_values import AUTO, without_password
 from memtree.summaries.prompts import SourcePiece, leaf_task
 from memtree_proxy.checkups.finding import Finding, judged
 from memtree_proxy.checkups.model_terms import listed_models

@@ -27,7 +27,7 @@ from memtree_proxy.checkups.port_owner import port_owner
 from memtree_proxy.observability.setup import open_tracing
 
 if TYPE_CHECKING:
-    from memtree_indexer.redis.client import RedisQueues
+    from memtree_indexer.redis_queues import RedisQueues
 
 SQLITE = "sqlite:///"
 LOW_DISK = 1 << 30  # bytes; a million tokens are some 10 MB

@@ -18,7 +18,7 @@ from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from memtree.background.embedding.open import open_embedder
+from memtree.background.embedder import open_embedder
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
 from memtree_proxy.cli.drawing.console import open_console, styled

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.registry import Collector
 
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.progress import PendingQueue, StageTotals
+from memtree.background.embedding_queue import InProcessQueue
+from memtree.background.jobs import PendingQueue, StageTotals
 from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import importing

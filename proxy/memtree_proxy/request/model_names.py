@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _LONGEST = 200  # characters that are read
 _MARKS = "-@"
@@ -48,6 +51,17 @@ def beginning(model: str, known: Container[str]) -> str | None:
         if name not in _ROUTES:
             break
     return None
+
+
+def by_model(*rows: tuple[T, str]) -> dict[str, T]:
+    """Return a table by name, given a value and the names that have it in each row.
+
+    >>> by_model((8_192, "gpt-4 llama-3-8b"), (128_000, "gpt-4o"))
+    {'gpt-4': 8192, 'llama-3-8b': 8192, 'gpt-4o': 128000}
+    """
+    table = {name: value for value, names in rows for name in names.split()}
+    assert len(table) == sum(len(names.split()) for _, names in rows), "a name stands twice"
+    return table
 
 
 def _parts(model: str) -> list[str]:

@@ -20,160 +20,81 @@ from functools import lru_cache
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from memtree.settings.setting_values import OTHERS, input_price, price
-from memtree_proxy.request.model_names import bare, beginning
+from memtree_proxy.request.model_names import bare, beginning, by_model
 
 _MINUTES_5, _HOUR = 300.0, 3_600.0
 
-_CLAUDE = Prices(1.25, 0.10, _MINUTES_5)
-_CLAUDE_5_5 = Prices(1.25, 0.05, _MINUTES_5)
 _CLAUDE_FABLE_5_1 = Prices(1.25, 0.025, _MINUTES_5)  # also 5.2, and Mythos of the same number
-_UNCACHED = Prices(1.0, 1.0, _HOUR)  # OpenAI caches from gpt-4o on
 _HALF = Prices(1.0, 0.50, _HOUR)
 _QUARTER = Prices(1.0, 0.25, _HOUR)
 _FIFTH = Prices(1.0, 0.20, _HOUR)
 _TENTH = Prices(1.0, 0.10, _HOUR)
 _TWENTIETH = Prices(1.0, 0.05, _HOUR)
-_GPT_5_6 = Prices(1.25, 0.10, _HOUR)  # since gpt-5.6 OpenAI charges for cache writes
 _GLM = Prices(1.0, 0.19, _HOUR)
 _GROK = Prices(1.0, 0.16, _HOUR)
-_DEEPSEEK_FLASH = Prices(1.0, 0.02, _HOUR)
-_KIMI_TURBO = Prices(1.0, 0.13, _HOUR)
-_MINIMAX_M2 = Prices(1.25, 0.10, _HOUR)
 
-PRICES: Mapping[str, Prices] = {
+PRICES = by_model(
     # Anthropic: writes for five minutes, which is what a marker without `ttl` asks for; for an hour
     # they cost 2 (`Prices.for_an_hour`)
-    "claude": _CLAUDE,
-    "claude-opus-5-5": _CLAUDE_5_5,
-    "claude-opus-5.5": _CLAUDE_5_5,
-    "claude-sonnet-5-5": _CLAUDE_5_5,
-    "claude-sonnet-5.5": _CLAUDE_5_5,
-    "claude-fable-5-1": _CLAUDE_FABLE_5_1,
-    "claude-fable-5.1": _CLAUDE_FABLE_5_1,
-    "claude-fable-5-2": _CLAUDE_FABLE_5_1,
-    "claude-fable-5.2": _CLAUDE_FABLE_5_1,
-    "claude-mythos-5-1": _CLAUDE_FABLE_5_1,
-    "claude-mythos-5.1": _CLAUDE_FABLE_5_1,
-    "claude-mythos-5-2": _CLAUDE_FABLE_5_1,
-    "claude-mythos-5.2": _CLAUDE_FABLE_5_1,
-    # OpenAI: 5 to 60 minutes
-    "gpt-3.5-turbo": _UNCACHED,
-    "gpt-4": _UNCACHED,
-    "gpt-4o": _HALF,
-    "gpt-4.1": _QUARTER,
-    "codex-mini": _QUARTER,
-    "o1": _HALF,
-    "o1-mini": _HALF,
-    "o1-preview": _HALF,
-    "o3": _QUARTER,
-    "o3-mini": _HALF,
-    "o4-mini": _QUARTER,
-    "gpt-5": _TENTH,
-    "gpt-5.1": _TENTH,
-    "gpt-5.2": _TENTH,
-    "gpt-5.3": _TENTH,
-    "gpt-5.4": _TENTH,
-    "gpt-5.5": _TENTH,
-    "gpt-5.6": _GPT_5_6,
-    "gpt-6": _GPT_5_6,
-    "gpt-6.1": Prices(1.25, 0.05, _HOUR),
+    (Prices(1.25, 0.10, _MINUTES_5), "claude"),
+    (
+        Prices(1.25, 0.05, _MINUTES_5),
+        "claude-opus-5-5 claude-opus-5.5 claude-sonnet-5-5 claude-sonnet-5.5",
+    ),
+    (_CLAUDE_FABLE_5_1, "claude-fable-5-1 claude-fable-5.1 claude-fable-5-2 claude-fable-5.2"),
+    (_CLAUDE_FABLE_5_1, "claude-mythos-5-1 claude-mythos-5.1 claude-mythos-5-2 claude-mythos-5.2"),
+    # OpenAI: 5 to 60 minutes; it caches from gpt-4o on
+    (Prices(1.0, 1.0, _HOUR), "gpt-3.5-turbo gpt-4"),
+    (_HALF, "gpt-4o o1 o1-mini o1-preview o3-mini"),
+    (_QUARTER, "gpt-4.1 codex-mini o3 o4-mini"),
+    (_TENTH, "gpt-5 gpt-5.1 gpt-5.2 gpt-5.3 gpt-5.4 gpt-5.5"),
+    # since gpt-5.6 OpenAI charges for cache writes
+    (Prices(1.25, 0.10, _HOUR), "gpt-5.6 gpt-6"),
+    (Prices(1.25, 0.05, _HOUR), "gpt-6.1"),
     # Google: implicit caching, "90% discount" from 2.5 on, 95 % from 4 on
-    "gemini-2.5": _TENTH,
-    "gemini-3": _TENTH,
-    "gemini-3.1": _TENTH,
-    "gemini-3.5": _TENTH,
-    "gemini-3.6": _TENTH,
-    "gemini-3.7": _TENTH,
-    "gemini-3.8": _TENTH,
-    "gemini-4": _TWENTIETH,
-    "gemini-flash-latest": _TENTH,
-    "gemini-flash-lite-latest": _TENTH,
-    "gemini-pro-latest": _TENTH,
+    (_TENTH, "gemini-2.5 gemini-3 gemini-3.1 gemini-3.5 gemini-3.6 gemini-3.7 gemini-3.8"),
+    (_TENTH, "gemini-flash-latest gemini-flash-lite-latest gemini-pro-latest"),
+    (_TWENTIETH, "gemini-4"),
     # xAI
-    "grok-3": _QUARTER,
-    "grok-3-mini": _QUARTER,
-    "grok-4": _QUARTER,
-    "grok-4.1-fast": _QUARTER,
-    "grok-4.20": _GROK,
-    "grok-4.3": _GROK,
-    "grok-4.5": _QUARTER,
-    "grok-4.6": _QUARTER,
-    "grok-4.7": _QUARTER,
-    "grok-code-fast": _TENTH,
+    (_QUARTER, "grok-3 grok-3-mini grok-4 grok-4.1-fast grok-4.5 grok-4.6 grok-4.7"),
+    (_GROK, "grok-4.20 grok-4.3"),
+    (_TENTH, "grok-code-fast"),
     # DeepSeek: prices depend on the time of day, the ratio does not; the first two are the newest
     # flash
-    "deepseek-chat": _DEEPSEEK_FLASH,
-    "deepseek-reasoner": _DEEPSEEK_FLASH,
-    "deepseek-flash": _DEEPSEEK_FLASH,
-    "deepseek-v4-flash": _DEEPSEEK_FLASH,
-    "deepseek-v4-pro": Prices(1.0, 0.033, _HOUR),
+    (Prices(1.0, 0.02, _HOUR), "deepseek-chat deepseek-reasoner deepseek-flash deepseek-v4-flash"),
+    (Prices(1.0, 0.033, _HOUR), "deepseek-v4-pro"),
     # Moonshot
-    "kimi-k2": _QUARTER,
-    "kimi-k2-turbo": _KIMI_TURBO,
-    "kimi-k2-thinking-turbo": _KIMI_TURBO,
-    "kimi-k2.5": Prices(1.0, 0.17, _HOUR),
-    "kimi-k2.6": Prices(1.0, 0.17, _HOUR),
-    "kimi-k2.7-code": _FIFTH,
-    "kimi-k3": _TENTH,
-    "kimi-k3.1": _TENTH,
-    "kimi-k3.1-pro-highspeed": _TWENTIETH,
+    (_QUARTER, "kimi-k2"),
+    (Prices(1.0, 0.13, _HOUR), "kimi-k2-turbo kimi-k2-thinking-turbo"),
+    (Prices(1.0, 0.17, _HOUR), "kimi-k2.5 kimi-k2.6"),
+    (_FIFTH, "kimi-k2.7-code"),
+    (_TENTH, "kimi-k3 kimi-k3.1"),
+    (_TWENTIETH, "kimi-k3.1-pro-highspeed"),
     # Alibaba Cloud: implicit cache (the explicit one, requested by markers, is at 1.25/0.10/300)
-    "qwen-max": _FIFTH,
-    "qwen-plus": _FIFTH,
-    "qwen-turbo": _FIFTH,
-    "qwen3-max": _FIFTH,
-    "qwen3-coder-plus": _FIFTH,
-    "qwen4-max": _TWENTIETH,
+    (_FIFTH, "qwen-max qwen-plus qwen-turbo qwen3-max qwen3-coder-plus"),
+    (_TWENTIETH, "qwen4-max"),
     # Z.ai
-    "glm-4.5": _GLM,
-    "glm-4.6": _GLM,
-    "glm-4.7": _GLM,
-    "glm-5": _FIFTH,
-    "glm-5.2": _GLM,
-    "glm-5.3": _GLM,
+    (_GLM, "glm-4.5 glm-4.6 glm-4.7 glm-5.2 glm-5.3"),
+    (_FIFTH, "glm-5"),
     # MiniMax
-    "minimax-m2": _MINIMAX_M2,
-    "minimax-m2.1": _MINIMAX_M2,
-    "minimax-m2.5": _MINIMAX_M2,
-    "minimax-m3": _FIFTH,
-    "minimax-m3.1": _TENTH,
+    (Prices(1.25, 0.10, _HOUR), "minimax-m2 minimax-m2.1 minimax-m2.5"),
+    (_FIFTH, "minimax-m3"),
+    (_TENTH, "minimax-m3.1"),
     # Mistral: for requests with a `prompt_cache_key`
-    "mistral-large": _TENTH,
-    "mistral-medium": _TENTH,
-    "codestral": _TENTH,
-}
+    (_TENTH, "mistral-large mistral-medium codestral"),
+)
 
 # Tokens that a prompt must have to be cached, when the vendor's own API is used (`/messages`,
 # `/responses`); chat endpoints have rules of their own.
-SHORTEST_CACHED: Mapping[str, int] = {
-    "claude": 1_024,
-    "claude-haiku-4-5": 4_096,
-    "claude-haiku-4.5": 4_096,
-    "claude-opus-4-5": 4_096,
-    "claude-opus-4.5": 4_096,
-    "claude-opus-4-6": 4_096,
-    "claude-opus-4.6": 4_096,
-    "claude-opus-4-7": 2_048,
-    "claude-opus-4.7": 2_048,
-    "claude-opus-5": 512,
-    "claude-opus-5.5": 512,
-    "claude-sonnet-5-5": 512,
-    "claude-sonnet-5.5": 512,
-    "claude-haiku-5-5": 512,
-    "claude-haiku-5.5": 512,
-    "claude-fable": 512,
-    "claude-mythos": 512,
-    "gpt-4o": 1_024,
-    "gpt-4.1": 1_024,
-    "o1": 1_024,
-    "o3": 1_024,
-    "o4-mini": 1_024,
-    "codex-mini": 1_024,
-    "gpt-5": 1_024,
-    **dict.fromkeys((f"gpt-5.{minor}" for minor in range(1, 7)), 1_024),
-    "gpt-6": 1_024,
-    "gpt-6.1": 1_024,
-}
+SHORTEST_CACHED = by_model(
+    (1_024, "claude gpt-4o gpt-4.1 o1 o3 o4-mini codex-mini gpt-5 gpt-5.1 gpt-5.2 gpt-5.3 gpt-5.4"),
+    (1_024, "gpt-5.5 gpt-5.6 gpt-6 gpt-6.1"),
+    (4_096, "claude-haiku-4-5 claude-haiku-4.5 claude-opus-4-5 claude-opus-4.5 claude-opus-4-6"),
+    (4_096, "claude-opus-4.6"),
+    (2_048, "claude-opus-4-7 claude-opus-4.7"),
+    (512, "claude-opus-5 claude-opus-5.5 claude-sonnet-5-5 claude-sonnet-5.5 claude-haiku-5-5"),
+    (512, "claude-haiku-5.5 claude-fable claude-mythos"),
+)
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from memtree.background.memory_services import MemoryServices
-from memtree.background.summarizing.queue import InProcessSummaries
+from memtree.background.summary_queue import InProcessSummaries
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.sent_requests import SentRequests

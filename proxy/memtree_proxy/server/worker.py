@@ -26,10 +26,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memtree import __version__
-from memtree.background.embedding.open import open_embedder
-from memtree.background.progress import StageTotals
+from memtree.background.embedder import open_embedder
+from memtree.background.jobs import StageTotals
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.open import SummaryStage, open_summarizer
+from memtree.background.summary_stage import SummaryStage, open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
 from memtree.settings.setting_values import INPROCESS, without_password
@@ -41,7 +41,7 @@ from memtree_proxy.observability.metrics.process_metrics import ProcessMetrics
 from memtree_proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:
-    from memtree_indexer.redis.workers.worker import Worker, WorkerParts
+    from memtree_indexer.worker import Worker, WorkerParts
 
 log = logging.getLogger("memtree")
 
@@ -58,8 +58,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         )
     refuse_own_memory(settings)
     with importing(*IN_REDIS):
-        from memtree_indexer.redis.connection import blocking  # noqa: PLC0415  the `redis` extra
-        from memtree_indexer.redis.workers.worker import open_workshop  # noqa: PLC0415
+        from memtree_indexer.connection import blocking  # noqa: PLC0415  the `redis` extra
+        from memtree_indexer.worker import open_workshop  # noqa: PLC0415
     try:
         blocking(settings.queue).close()
     except (TypeError, ValueError):  # not shown, since it may contain a password
@@ -78,7 +78,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
     """Open store, embedder and summariser of this process."""
-    from memtree_indexer.redis.workers.worker import WorkerParts  # noqa: PLC0415
+    from memtree_indexer.worker import WorkerParts  # noqa: PLC0415
 
     store = await asyncio.to_thread(open_store, settings.store)
     try:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
 from memtree.errors import NoUpstream
-from memtree.settings.setting_checks import AUTO
+from memtree.settings.setting_values import AUTO
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import AUTHORIZATION, X_API_KEY
 from memtree_proxy.upstream.client import Upstream

@@ -9,10 +9,9 @@ import logging
 import pytest
 
 from memtree.errors import SummarizerUnavailable
-from memtree.models.chat import chat_completion
-from memtree.models.chat.chat_endpoint import ChatEndpoint
-from memtree.models.chat.response_format import SPARE
-from memtree.models.chat.summarizer import ChatSummarizer
+from memtree.models import chat_completion
+from memtree.models.chat_endpoint import ChatEndpoint, ChatSummarizer
+from memtree.models.chat_reply import SPARE
 from memtree.summaries import prompts
 from memtree.summaries.prompts import CHAT, SourcePiece, leaf_task, prompt
 from memtree.text import tokens

@@ -8,13 +8,12 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from memtree.background.embedding.open import open_embedder
+from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.models.embedders.local_embedder import LocalEmbedder
-from memtree.models.embedders.minilm.model import MODEL, TOKENIZER
-from memtree.models.embedders.minilm.packaged_file import PackagedFile
-from memtree.models.embedders.remote_embedder import RemoteEmbedder
+from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.minilm import MODEL, TOKENIZER, PackagedFile
+from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
 from tests.fakes import HashingEmbedder
 from tests.made.embeddings import Embeddings, serving

@@ -20,15 +20,14 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
-from memtree.models.embedders.relevance_calibration import texts
-from memtree.models.embedders.remote_embedder import CALIBRATION, RemoteEmbedder
+from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder, calibration_texts
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed
 from tests.made.embeddings import Embeddings, Status, serving
 from tests.programs.sessions import chat
 
 NEEDLE = "The vault code is 7319."
-OWN = {text for name in CALIBRATION for text in texts(name)}
+OWN = {text for name in CALIBRATION for text in calibration_texts(name)}
 
 
 def asking() -> CompressRequest:

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.embedders import relevance_calibration
-from memtree.models.embedders.embedding_batches import HARMLESS
-from memtree.models.embedders.relevance_calibration import texts
-from memtree.models.embedders.remote_embedder import CALIBRATION, RemoteEmbedder
+from memtree.models import remote_embedder
+from memtree.models.embedding_endpoint import HARMLESS
 from memtree.models.openai_client import SENT, retry_after
+from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder, calibration_texts
 from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
 from tests.made.embeddings import (
     Endless,
@@ -75,11 +74,11 @@ async def test_threshold_and_scale_are_measured_in_one_call(endpoint, opened):
     await one.warm_up()
     await one.warm_up()
     (asked,) = endpoint.asked
-    assert asked.texts == [text for name in CALIBRATION for text in texts(name)]
+    assert asked.texts == [text for name in CALIBRATION for text in calibration_texts(name)]
     rows = await one.embed(asked.texts)
     questions, passages, *others = np.split(rows, [8, 16, 32, 40])
-    assert one.relevant == pytest.approx(relevance_calibration.relevant(questions, passages))
-    scale = relevance_calibration.scale(*others)
+    assert one.relevant == pytest.approx(remote_embedder.measured_relevance(questions, passages))
+    scale = remote_embedder.measured_scale(*others)
     assert (one.scale.half, one.scale.strong) == pytest.approx((scale.half, scale.strong))
 
 
@@ -88,7 +87,7 @@ async def test_a_threshold_that_is_given_is_kept_and_the_scale_is_measured(endpo
     before = one.scale
     await one.warm_up()
     (asked,) = endpoint.asked
-    assert asked.texts == [text for name in CALIBRATION[2:] for text in texts(name)]
+    assert asked.texts == [text for name in CALIBRATION[2:] for text in calibration_texts(name)]
     assert one.relevant == 0.3
     assert one.scale != before
 
@@ -97,7 +96,7 @@ def test_the_scale_lies_between_strangers_and_paraphrases():
     # Rows with a common direction: cosines of 0.7 for what differs, 1 for what is the same.
     common = np.full((20, 1), 0.7**0.5)
     rows = np.concatenate([common, np.eye(20) * 0.3**0.5], axis=1).astype(np.float32)
-    scale = relevance_calibration.scale(np.repeat(rows[:8], 2, axis=0), rows[:8], rows[8:])
+    scale = remote_embedder.measured_scale(np.repeat(rows[:8], 2, axis=0), rows[:8], rows[8:])
     assert scale.half == pytest.approx(0.7, abs=1e-3)
     assert scale.strong == pytest.approx(0.98)
 
@@ -105,7 +104,7 @@ def test_the_scale_lies_between_strangers_and_paraphrases():
 @pytest.mark.parametrize("row", [0.0, 1.0, -1.0, float("nan")])
 def test_any_model_has_a_scale(row):
     rows = np.full((16, 4), row, np.float32)
-    scale = relevance_calibration.scale(rows, rows[:8], rows[:12])
+    scale = remote_embedder.measured_scale(rows, rows[:8], rows[:12])
     assert 0 < scale.half < scale.strong < 1
 
 
@@ -113,7 +112,7 @@ def test_the_threshold_lies_between_floor_and_answers():
     # Rows with a common direction: cosines of 0.7 for what differs, 1 for what answers.
     common = np.full((8, 1), 0.7**0.5)
     rows = np.concatenate([common, np.eye(8) * 0.3**0.5], axis=1).astype(np.float32)
-    assert relevance_calibration.relevant(rows, rows) == pytest.approx(0.7 + 0.3 * 2 / 3)
+    assert remote_embedder.measured_relevance(rows, rows) == pytest.approx(0.7 + 0.3 * 2 / 3)
 
 
 async def test_what_is_empty_is_not_sent(endpoint, embedder):

@@ -8,9 +8,8 @@ import asyncio
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.circuit_breaker import CircuitBreaker
-from memtree.models.embedders.embedding_batches import HARMLESS
-from memtree.models.embedders.remote_embedder import RELEVANT
+from memtree.models.embedding_endpoint import HARMLESS
+from memtree.models.remote_embedder import RELEVANT, CircuitBreaker
 from tests.contracts.remote import TEXT, Hand, arrived, probed, probes
 from tests.made.embeddings import Silence, Status, in_order
 

@@ -8,10 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memtree.errors import SummarizerUnavailable
-from memtree.models.chat.chat_endpoint import ChatEndpoint
-from memtree.models.chat.summarizer import ChatSummarizer
+from memtree.models.chat_endpoint import ChatEndpoint, ChatSummarizer
 from memtree.ports.models import Summarizer
-from memtree.summaries.checks.check import check
+from memtree.summaries.check import check
 from memtree.summaries.prompts import CHAT, CODING, SourcePiece, leaf_task, node_task, prompt
 from memtree.summaries.replies import mended
 from memtree.text import tokens

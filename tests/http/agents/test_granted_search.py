@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.background.answering import memory_answers
+from memtree.background import memory_answers
 from memtree.memories.grants.grant import Chain, SignedGrant
 from memtree.memories.grants.grant_json import header_of
 from memtree.memories.memory import MemoryChange

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.growing.builder import INLINE_TOKENS, StageOne
-from memtree.background.progress import Backlog, StageTotals
+from memtree.background.embedding_queue import InProcessQueue
+from memtree.background.jobs import Backlog, StageTotals
+from memtree.background.stage_one import INLINE_TOKENS, StageOne
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.stores import RamStore

@@ -15,7 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.background.runtime import Runtime, open_runtime
-from memtree.background.summarizing.open import open_summarizer
+from memtree.background.summary_stage import open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree_proxy.cli.history import history_commands

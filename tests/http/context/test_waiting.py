@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.growing.builder import StageOne
+from memtree.background.stage_one import StageOne
 from memtree.errors import ContextOverflow
 from memtree.ports.growth import Keep
 from memtree.tree.growth import GrownTree, Tail

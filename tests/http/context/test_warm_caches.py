@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.caches import ContextCaches
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
+from memtree.background.runtime import ContextCaches
+from memtree.background.stage_one import StageOne
 from memtree.context.caches.caches import PassedHistories
 from memtree.context.context_memory import ContextMemory
 from memtree.process.cache_limits import CacheLimits

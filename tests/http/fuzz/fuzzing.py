@@ -20,10 +20,10 @@ from urllib.parse import unquote
 
 from starlette.types import Message
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import httpx
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText, PostedSizes

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.ports.request_log import ALL
 from memtree.stores import RamStore

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.stores import open_store
 from memtree_proxy.access.auth import KEYS_SECONDS, Gate

@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from memtree.background.extracting.metered_model import MeteredModel
 from memtree.background.runtime import SystemClock
-from memtree.background.summarizing.spending import Spending
+from memtree.background.spending import MeteredModel, Spending
 from memtree.config import Settings
 from memtree.stores import RamStore
 from memtree_proxy.mcp.definitions import TOOLS

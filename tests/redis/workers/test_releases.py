@@ -11,9 +11,9 @@ import types
 
 import pytest
 
-from memtree_indexer.redis.jobs import ledger
-from memtree_indexer.redis.jobs.ledger import EMBED, JobLedger
-from memtree_indexer.redis.jobs.payloads import tenant_name
+from memtree_indexer import ledger
+from memtree_indexer.ledger import EMBED, JobLedger
+from memtree_indexer.payloads import tenant_name
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import embedded, submit
 

@@ -10,7 +10,7 @@ import pytest
 
 from memtree.background.jobs import Job, Jobs
 from memtree.conversation.message import Message
-from memtree_indexer.redis.jobs.ledger import (
+from memtree_indexer.ledger import (
     EMBED,
     JobEntry,
     JobLedger,
@@ -18,7 +18,7 @@ from memtree_indexer.redis.jobs.ledger import (
     NewJob,
     SliceOutcome,
 )
-from memtree_indexer.redis.jobs.payloads import SHORT, job_id, tenant_name
+from memtree_indexer.payloads import SHORT, job_id, tenant_name
 from tests.properties.strategies import history_of
 
 TENANT = "alder"

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.indexing import indexing
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.peers import RedisPeers
+from memtree_indexer.connection import RedisConnection
+from memtree_indexer.peers import RedisPeers
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.programs.redis_server import RedisServer, redis_server

@@ -12,13 +12,12 @@ import pytest
 
 from memtree.background.runtime import SystemClock
 from memtree.ports.queues import Pending
-from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.jobs import ledger as ledgers
-from memtree_indexer.redis.jobs.ledger import EMBED, JobName, SliceOutcome
-from memtree_indexer.redis.jobs.payloads import job_id, tenant_name, unpack
-from memtree_indexer.redis.peers import RedisPeers
-from memtree_indexer.redis.workers.recovery import QueueRecovery, missing
-from memtree_indexer.redis.workers.worker import WorkerParts, open_workshop
+from memtree_indexer import ledger as ledgers
+from memtree_indexer.connection import RedisConnection
+from memtree_indexer.ledger import EMBED, JobName, SliceOutcome
+from memtree_indexer.payloads import job_id, tenant_name, unpack
+from memtree_indexer.peers import RedisPeers
+from memtree_indexer.worker import QueueRecovery, WorkerParts, missing, open_workshop
 from memtree_proxy.observability.log import Tally
 from memtree_proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said
@@ -160,8 +159,8 @@ class SlowToEmbed(SystemClock):
 
 
 async def test_a_slice_whose_time_is_up_after_the_look_up_embeds_a_batch(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.redis.workers.time_slice.EMBED_SLICE", 0.0)
-    monkeypatch.setattr("memtree_indexer.redis.workers.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.time_slice.EMBED_SLICE", 0.0)
+    monkeypatch.setattr("memtree_indexer.time_slice.BATCH_TOKENS", 1)
     chat = await Chat("a", said("wolfsbane", 3)).plant(bench.store)
     submit(bench, chat)
     await bench.work()
@@ -169,8 +168,8 @@ async def test_a_slice_whose_time_is_up_after_the_look_up_embeds_a_batch(bench, 
 
 
 async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.redis.workers.time_slice.EMBED_SLICE", SlowToEmbed.SLICE)
-    monkeypatch.setattr("memtree_indexer.redis.workers.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.time_slice.EMBED_SLICE", SlowToEmbed.SLICE)
+    monkeypatch.setattr("memtree_indexer.time_slice.BATCH_TOKENS", 1)
     bench.clock = SlowToEmbed(bench.embedder)
     long = await Chat("long", said("long", 12)).plant(bench.store)
     short = await Chat("short", said("short", 2)).plant(bench.store)
@@ -380,7 +379,7 @@ async def test_who_lost_a_job_does_not_end_it_for_its_new_owner(bench):
 
 
 async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.redis.workers.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.time_slice.BATCH_TOKENS", 1)
     chat = await Chat("a", said("alder", 6)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()
@@ -401,7 +400,7 @@ async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
 
 
 async def test_living_workers_are_known(bench):
-    from memtree_indexer.redis.queue import workers
+    from memtree_indexer.redis_queues import workers
 
     assert await workers(bench.link) == 0
     shop = workshop(bench)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memtree.background.caches import ContextCaches
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue
+from memtree.background.runtime import ContextCaches
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message

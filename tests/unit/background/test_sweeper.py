@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
-from memtree.background.sweeper import Sweeper
+from memtree.background.embedding_queue import NoQueue
+from memtree.background.runtime import Sweeper
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.memories.book import MemoryBook
@@ -15,7 +15,7 @@ from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores import RamStore
 from tests.contracts.backends import address, frontier, leaf
 from tests.fakes import HashingEmbedder
-from tests.unit.background.summarizing.refined import Hands
+from tests.unit.background.refined import Hands
 
 
 class Swept:

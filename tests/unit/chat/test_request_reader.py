@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State

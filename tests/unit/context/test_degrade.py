@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from memtree.background.embedding.queue import InProcessQueue, NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue, NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable

@@ -47,8 +47,7 @@ from memtree.memories.search import hit_order, query, text_terms
 from memtree.memories.search.hits import MemoryHit
 from memtree.memories.users import user_categories
 from memtree.ranking import segments
-from memtree.summaries import prompts, replies
-from memtree.summaries.checks import check, faithfulness, numbers, prompt_injection
+from memtree.summaries import check, faithfulness, numbers, prompt_injection, prompts, replies
 from memtree.summaries.prompts import SourcePiece
 from memtree.summaries.replies import Draft
 from memtree.text import memory_lines, requests, secrets, speakers, tokens

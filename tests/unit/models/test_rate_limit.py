@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.models.rate_limit import FAILURES, LONGEST_DOWN, LONGEST_REST, MINUTE, RateLimit
+from memtree.models.chat_endpoint import FAILURES, LONGEST_DOWN, LONGEST_REST, MINUTE, RateLimit
 
 
 def admitted(pace, sizes, arrivals):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtree.background.embedding.vector_cache import VectorCache
-from memtree.background.extracting.read_messages import KnownMessage, ReadMessages
+from memtree.background.embedding_queue import VectorCache
+from memtree.background.posted_messages import KnownMessage, ReadMessages
 from memtree.config import Settings
 from memtree.context.caches.caches import CorpusCache, NodeCache, PassedHistories
 from memtree.context.caches.known_tree import EMPTY_TREE
@@ -19,7 +19,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.memories.scope import Scope
-from memtree.models.embedders.query_cache import QueryCache
+from memtree.models.query_cache import QueryCache
 from memtree.process.cache_limits import MEGABYTES, CacheLimits
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.vectors import pack

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.summaries import batching
-from memtree.summaries.batching import CallBatch, Kinds, batch, ready, shares
-from memtree.summaries.completed import CompletedSummaries
+from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds, batch, ready, shares
 from memtree.summaries.prompts import CHAT, CODING, FICTION
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
@@ -14,7 +13,7 @@ from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
-from tests.unit.background.summarizing.refined import said
+from tests.unit.background.refined import said
 
 
 def node(name: str, children: str = "", level: int = 0, tokens: int = 500) -> Node:

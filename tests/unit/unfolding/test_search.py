@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message

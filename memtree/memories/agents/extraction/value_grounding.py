@@ -36,7 +36,7 @@ from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.model.grounding import clause_of, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.own_sentences import lowered
-from memtree.summaries.checks import prompt_injection
+from memtree.summaries import prompt_injection
 from memtree.text.spans import Span
 
 _DATA = WordFile("en", "memory_value_grounding")

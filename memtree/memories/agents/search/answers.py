@@ -21,7 +21,7 @@ import msgspec
 from memtree.memories.fields.times import shown
 from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory
-from memtree.summaries.checks.prompt_injection import overriding
+from memtree.summaries.prompt_injection import overriding
 from memtree.summaries.prompts import mark_for
 from memtree.summaries.replies import answered
 from memtree.text import secrets

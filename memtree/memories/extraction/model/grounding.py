@@ -17,7 +17,7 @@ from typing import NamedTuple
 from memtree.language import languages
 from memtree.language.negation import denies
 from memtree.language.word_file import WordFile
-from memtree.summaries.checks import faithfulness, numbers, prompt_injection
+from memtree.summaries import faithfulness, numbers, prompt_injection
 from memtree.text.spans import Span
 
 _DATA = WordFile("en", "memory_grounding")

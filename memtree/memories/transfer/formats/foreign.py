@@ -14,7 +14,7 @@ from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import MAX_TAGS
 from memtree.memories.transfer.file_items import LineResult, LineStatus
 from memtree.memories.transfer.formats.json_entries import RepeatedKeys
-from memtree.summaries.checks import prompt_injection
+from memtree.summaries import prompt_injection
 
 MOST_DATA_CHARS = 16_000  # of what else a program keeps beside a text, as JSON
 _MOST_DEPTH = 16

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from memtree.background.summarizing.spending import MILLION, PREFIX
+from memtree.background.spending import MILLION, PREFIX
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import BadRequest

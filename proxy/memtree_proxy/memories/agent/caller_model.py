@@ -22,15 +22,16 @@ from memtree.errors import (
     UpstreamRefused,
     UpstreamTimeout,
 )
-from memtree.models.chat.chat_reply import (
+from memtree.models.chat_reply import (
     REFUSED,
     CallRefused,
     ChatReply,
+    KnownFormats,
+    ResponseFormat,
+    body,
     read_answer,
     refusal_in,
 )
-from memtree.models.chat.known_formats import KnownFormats
-from memtree.models.chat.response_format import ResponseFormat, body
 from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.text import tokens
 from memtree_proxy.access.auth import Tenant

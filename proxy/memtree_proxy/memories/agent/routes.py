@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.extracting.metered_model import AskedModel, CountedModel
+from memtree.background.spending import AskedModel, CountedModel
 from memtree.memories.agents.agent_book import AgentBook
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory

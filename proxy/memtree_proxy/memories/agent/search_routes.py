@@ -8,7 +8,7 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.answering.memory_answers import MemoryAnswers
+from memtree.background.memory_answers import MemoryAnswers
 from memtree.background.memory_services import MemoryServices
 from memtree.errors import Unavailable
 from memtree.memories.agents.agent_memory import AgentScopes

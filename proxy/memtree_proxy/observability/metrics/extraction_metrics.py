@@ -16,9 +16,9 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from memtree.background.extracting.metered_model import ModelTotals
-from memtree.background.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
-from memtree.background.extracting.open import ExtractionParts
+from memtree.background.extraction import ExtractionParts
+from memtree.background.model_readers import NO_ANSWER, NOT_GROUNDED
+from memtree.background.spending import ModelTotals
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.message_extraction import EXPIRED, LIMIT, UNSTORABLE
 from memtree_proxy.observability.metrics.label_series import by_label

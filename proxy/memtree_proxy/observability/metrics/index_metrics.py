@@ -19,9 +19,9 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from memtree.background.progress import Backlog, PendingQueue, StageTotals
-from memtree.background.summarizing.queue import InProcessSummaries
-from memtree.background.summarizing.spending import MILLION
+from memtree.background.jobs import Backlog, PendingQueue, StageTotals
+from memtree.background.spending import MILLION
+from memtree.background.summary_queue import InProcessSummaries
 from memtree.errors import Unavailable
 from memtree_proxy.observability.metrics.label_series import by_label
 

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
 from memtree.errors import BadRequest, NotFound, Unavailable
-from memtree.settings.setting_checks import AUTO
+from memtree.settings.setting_values import AUTO
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
 from memtree_proxy.http.request_body import WRAP_RUN

@@ -12,7 +12,7 @@ from benchmarks.quality.quoting import Quoting
 from benchmarks.quality.views import BOTH, EXTRACTION, MODEL, VIEWS, View
 from memtree.conversation.message import Message
 from memtree.summaries.batching import settled, written
-from memtree.summaries.checks.check import check
+from memtree.summaries.check import check
 from memtree.summaries.prompts import FICTION, TOLD, SourcePiece, kind_of, leaf_task, node_task
 from memtree.summaries.replies import Draft
 from memtree.text import tokens

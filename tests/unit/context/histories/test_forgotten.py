@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue
 from memtree.background.runtime import Runtime, SystemClock, open_runtime
+from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message

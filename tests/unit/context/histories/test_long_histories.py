@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.background.growing.builder import StageOne
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import LONG_BYTES, CompressRequest
 from memtree.conversation.message import Message
 from tests.properties.process import World, user

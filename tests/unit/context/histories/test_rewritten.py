@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from memtree.background.embedding.queue import InProcessQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import InProcessQueue
+from memtree.background.stage_one import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import CAUTIOUS
 from memtree.config import MODES

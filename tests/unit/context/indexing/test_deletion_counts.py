@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing.builder import StageOne
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.context.indexing import deletion_counts
 from memtree.context.indexing.deletion_counts import Generations

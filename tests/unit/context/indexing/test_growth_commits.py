@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from memtree.background.embedding.queue import NoQueue
-from memtree.background.growing import child_process
-from memtree.background.growing.builder import StageOne
+from memtree.background import child_process
+from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from memtree.background.extracting.queue import ExtractionQueue
+from memtree.background.extraction_queue import ExtractionQueue
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import SystemClock
 from memtree.config import Settings

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtree.background.extracting.structured_model_reader import StructuredModelReader
+from memtree.background.model_readers import StructuredModelReader
 from memtree.errors import (
     Conflict,
     MemoryLimit,

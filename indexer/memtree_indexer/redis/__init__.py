@@ -1,1 +1,0 @@
-"""The queues beyond one process: jobs in Redis, done by `memtree worker` (extra `redis`)."""

@@ -1,1 +1,0 @@
-"""Jobs in Redis: add, start, release and count them."""

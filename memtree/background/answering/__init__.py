@@ -1,1 +1,0 @@
-"""Answer questions from memories by a model."""

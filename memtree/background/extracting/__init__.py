@@ -1,1 +1,0 @@
-"""Extract memories from conversations in the background, after the answer has begun."""

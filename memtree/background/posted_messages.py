@@ -1,0 +1,255 @@
+"""Read the user's messages of a posted history, with their places: message by message, on demand.
+
+A chat posts all of its messages with every request. To make a growing chat cost only a hash a
+message, the raw fragments that were read are remembered, by scope, under keys that no outsider can
+predict (as in `memtree/conversation/message_cache.py`).
+
+Expensive steps (parsing, hashing, the addresses of all prefixes) run only for unknown messages, and
+addresses only when something is about to be stored. All of it runs in threads, in slices, so that
+no request waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import NamedTuple
+
+import xxhash
+
+from memtree.conversation import history
+from memtree.conversation.addresses import address_chain
+from memtree.conversation.beginning import origin
+from memtree.conversation.history import History, MessageInfo, MessageInfoCache
+from memtree.conversation.message import (
+    RESULT_ROLES,
+    SYSTEM_ROLES,
+    Message,
+    Volatile,
+    check_message,
+)
+from memtree.errors import BadRequest
+from memtree.memories.extraction import fiction
+from memtree.memories.message_extraction import NOWHERE, MessagePlace, UserMessage
+from memtree.memories.scope import Scope
+from memtree.process.bounded import SizedRows
+from memtree.process.cache_limits import CacheLimits
+
+ROW_BYTES = 240  # a key, its place, and the entry
+
+
+MessageKeys = Callable[[bytes], bytes]  # of posted fragments, 16 bytes each
+
+
+class KnownMessage(NamedTuple):
+    """`by_user`: written by the user. `plays`: from it on the user speaks for somebody else, in a
+    story or a role-play."""
+
+    by_user: bool
+    plays: bool = False
+
+
+class ReadMessages:
+    """Messages that were read; bounded, least recently used first out."""
+
+    def __init__(self, seed: int, most: int = CacheLimits.of().read_messages) -> None:
+        """`seed`: random per process. `most`: bytes."""
+        self._seed = seed & 0xFFFF_FFFF
+        self._done: SizedRows[bytes, KnownMessage] = SizedRows(most, lambda *_: ROW_BYTES)
+
+    @property
+    def nbytes(self) -> int:
+        return self._done.nbytes
+
+    def keys(self, scope: Scope) -> MessageKeys:
+        """Return the function that computes keys of a scope's messages, by a hash with a secret of
+        this process."""
+        whole = "\0".join((scope.tenant, scope.kind, scope.owner, scope.subject))
+        seed = xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed)
+        return partial(xxhash.xxh3_128_digest, seed=seed)
+
+    def known(self, key: bytes) -> KnownMessage | None:
+        """Return the entry of a message; None if it was not read yet."""
+        return self._done.get(key)
+
+    def add(self, key: bytes, known: KnownMessage) -> None:
+        self._done.put(key, known)
+
+
+# ---------------------------------------------------------------- one posted history
+
+SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one slice of work in a thread
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """An unread message of a user: `index` in the posted list, its key, and the entry to remember
+    it by."""
+
+    index: int
+    key: bytes
+    message: UserMessage
+    known: KnownMessage
+
+
+class PostedMessages:
+    """One posted history. `ends`: see `ExtractionJob`. `infos`: `MessageFacts`, or None."""
+
+    def __init__(
+        self,
+        tenant: str,
+        posted: Sequence[Message],
+        volatile: Volatile,
+        *,
+        ends: Sequence[tuple[int, float]] = (),
+        infos: MessageFacts | None = None,
+    ) -> None:
+        self._tenant, self._posted, self._volatile = tenant, posted, volatile
+        self._ends, self._infos = ends, infos
+        self._history: History | None = None
+        self._unreadable = False
+
+    async def unread(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
+        """Return the user's messages that are not in `done`, oldest first. Other messages are added
+        to `done` here."""
+        spoken: list[int] = []
+        unread: list[FoundMessage] = []
+        fiction = False
+        for start, end in _slices(self._posted):
+            rows = await asyncio.to_thread(self._rows, start, end, done, keys)
+            for row in rows:
+                if row.known is None:
+                    continue
+                if row.known.by_user:
+                    spoken.append(row.index)
+                else:
+                    done.add(row.key, row.known)
+                if row.said is not None:
+                    message = replace(row.said, fiction=fiction)
+                    unread.append(FoundMessage(row.index, row.key, message, row.known))
+                fiction = fiction or row.known.plays
+        days = said_on(spoken, self._ends)
+        return [_dated(each, days.get(each.index)) for each in unread]
+
+    async def history(self) -> History | None:
+        """Return the whole history with its addresses; None if it cannot be read."""
+        if self._history is None and not self._unreadable:
+            try:
+                self._history = await asyncio.to_thread(self._read)
+            except BadRequest:
+                self._unreadable = True
+        return self._history
+
+    async def place(self, index: int) -> MessagePlace:
+        """Return the place of a user's message."""
+        whole = await self.history()
+        if whole is None:
+            return NOWHERE
+        at = bisect_left(whole.posted, index)
+        return MessagePlace(whole.addresses[at + 1].hex(), origin(whole, at))
+
+    def _rows(self, start: int, end: int, done: ReadMessages, keys: MessageKeys) -> list[_Row]:
+        return [self._row(index, done, keys) for index in range(start, end)]
+
+    def _row(self, index: int, done: ReadMessages, keys: MessageKeys) -> _Row:
+        message = self._posted[index]
+        if message.aside:  # elsewhere the user may write the same words
+            return _Row(index, b"", None)
+        key = keys(message.raw)
+        known = done.known(key)
+        if known is not None:
+            return _Row(index, key, known)
+        try:
+            check_message(message, "")
+            role = message.role
+            if role != "user":
+                return _Row(index, key, KnownMessage(False, _plays(message)))
+            digest = address_chain.digest(message, self._volatile)
+            text = _own_view(message, self._volatile)
+        except (BadRequest, RecursionError):
+            return _Row(index, key, None)
+        known = KnownMessage(True, fiction.is_role_play(text))
+        return _Row(index, key, known, UserMessage(digest, text))
+
+    def _read(self) -> History:
+        return history.read(self._tenant, self._posted, self._volatile, self._infos, lambda _: 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`known` None: the message cannot be read. `said`: it is the user's, and new."""
+
+    index: int
+    key: bytes
+    known: KnownMessage | None
+    said: UserMessage | None = None
+
+
+class MessageFacts:
+    """Facts about messages: those that the server has cached, which are only read, and those
+    computed here. A message described here has no token count, since addresses do not need it."""
+
+    def __init__(self, server: MessageInfoCache | None, own: MessageInfoCache) -> None:
+        self._server, self._own = server, own
+
+    def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
+        known = self._server.get(tenant, raw) if self._server else None
+        return known or self._own.get(tenant, raw)
+
+    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
+        self._own.put(tenant, raw, facts)
+
+    def forget(self) -> None:
+        self._own.forget()
+
+
+def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[int, date]:
+    """Map the last user message of each payload to the day (UTC) on which that payload came.
+
+    `spoken`: indexes of the user's messages, ascending; `ends`: length and time of each payload.
+    Earlier messages of a payload are left out, since their day is unknown.
+
+    >>> said_on([0, 2, 4], [(5, 86_400.0)])
+    {4: datetime.date(1970, 1, 2)}
+    """
+    days: dict[int, date] = {}
+    for length, at in ends:
+        last = max((index for index in spoken if index < length), default=None)
+        if last is not None:
+            days.setdefault(last, datetime.fromtimestamp(at, UTC).date())
+    return days
+
+
+def _dated(posted_message: FoundMessage, day: date | None) -> FoundMessage:
+    return replace(posted_message, message=replace(posted_message.message, said=day))
+
+
+def _plays(message: Message) -> bool:
+    """Return True if a message by somebody else than the user starts a role-play; tool results
+    never do."""
+    if message.role in RESULT_ROLES:
+        return False
+    role = "system" if message.role in SYSTEM_ROLES else message.role
+    return fiction.is_role_play(message.words, role)
+
+
+def _own_view(message: Message, volatile: Volatile) -> str:
+    """Return the text part of a user message's view, without the placeholders of media after it."""
+    view = message.view(volatile)
+    texts = [segment.end for segment in view.segments if segment.kind == "text"]
+    return view.text[: max(texts, default=0)]
+
+
+def _slices(posted: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    start, size = 0, 0
+    for index, message in enumerate(posted):
+        if index > start and (index - start >= SLICE_MESSAGES or size > SLICE_BYTES):
+            yield start, index
+            start, size = index, 0
+        size += len(message.raw)
+    if start < len(posted):
+        yield start, len(posted)

@@ -1,1 +1,0 @@
-"""Stage 3: summarise by a model in the background, within limits of money and tokens."""

@@ -1,1 +1,0 @@
-"""Chat models that write summaries and extract memories, behind any compatible API."""

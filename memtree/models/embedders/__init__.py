@@ -1,1 +1,0 @@
-"""Embedders: the local one, and remote ones with an OpenAI-compatible API."""

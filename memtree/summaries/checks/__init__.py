@@ -1,1 +1,0 @@
-"""The checks that a summary of a model has to pass before it is stored."""

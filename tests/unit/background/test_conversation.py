@@ -1,0 +1,352 @@
+"""Whole conversations: each message once over branches, retries and restarts, and only for users
+who want it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from memtree.background.extraction import PER_CONVERSATION, ConversationExtraction
+from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
+from memtree.background.posted_messages import ReadMessages
+from memtree.background.snapshots import SnapshotKeeper
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile
+from memtree.errors import StoreUnavailable
+from memtree.memories.extraction.candidates import Candidate, Extraction
+from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.memory import Memory
+from memtree.memories.message_extraction import (
+    ExtractionReport,
+    MemoryExtraction,
+    ReadMessage,
+    RuleReader,
+    UserMessage,
+)
+from memtree.memories.scope import Scope
+from memtree.memories.users.user_book import UserBook
+from memtree.memories.users.user_memories import SettingsChange, UserSettings
+from tests.fakes import HashingEmbedder
+from tests.unit.memories.books import Opened, opened
+
+ME = Scope.of_user("t", "me")
+ON = UserSettings(save=True)
+ROME = "I live in Rome."
+CATS = "I have two cats."
+BAKER = "I work as a baker."
+SYSTEM = {"role": "system", "content": "I am the system and I live in Paris."}
+
+
+class CountedRules(RuleReader):
+    """The rules, and which messages they were given."""
+
+    def __init__(self) -> None:
+        super().__init__(extract)
+        self.read_texts: list[str] = []
+        self.fails = 0
+
+    async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
+        if self.fails:
+            self.fails -= 1
+            raise StoreUnavailable("down")
+        self.read_texts += [message.text for message in messages]
+        return await super().read(scope, messages)
+
+
+class Process:
+    """Parts of one process. `beside`: on the store of that other one."""
+
+    def __init__(self, whole: Opened, reader: Any = None) -> None:
+        self.whole = whole
+        self.rules = reader or CountedRules()
+        self.users = UserBook(whole.store, whole.clock, lambda: f"grp_{next(whole.ids)}")
+        extraction = MemoryExtraction(
+            whole.store,
+            whole.book.saving,
+            self.rules,
+            whole.clock,
+            lambda: f"mem_{next(whole.ids):024x}",
+        )
+        snapshots = SnapshotKeeper(
+            whole.store, whole.book.saving, whole.clock, lambda: f"mem_{next(whole.ids):024x}"
+        )
+        self.reads = ConversationExtraction(
+            extraction, snapshots, self.users.effective, whole.clock, ReadMessages(next(whole.ids))
+        )
+
+    async def switch(self, **change: bool) -> None:
+        await self.users.change_settings(ME, SettingsChange(**change))
+
+    async def read(self, posted: Sequence[Message], settings: UserSettings = ON) -> None:
+        now = self.whole.clock.now()
+        job = ExtractionJob(ME, posted, settings, 0, 0.0, ((len(posted), now),))
+        await self.reads.read(job)
+
+    async def memories(self) -> list[Memory]:
+        page = await self.whole.book.page(ME)
+        return list(reversed(page.memories))
+
+    async def texts(self) -> list[str]:
+        return [memory.text for memory in await self.memories()]
+
+
+def talk(*texts: str) -> list[Message]:
+    """A system message, then the user and the assistant in turns."""
+    rows = [SYSTEM]
+    for number, text in enumerate(texts):
+        answer = f"I live in Madrid and I love tea. Town {number} has {number * 317 + 40} people."
+        rows += [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
+    return [Message.of(row) for row in rows[:-1]]
+
+
+async def process(whole: Opened) -> Process:
+    made = Process(whole)
+    await made.switch(save=True)
+    return made
+
+
+async def test_a_growing_chat_is_read_message_by_message_and_the_user_alone() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read(talk(ROME))
+        await me.read(talk(ROME, CATS))
+        await me.read(talk(ROME, CATS, BAKER))
+        assert await me.texts() == [
+            "User lives in Rome",
+            "User has two cats",
+            "User works as a baker",
+        ]
+        assert me.rules.read_texts == [ROME, CATS, BAKER]
+        assert me.reads.totals.stored == 3
+        assert me.reads.totals.messages == 3
+
+
+async def test_each_memory_knows_where_it_was_said() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        posted = talk(f"{ROME} {'What a day it was there. ' * 12}", CATS)
+        await me.read(posted)
+        read = history.read("t", posted, Volatile())
+        first, second = [memory.source for memory in await me.memories()]
+        assert first
+        assert second
+        assert (first.address, first.origin) == (read.addresses[1].hex(), "")
+        assert (second.address, second.origin) == (
+            read.addresses[3].hex(),
+            read.addresses[2].hex(),
+        )
+        assert CATS[second.start : second.end].startswith("I have two cats")
+
+
+async def test_branches_retries_and_restarts_read_nothing_twice() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read(talk(ROME, CATS))
+        await me.read(talk(ROME, CATS))  # a retry
+        await me.read(talk(ROME, BAKER))  # a branch
+        restarted = Process(whole)
+        await restarted.read(talk(ROME, CATS, "I speak Dutch."))
+        assert me.rules.read_texts == [ROME, CATS, BAKER]
+        assert restarted.rules.read_texts == ["I speak Dutch."]
+        assert len(await me.texts()) == 4
+
+
+async def test_two_processes_at_once_store_each_memory_once() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        others = [Process(whole) for _ in range(3)]
+        posted = talk(ROME, CATS, BAKER)
+        await asyncio.gather(*(each.read(posted) for each in (me, *others)))
+        assert len(await me.texts()) == 3
+
+
+async def test_in_a_role_play_the_user_says_nothing_of_themselves() -> None:
+    async with opened() as whole:
+        me = await process(whole)
+        posted = talk("Let's role-play: I am a king.", "I live in Rome.", "I have two cats.")
+        report, _ = await me.reads.extract(ME, posted)
+        assert not report.stored
+        assert {skip.reason for skip in report.skipped} == {"fiction"}
+
+
+async def test_what_was_deleted_does_not_come_back_when_it_is_sent_again() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read(talk(ROME, CATS))
+        ids = [memory.id for memory in await me.memories()]
+        await whole.book.delete(ME, ids[:1])
+        await whole.book.delete(ME, ids[1:], purge=True)
+        await Process(whole).read(talk(ROME, CATS, "Thanks!"))
+        assert await me.texts() == []
+
+
+async def test_nothing_is_stored_for_who_did_not_switch_it_on() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.read(talk(ROME), UserSettings())
+        await me.read(talk(ROME), ON)  # what a request knew is not what holds now
+        await me.users.set_plan("t", "free")
+        await me.read(talk(ROME, CATS), ON)
+        assert me.rules.read_texts == []
+        assert await whole.store.memory_scopes("t") == []
+        assert (await whole.store.state(ME)).changed == 0
+
+
+@pytest.mark.slow
+async def test_switching_off_midway_ends_it() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+
+        class SwitchesOff(CountedRules):
+            async def read(
+                self, scope: Scope, messages: Sequence[UserMessage]
+            ) -> Sequence[ReadMessage]:
+                found = await super().read(scope, messages)
+                await me.switch(save=False)
+                return found
+
+        reader = SwitchesOff()
+        other = Process(whole, reader)
+        await other.read(talk(*(f"I have {number} cats." for number in range(2, 60))))
+        assert 0 < len(reader.read_texts) <= 16  # one batch
+
+
+async def test_a_failure_in_the_middle_keeps_what_was_done_and_the_rest_follows() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read(talk(ROME))
+        me.rules.fails = 1
+        with pytest.raises(StoreUnavailable):
+            await me.read(talk(ROME, CATS))
+        assert await me.texts() == ["User lives in Rome"]
+        await me.read(talk(ROME, CATS))
+        assert await me.texts() == ["User lives in Rome", "User has two cats"]
+
+
+async def test_messages_that_cannot_be_read_do_not_keep_the_rest_from_it() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read([Message(b"{"), *talk(ROME), Message(b'{"role":"tool","content":"x"}')])
+        [memory] = await me.memories()
+        assert memory.text == "User lives in Rome"
+        assert memory.source
+        assert memory.source.address == ""
+
+
+async def test_who_asks_for_it_is_told_what_was_stored_and_why_the_rest_was_not() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)  # both switches are off: it is asked for
+        posted = talk(ROME, "What is the weather?")
+        dry, _ = await me.reads.extract(ME, posted, dry_run=True)
+        assert [memory.text for memory in dry.stored] == ["User lives in Rome"]
+        assert await me.texts() == []
+        report, snapshots = await me.reads.extract(ME, posted)
+        assert snapshots == []
+        assert [memory.text for memory in report.stored] == ["User lives in Rome"]
+        assert ("What is the weather?", "question") in [tuple(skip) for skip in report.skipped]
+        assert report.messages == 2
+        assert await me.reads.extract(ME, posted) == (ExtractionReport(), [])
+
+
+@pytest.mark.slow
+async def test_a_conversation_gives_so_many_memories_a_day_and_no_more() -> None:
+    def many(text: str, said: Any = None, *, most: int = 8, **_: Any) -> Extraction:
+        rows = [Candidate(f"{text} {n} {n * 7}", "fact", 0, 4) for n in range(most)]
+        return Extraction(tuple(rows))
+
+    async with opened() as whole:
+        me = Process(whole, RuleReader(many))
+        await me.switch(save=True)
+        texts = [f"Town {number} is {number * 31} years old" for number in range(30)]
+        await me.read(talk(*texts))
+        assert (await whole.book.page(ME)).total == PER_CONVERSATION
+        assert me.reads.totals.skipped["cap"] == 30 * 8 - PER_CONVERSATION
+        whole.clock.time += 86_400.0
+        await me.read(talk(*texts, "Town 99 is 12 years old"))
+        assert (await whole.book.page(ME)).total == PER_CONVERSATION + 8
+
+
+async def test_from_the_queue_into_the_store() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        queue = ExtractionQueue(me.reads, whole.clock)
+        queue.start()
+        queue.submit(ME, talk(ROME), ON)
+        queue.submit(ME, talk(ROME, CATS), ON)
+        await queue.join()
+        await queue.close()
+        assert await me.texts() == ["User lives in Rome", "User has two cats"]
+
+
+# -- snapshots -------------------------------------------------------------------------------
+
+
+def towns(count: int) -> list[str]:
+    return [f"Tell me about town number {number} in the Alps." for number in range(count)]
+
+
+async def snapshots_of(me: Process) -> list[Memory]:
+    return [memory for memory in await me.memories() if memory.kind == "snapshot"]
+
+
+async def test_every_fifth_message_of_a_user_gives_one_snapshot_keyed_by_its_address() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.switch(history=True)
+        only = UserSettings(history=True)
+        for count in range(1, 12):
+            await me.read(talk(*towns(count)), only)
+        first, second = await snapshots_of(me)
+        read = history.read("t", talk(*towns(11)), Volatile())
+        assert first.source
+        assert second.source
+        # The fifth message of the user is the ninth of the history.
+        assert (first.source.address, first.thread_id) == (read.addresses[9].hex(),) * 2
+        assert second.source.address == read.addresses[19].hex()
+        assert (first.category, first.source_type, first.capture_mode) == (
+            "snapshot",
+            "extraction",
+            "rule",
+        )
+        assert me.rules.read_texts == []  # the other switch is off
+
+
+async def test_a_snapshot_is_refreshed_by_the_answer_and_shared_by_branches() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.switch(history=True)
+        only = UserSettings(history=True)
+        await me.read(talk(*towns(5)), only)
+        [asked] = await snapshots_of(me)
+        await me.read(talk(*towns(6)), only)
+        [answered] = await snapshots_of(me)
+        assert (answered.id, answered.version) == (asked.id, 2)
+        await me.read(talk(*towns(5), "Another question."), only)  # a branch behind the window
+        await Process(whole).read(talk(*towns(5), "A third one."), only)
+        assert [memory.id for memory in await snapshots_of(me)] == [asked.id]
+        await me.read(talk(*towns(4), "A branch within the window, in Peru."), only)
+        assert len(await snapshots_of(me)) == 2
+
+
+async def test_a_snapshot_that_was_deleted_stays_away() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.switch(history=True)
+        only = UserSettings(history=True)
+        await me.read(talk(*towns(5)), only)
+        [snapshot] = await snapshots_of(me)
+        await whole.book.delete(ME, [snapshot.id])
+        await me.read(talk(*towns(6)), only)
+        await Process(whole).read(talk(*towns(6)), only)
+        assert await snapshots_of(me) == []
+
+
+async def test_without_its_switch_there_is_no_snapshot() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read(talk(*towns(6)), ON)
+        await me.read(talk(*towns(6)), UserSettings(history=True))  # of before it was turned off
+        assert await snapshots_of(me) == []

@@ -1,0 +1,194 @@
+"""Check what the user said in a posted history: the text, the day, and the place of each
+message."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from memtree.background.posted_messages import (
+    KnownMessage,
+    MessageFacts,
+    PostedMessages,
+    ReadMessages,
+    said_on,
+)
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile
+from memtree.conversation.message_cache import MessageCache
+from memtree.memories.message_extraction import MessagePlace
+from memtree.memories.scope import Scope
+
+ME = Scope.of_user("t")
+VOLATILE = Volatile()
+
+
+def messages(*rows: dict[str, Any]) -> list[Message]:
+    return [Message.of(row) for row in rows]
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def assistant(content: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": content}
+
+
+TALK = messages(
+    {"role": "system", "content": "Be kind."},
+    user("I live in Rome."),
+    assistant("Nice."),
+    user("I have two cats."),
+    assistant("Sweet."),
+    user("I am a baker."),
+)
+
+
+async def found(posted: list[Message], done: ReadMessages | None = None, **more: Any) -> list[Any]:
+    done = done or ReadMessages(1)
+    whole = PostedMessages("t", posted, VOLATILE, **more)
+    return await whole.unread(done, done.keys(ME))
+
+
+async def test_messages_of_the_user_alone_are_found_oldest_first() -> None:
+    rows = await found(TALK)
+    assert [(row.index, row.message.text) for row in rows] == [
+        (1, "I live in Rome."),
+        (3, "I have two cats."),
+        (5, "I am a baker."),
+    ]
+    read = history.read("t", TALK, VOLATILE)
+    users = [fact.digest for fact in read.facts if fact.role == "user"]
+    assert [row.message.digest for row in rows] == users
+
+
+async def test_the_text_is_the_view_without_volatile_blocks_and_placeholders() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://a/b.png"}}
+    posted = messages(
+        user("I am a baker.<system-reminder>You hate bread.</system-reminder>"),
+        assistant("Yes."),
+        user([{"type": "text", "text": "This is me."}, image]),
+        assistant("Nice."),
+        user([image]),
+    )
+    rows = await found(posted)
+    assert [row.message.text for row in rows] == ["I am a baker.", "This is me.", ""]
+
+
+async def test_of_a_chat_that_grows_only_what_is_new_is_read() -> None:
+    done = ReadMessages(1)
+    keys = done.keys(ME)
+    for row in await found(TALK, done):
+        done.add(row.key, row.known)
+    assert await found(TALK, done) == []
+    more = [*TALK, *messages(assistant("Good."), user("I like jazz."))]
+    [new] = await found(more, done)
+    assert (new.index, new.message.text) == (7, "I like jazz.")
+    # What others said was put down at once, and is not parsed again.
+    assert done.known(keys(TALK[2].raw)) == KnownMessage(by_user=False)
+    assert done.known(keys(TALK[1].raw)) == KnownMessage(by_user=True)
+    other = done.keys(Scope.of_user("t", "other"))
+    assert done.known(other(TALK[1].raw)) is None
+
+
+async def test_after_a_play_began_the_user_speaks_for_somebody_else_in_later_requests_too() -> None:
+    done = ReadMessages(1)
+    talk = [*TALK[:3], *messages(user("Let's role-play: I am a king."), assistant("My lord!"))]
+    rows = await found(talk, done)
+    assert [row.message.fiction for row in rows] == [False, False]  # it is told of itself
+    for row in rows:
+        done.add(row.key, row.known)
+    [later] = await found([*talk, *messages(user("I have forty castles."))], done)
+    assert later.message.fiction
+    card = messages({"role": "system", "content": "Stay in character."}, user("I am a baker."))
+    [played] = await found(card)
+    assert played.message.fiction
+    tool = {"role": "tool", "tool_call_id": "1", "content": "Let's role-play"}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    called = {"role": "assistant", "content": None, "tool_calls": [call]}
+    [after] = await found(messages(called, tool, user("I am a baker.")))
+    assert not after.message.fiction
+
+
+async def test_what_cannot_be_read_is_left_out_and_the_rest_is_found() -> None:
+    broken = [Message(b"{"), Message(b'{"role": "user", "content": 5}'), Message(b"[" * 3_000)]
+    posted = [*broken, *messages(user("I live in Rome."))]
+    whole = PostedMessages("t", posted, VOLATILE)
+    done = ReadMessages(1)
+    [row] = await whole.unread(done, done.keys(ME))
+    assert row.message.text == "I live in Rome."
+    assert await whole.place(row.index) == MessagePlace()  # its history has no address
+
+
+async def test_the_place_is_the_address_up_to_the_message_and_that_of_the_beginning() -> None:
+    long = messages(user(f"I live in Rome. {'The sun shines here. ' * 20}"))
+    talk = [TALK[0], *long, *TALK[2:]]
+    read = history.read("t", talk, VOLATILE)
+    whole = PostedMessages("t", talk, VOLATILE)
+    # Messages of the history proper: user, assistant, user, assistant, user.
+    assert await whole.place(1) == MessagePlace(read.addresses[1].hex(), "")
+    assert await whole.place(3) == MessagePlace(read.addresses[3].hex(), read.addresses[2].hex())
+    assert await whole.place(5) == MessagePlace(read.addresses[5].hex(), read.addresses[2].hex())
+    branch = PostedMessages("t", [*talk[:3], *messages(user("I have no cats."))], VOLATILE)
+    other = await branch.place(3)
+    assert other.origin == read.addresses[2].hex()
+    assert other.address not in {address.hex() for address in read.addresses}
+
+
+async def test_a_word_of_the_client_s_program_is_nobody_s_and_moves_no_address() -> None:
+    """Not even where the user said the same before."""
+    (said,) = messages(user("I have two cats."))
+    aside = Message(said.raw, joined=True, aside=True)
+    later = messages(assistant("Nice."), user("I like tea."))
+    done = ReadMessages(1)
+    posted = [said, aside, *later]
+    assert [one.index for one in await found(posted, done)] == [0, 3]
+    same = [said, said, *later]
+    whole, other = (PostedMessages("t", one, VOLATILE) for one in (posted, same))
+    assert await whole.place(3) == await other.place(3)
+    assert [one.index for one in await found([aside, *later])] == [2]
+
+
+async def test_a_tool_result_without_its_call_has_no_address() -> None:
+    posted = messages(
+        user("I live in Rome."), {"role": "tool", "tool_call_id": "x", "content": "?"}
+    )
+    assert await PostedMessages("t", posted, VOLATILE).place(0) == MessagePlace()
+
+
+async def test_what_the_server_knows_of_messages_is_used_and_left_as_it_is() -> None:
+    cache = MessageCache(1)
+    history.read("t", TALK[:3], VOLATILE, cache)
+    own = MessageCache(2)
+    whole = PostedMessages("t", TALK, VOLATILE, infos=MessageFacts(cache, own))
+    read = history.read("t", TALK, VOLATILE)
+    assert (await whole.place(5)).address == read.addresses[-1].hex()
+    # What was described here has no tokens, so it must not get into the server's own cache.
+    assert cache.get("t", TALK[3].raw) is None
+    assert own.get("t", TALK[3].raw)
+    assert own.get("t", TALK[1].raw) is None
+    known = cache.get("t", TALK[1].raw)
+    assert known
+    assert known.tokens > 0
+
+
+async def test_the_last_message_of_each_payload_has_the_day_on_which_it_came() -> None:
+    day = 86_400.0
+    rows = await found(TALK, ends=[(2, 10 * day), (6, 11 * day)])
+    assert [row.message.said for row in rows] == [date(1970, 1, 11), None, date(1970, 1, 12)]
+
+
+def test_a_request_that_ends_with_an_answer_dates_the_message_before_it() -> None:
+    assert said_on([1, 3], [(5, 0.0), (6, 90_000.0)]) == {3: date(1970, 1, 1)}
+    assert said_on([4], [(3, 0.0)]) == {}
+
+
+@pytest.mark.slow
+async def test_many_messages_are_read_in_slices_without_losing_one() -> None:
+    posted = messages(*(user(f"I own {number} books.") for number in range(500)))
+    posted[7] = Message.of(user("x" * 300_000))
+    rows = await found(posted)
+    assert [row.index for row in rows] == list(range(500))
