@@ -33,8 +33,7 @@ from memtree.digests.talk_lines import are_talk, talked
 from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText
 from memtree.digests.work_clauses import is_work, short_path
 from memtree.language import borders
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, lazily
 from memtree.text import tokens
 from memtree.text.words.common_words import is_common
 

@@ -11,8 +11,7 @@ from itertools import islice
 
 from memtree.digests.clauses.particular import telling_words
 from memtree.digests.clauses.phrases import readable, whole
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 
 _DATA = WordFiles("phrases")
 

@@ -21,9 +21,8 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import in_order
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, lazily
 
 # -- sentences ---------------------------------------------------------------------------------
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 
 _DATA = WordFiles("claims")
 DENIALS = lazily(

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 
 _DATA = WordFiles("requests")
 _any = _DATA.part

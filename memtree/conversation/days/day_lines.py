@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memtree.language import day_names
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 from memtree.language.written_days import WrittenDay, written_day
 
 _DATA = WordFiles("day_lines")

@@ -19,7 +19,7 @@ from memtree.conversation.content.validation import RESULT_ROLES
 from memtree.conversation.content.volatile_blocks import Volatile
 from memtree.conversation.days.day_lines import DayLine, day_line, first_day, may_name_day
 from memtree.conversation.message import Message
-from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import lazily
 from memtree.language.written_days import WrittenDay
 
 HEAD = 200  # characters of a message that are read

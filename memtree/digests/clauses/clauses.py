@@ -19,8 +19,7 @@ from memtree.digests.clauses.outcomes import may_end, outcome
 from memtree.digests.clauses.quotations import OTHERS, OWN, parts, quotation
 from memtree.digests.clauses.read_lines import Judgement, ReadLines
 from memtree.language import borders
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, lazily
 from memtree.text.escape_codes import without_codes
 from memtree.text.instructions.standing_rules import standing_rules
 from memtree.text.pasted.own_words import others_words

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.digests.clauses.boilerplate import speaker_of
 from memtree.language.borders import UNSPACED
-from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import alternation
+from memtree.language.word_file import lazily
 from memtree.text.words.common_words import common_words, is_common
 
 _PIECE = re.compile(r"; | -> | \(|\)")

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from memtree.digests.tool_calls.event import TEST, Action
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, lazily
 from memtree.text.escape_codes import codes, without_codes
 
 _DATA = WordFile("all", "command_results")

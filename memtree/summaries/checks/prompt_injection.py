@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 from memtree.text.instructions.rule_score import grouped
 from memtree.text.normal_form import nfkc
 

@@ -14,8 +14,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 from memtree.text.words.stop_words import STOP_WORDS
 
 _DATA = WordFiles("rule_topics")

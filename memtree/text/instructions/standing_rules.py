@@ -21,8 +21,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from memtree.language import borders
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 from memtree.text.instructions import rule_phrases, rule_topics
 from memtree.text.instructions.rule_score import RULE
 from memtree.text.spans import Span

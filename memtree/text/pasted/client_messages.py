@@ -7,8 +7,7 @@ aider and the Qwen and Gemini command lines.
 
 from __future__ import annotations
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 
 _DATA = WordFiles("client_messages")
 

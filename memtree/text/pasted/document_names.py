@@ -21,7 +21,7 @@ from itertools import islice
 
 import msgspec
 
-from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import lazily
 from memtree.text.pasted.licences import licence
 from memtree.text.pasted.source_names import source_name
 
