@@ -14,7 +14,7 @@ import msgspec
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import raws_of
-from memtree.wire import json_fields
+from memtree.wire import json_body
 
 
 def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:
@@ -82,7 +82,7 @@ def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
 def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes:
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     content = bytes(fields.get("content", b"null"))
-    return json_fields.with_value(raw, fields, "content", changed(content))
+    return json_body.with_value(raw, fields, "content", changed(content))
 
 
 def _before(raw: bytes, text: str) -> bytes:

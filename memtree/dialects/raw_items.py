@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from memtree.conversation.message_list import EarlierList, next_number
-from memtree.wire.json_body import Body
-from memtree.wire.json_items import PLACES
+from memtree.wire.json_body import PLACES, Body
 
 
 def _none() -> array[int]:

@@ -9,10 +9,9 @@
 An entry may name a section of another file: `{memory_people.kin}` of its own language,
 `{en/memory_people.kin}` of any.
 
-Regular expressions that are compiled when they are first used.
-
-A long pattern takes a millisecond to compile, and most commands and many servers never use it.
-Compiling all of them at start took a quarter of the server's start-up time.
+Regular expressions are compiled when they are first used, too: a long one takes a millisecond, and
+most commands and many servers never use it. Compiling all of them at start took a quarter of the
+server's start-up time.
 
     >>> _DIGITS = lazily(r"[0-9]+")
     >>> _DIGITS.findall("3 of 12")

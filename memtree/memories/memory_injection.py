@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
-from memtree.language.everyday.sentences import language_of
+from memtree.language.everyday_sentences import language_of
 from memtree.memories.injection import ageing, branches, choice, injectable
 from memtree.memories.injection import standing_choice as standing
 from memtree.memories.injection.general_questions import is_general

@@ -21,8 +21,7 @@ from memtree.conversation.history import History
 from memtree.summaries.prompts import KINDS, SourcePiece, Task, leaf_task, node_task
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
-from memtree.tree.node import Node, NodePlace, Summary, source_kind
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary, source_kind
 
 CALL_TOKENS = 8_000  # of parts in one call: models behind a small window take it
 REACH = 4  # times the parts of a call: so many ready nodes are looked at for parts of one kind

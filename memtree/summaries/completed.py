@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 
-from memtree.tree.node import Node, NodePlace, after
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, after
 
 KEPT = 64_000  # nodes, some 200 bytes each: thirty histories of a million tokens
 

@@ -15,8 +15,7 @@ from memtree.errors import QueueUnavailable
 from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import TreeStore
-from memtree.tree.node import Node
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, Node, NodeWork
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.jobs.ledger import EMBED, SUMMARIES
 from memtree_indexer.redis.jobs.outbox import Outbox

@@ -11,7 +11,7 @@ from memtree.conversation.history import History
 from memtree.ports.store import TreeStore
 from memtree.ranking.segments import segments
 from memtree.ranking.vectors import pack
-from memtree.tree.work import LeafWork
+from memtree.tree.node import LeafWork
 
 
 def first_batch(work: Iterable[LeafWork], tokens: int) -> list[LeafWork]:

@@ -24,7 +24,7 @@ from memtree.ports.queues import Pending
 from memtree.ports.store import TreeStore
 from memtree.process import tracing
 from memtree.process.cache_limits import CacheLimits
-from memtree.tree.work import LeafWork
+from memtree.tree.node import LeafWork
 
 log = logging.getLogger("memtree.indexer")
 

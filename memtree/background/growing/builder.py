@@ -24,8 +24,7 @@ from memtree.background.progress import StageTotals
 from memtree.errors import Unavailable
 from memtree.ports.builder import Keep
 from memtree.tree import growth
-from memtree.tree.growth import GrownTree, Tail
-from memtree.tree.parallel_growth import in_steps, rest_after
+from memtree.tree.growth import GrownTree, Tail, in_steps, rest_after
 
 log = logging.getLogger("memtree.indexer")
 

@@ -12,8 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from memtree.ports.builder import Keep
-from memtree.tree.growth import GrownTree, Tail
-from memtree.tree.parallel_growth import concat
+from memtree.tree.growth import GrownTree, Tail, concat
 
 log = logging.getLogger("memtree.indexer")
 

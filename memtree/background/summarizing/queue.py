@@ -30,8 +30,7 @@ from memtree.ports.queues import Pending, SummaryStatus
 from memtree.summaries import batching
 from memtree.summaries.batching import CallBatch, Kinds
 from memtree.summaries.completed import CompletedSummaries
-from memtree.tree.node import Node
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodeWork
 
 log = logging.getLogger("memtree.indexer")
 

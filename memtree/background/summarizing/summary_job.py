@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memtree.background.jobs import Job
-from memtree.tree.node import Node
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodeWork
 
 NODE_BYTES = 5_000  # estimate for a decoded node
 

@@ -15,7 +15,7 @@ import msgspec
 
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.dialects.openai_responses.conversation import CanonicalMessages
-from memtree.wire import json_fields
+from memtree.wire import json_body
 
 _BREAKPOINT = "prompt_cache_breakpoint"
 _MARKER = b'"prompt_cache_breakpoint"'
@@ -73,7 +73,7 @@ class PostedItems:
                 continue
             fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
             carried = msgspec.json.encode([_unmarked(content[index]) for index in chosen])
-            yield json_fields.with_value(raw, fields, "content", carried)
+            yield json_body.with_value(raw, fields, "content", carried)
 
 
 def _unmarked(part: msgspec.Raw) -> msgspec.Raw:
@@ -105,7 +105,7 @@ def with_text_before(raw: bytes, text: str) -> bytes:
     content = bytes(fields.get(name, b""))
     if content[:1] not in (b"[", b'"'):
         return memory_message(text) + b"," + raw
-    return json_fields.with_value(raw, fields, name, before(content, text))
+    return json_body.with_value(raw, fields, name, before(content, text))
 
 
 def with_text_behind(raw: bytes, text: str) -> bytes:
@@ -114,13 +114,13 @@ def with_text_behind(raw: bytes, text: str) -> bytes:
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     output = bytes(fields.get("output", b""))
     if output.startswith(b'"'):
-        return json_fields.with_value(
+        return json_body.with_value(
             raw, fields, "output", output[:-1] + msgspec.json.encode(text)[1:]
         )
     if output.startswith(b"["):
         comma = b"," if output[1:-1].strip() else b""
         last = comma + msgspec.json.encode(_text(text)) + b"]"
-        return json_fields.with_value(raw, fields, "output", output[:-1] + last)
+        return json_body.with_value(raw, fields, "output", output[:-1] + last)
     return raw + b"," + memory_message(text)
 
 

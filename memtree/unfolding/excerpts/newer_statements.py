@@ -15,7 +15,7 @@ from heapq import nlargest
 from math import log1p
 
 from memtree.language import borders
-from memtree.language.negation import denies
+from memtree.language.borders import denies
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text.words import terms
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice

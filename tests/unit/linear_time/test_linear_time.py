@@ -58,7 +58,7 @@ from memtree.text.pasted import own_words
 from memtree.text.spans import Span
 from memtree.text.words import anchors, terms
 from memtree.text.words.acknowledgements import is_acknowledgement
-from memtree.tree import chunking, growth, passages
+from memtree.tree import chunking, growth
 from memtree.unfolding.excerpts import telling_lines
 from memtree.unfolding.memory_message import labels
 from memtree.unfolding.memory_message.quotes import quoted
@@ -223,7 +223,7 @@ TEXTS = {
         hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]})),
         hostile.as_it_is,
     ),
-    "passages": Subject(passages.passages, hostile.as_it_is),
+    "passages": Subject(chunking.passages, hostile.as_it_is),
     "a question to memories": Subject(
         lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from memtree.errors import BadRequest
-from memtree.language.everyday.sentences import language_of
+from memtree.language.everyday_sentences import language_of
 from memtree.memories.agents.search import answers, clusters, event_time, mentions
 from memtree.memories.injection.general_questions import is_general
 from memtree.memories.memory import Memory

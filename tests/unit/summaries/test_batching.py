@@ -10,8 +10,7 @@ from memtree.summaries.completed import CompletedSummaries
 from memtree.summaries.prompts import CHAT, CODING, FICTION
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
-from memtree.tree.node import Node, NodePlace, Summary
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
 from tests.unit.background.summarizing.refined import said

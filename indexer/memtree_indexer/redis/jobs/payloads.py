@@ -15,8 +15,7 @@ import msgspec
 
 from memtree.conversation.history import History, MessageInfo
 from memtree.conversation.message import Message, Volatile
-from memtree.tree.node import Node, NodePlace
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, Node, NodePlace, NodeWork
 
 if sys.version_info >= (3, 14):
     from compression import zstd

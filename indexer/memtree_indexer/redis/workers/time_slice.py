@@ -29,7 +29,7 @@ from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 from memtree.process.bounded import remember
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, NodeWork
 from memtree_indexer.redis.jobs.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from memtree_indexer.redis.jobs.payloads import Payload, unpack
 from memtree_indexer.redis.jobs.remaining import unembedded, unsummarised

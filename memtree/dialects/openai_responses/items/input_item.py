@@ -22,8 +22,8 @@ from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
 from memtree.dialects.openai_responses.items import calls, outputs, server_items
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from memtree.wire import json_fields
-from memtree.wire.json_fields import DuplicateKey
+from memtree.wire import json_body
+from memtree.wire.json_body import DuplicateKey
 
 BREAKPOINT, MARKER = "prompt_cache_breakpoint", "cache_control"
 # Codex used other names for compaction.
@@ -225,7 +225,7 @@ def _span(raw: bytes, name: str, place: str) -> tuple[int, int]:
     """Return the span of a field's value."""
     try:
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-        span = json_fields.spans(raw, fields)[name]
+        span = json_body.field_places(raw, fields)[name]
     except DuplicateKey as error:
         raise BadRequest(f"{place}: a field is given twice", param=place) from error
     return span.start, span.end

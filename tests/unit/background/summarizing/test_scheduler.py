@@ -14,8 +14,7 @@ from memtree.background.summarizing.scheduler import LEASED_AGAIN, Scheduler
 from memtree.background.summarizing.summary_job import SummaryJob
 from memtree.conversation.message import Message
 from memtree.summaries.batching import CallBatch
-from memtree.tree.node import Node, NodePlace, Summary
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary
 from tests.properties.strategies import history_of
 
 NOW = 1_000.0

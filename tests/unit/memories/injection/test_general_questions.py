@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.language.everyday.sentences import LANGUAGES
+from memtree.language.everyday_sentences import LANGUAGES
 from memtree.memories.injection.general_questions import is_general
 from memtree.memories.injection.injectable import ALONE, ALONE_GENERAL, SHARING, injectable
 from memtree.memories.injection.language_patterns import pattern
