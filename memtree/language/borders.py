@@ -1,5 +1,5 @@
-"""Find where a text can be cut without breaking a sentence, a clause or a word, and whether it denies
-something (by the words that each language lists in `claims.txt`).
+"""Find where a text can be cut without breaking a sentence, a clause or a word, and whether it
+denies something (by the words that each language lists in `claims.txt`).
 
 A full stop ends a sentence if a space and no small letter follow it, and it belongs to no
 abbreviation, initial, number or address. The end of a line ends a sentence too, unless a full line

@@ -23,8 +23,8 @@ Alternatively it works in several steps one after the other (`in_steps`), so tha
 available before the end: a leaf that is not final at the end of a step is then made again in the
 next one.
 
-This file runs nothing in parallel itself (`background/growing` does), and never guesses: if borders do not
-coincide, the joined part ends there, and the rest is grown in one run.
+This file runs nothing in parallel itself (`background/growing` does), and never guesses: if borders
+do not coincide, the joined part ends there, and the rest is grown in one run.
 """
 
 from __future__ import annotations

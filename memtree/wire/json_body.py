@@ -1,9 +1,9 @@
 """A request body as bytes with known spans: read on demand, written back without re-encoding.
 
 `split` finds the span of each top-level field and builds no objects. An array's items, such as the
-posted messages, are found by their places, together with which of them came in an earlier request. `Body.rewritten` removes our
-own fields and inserts new messages; every other byte, white space and unknown fields included,
-stays as it was posted. The meaning of the fields is defined elsewhere.
+posted messages, are found by their places, together with which of them came in an earlier request.
+`Body.rewritten` removes our own fields and inserts new messages; every other byte, white space and
+unknown fields included, stays as it was posted. The meaning of the fields is defined elsewhere.
 
     >>> split(b'{"model": "m", "x":1e2, "memory":true}').rewritten()
     b'{"model": "m", "x":1e2}'

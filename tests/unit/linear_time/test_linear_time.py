@@ -14,7 +14,7 @@ from memtree.conversation.content import call_arguments
 from memtree.conversation.days import day_lines, day_marks
 from memtree.conversation.media import parts
 from memtree.conversation.message import Message
-from memtree.dialects.placed_memories import PlacedMemories
+from memtree.dialects.openai_chat import PlacedMemories
 from memtree.digests import summarize, topics
 from memtree.digests.clauses import (
     boilerplate,

@@ -15,8 +15,8 @@ from typing import Any
 
 from memtree.config import Settings
 from memtree.dialects.anthropic_messages import messages_history as history
-from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
 from memtree.dialects.anthropic_messages.messages_history import MessagesHistory
+from memtree.dialects.anthropic_messages.posted_request import Cache, KnownRequests
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.wire.json_body import Body

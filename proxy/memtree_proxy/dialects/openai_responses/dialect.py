@@ -14,7 +14,7 @@ from typing import Any
 
 from memtree.config import Settings
 from memtree.dialects.openai_responses import responses_history as history
-from memtree.dialects.openai_responses.items.input_items import INPUT, ItemCache, KnownInputs
+from memtree.dialects.openai_responses.input_item import INPUT, ItemCache, KnownInputs
 from memtree.dialects.openai_responses.responses_history import ResponsesHistory
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.wire.json_body import Body

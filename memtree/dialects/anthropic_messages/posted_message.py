@@ -10,19 +10,75 @@ So the words of a web page or another server are indexed as a tool's result, can
 their posted place, and are never taken for the assistant's words. Blocks of unknown types stay
 whole: they are counted and hashed, and a placeholder stands for them in the text. `fallback` blocks
 are left out. This file does not read other messages.
+
+Results of web search, web fetch, code execution, MCP servers and the like stand in the assistant's
+message, each in its own form: their readable strings are kept as posted. Encrypted fields, ids and
+dates cannot be searched or quoted, so they are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
 from memtree.conversation.content.call_arguments import canonical
-from memtree.dialects.anthropic_messages.canonical import server_results
 from memtree.errors import BadRequest
+
+_SAID = frozenset(
+    {"title", "url", "text", "content", "stdout", "stderr", "lines", "source", "error_code"}
+)
+_ENCRYPTED = "encrypted_"
+_REFERENCE = "tool_reference"
+
+
+def readable_texts(result: dict[str, Any]) -> list[str]:
+    """Return the titles, addresses and texts of a result block, in order."""
+    lines: list[str] = []
+    waiting: list[Any] = [result.get("content")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if value:
+                lines.append(value)
+        elif isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, dict):
+            plain = value.get("type") == "text"  # the source of a document, with its text as data
+            said = [v for k, v in value.items() if k in _SAID or (k == "data" and plain)]
+            waiting += reversed(said)
+    return lines
+
+
+def encrypted_strings(result: dict[str, Any]) -> list[str]:
+    """Return the strings that only the provider can read, since they cost tokens too."""
+    return [
+        value
+        for part in _objects(result)
+        for name, value in part.items()
+        if name.startswith(_ENCRYPTED) and isinstance(value, str)
+    ]
+
+
+def loaded_tools(result: dict[str, Any]) -> frozenset[str]:
+    """Return the names of the tools that a result loads for the model."""
+    names = (part.get("tool_name") for part in _objects(result) if part.get("type") == _REFERENCE)
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects of a JSON value, including the value itself."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            yield item
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+
 
 ROLES = ("user", "assistant", "system")
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -184,7 +240,7 @@ def _tool_message(block: Block, content: Any, **more: Any) -> CanonicalMessage:
     message = {"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, **more}
     if block.get("cache_control"):
         message["cache_control"] = block["cache_control"]
-    return CanonicalMessage(_encode(message), loads=server_results.loads(block))
+    return CanonicalMessage(_encode(message), loads=loaded_tools(block))
 
 
 def _result_content(block: Block, place: str) -> Any:
@@ -201,7 +257,7 @@ def _result_parts(part: Block) -> list[Block]:
         return [part]
     named = [part.get(name) for name in ("title", "source")]
     said = [text for text in named if isinstance(text, str) and text]
-    return _lines([*said, *server_results.texts(part)])
+    return _lines([*said, *readable_texts(part)])
 
 
 def _lines(texts: Sequence[str]) -> list[Block]:
@@ -297,9 +353,9 @@ class _Assistant:
             named = {"name": block["type"].removesuffix(_RESULT), "arguments": ""}
             self.calls.append({"id": id_, "type": "function", "function": named})
         self.answered.add(id_)
-        hidden = server_results.encrypted(block)
+        hidden = encrypted_strings(block)
         more = {"reasoning_content": hidden} if hidden else {}
-        self.results.append(_tool_message(block, _lines(server_results.texts(block)), **more))
+        self.results.append(_tool_message(block, _lines(readable_texts(block)), **more))
 
 
 def _thought(block: Block) -> str:

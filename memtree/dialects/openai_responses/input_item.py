@@ -7,6 +7,8 @@ unknown item is kept whole, and only what has no place in a conversation is refu
 An item is parsed once and its translation cached (`translation_cache`). The cache does not copy
 text that the client posts anyway: a user message is its own canonical form, and for an output only
 the place of its text is stored.
+
+The lists of posted items, and the known translations of earlier lists, stand here, too.
 """
 
 from __future__ import annotations
@@ -17,13 +19,147 @@ from typing import Any
 
 import msgspec
 
+from memtree.conversation.content.call_arguments import canonical
 from memtree.conversation.content.validation import check
 from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
-from memtree.dialects.openai_responses.items import calls, outputs, server_items
+from memtree.dialects.openai_responses import server_items
+from memtree.dialects.openai_responses.translation import TranslatedItems
+from memtree.dialects.translated_messages import RawItems
+from memtree.dialects.translation_cache import KnownTranslations, TranslationCache
 from memtree.errors import BadRequest
 from memtree.text import tokens
 from memtree.wire import json_body
 from memtree.wire.json_body import DuplicateKey
+
+_KNOWN = frozenset(
+    {
+        "function_call_output", "custom_tool_call_output", "local_shell_call_output",
+        "shell_call_output", "apply_patch_call_output", "computer_call_output",
+        "tool_search_output", "program_output", "mcp_approval_response",
+    }
+)  # fmt: skip
+
+
+def is_output(kind: str, fields: dict[str, Any]) -> bool:
+    """Return True for an output; an unknown kind counts if it names a call."""
+    return kind in _KNOWN or (kind.endswith("_output") and isinstance(fields.get("call_id"), str))
+
+
+def output_ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
+    """Return the ids by which an output names its call; none if it answers the next call."""
+    name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
+    if name not in fields and kind == "local_shell_call_output":
+        name = "id"
+    given = fields.get(name)
+    if given is not None and not isinstance(given, str):
+        raise BadRequest(f"{place}.{name} must be a string", param=f"{place}.{name}")
+    return (given,) if given else ()
+
+
+def is_parts(output: object) -> bool:
+    """Return True if the output is a list of content parts, as a canonical message holds them."""
+    return isinstance(output, list) and all(
+        isinstance(part, dict)
+        and isinstance(part.get("type"), str)
+        and (part["type"] not in TEXT_PARTS or isinstance(part.get("text"), str))
+        for part in output
+    )
+
+
+def output_content(kind: str, fields: dict[str, Any]) -> object:
+    """Return the canonical content of an output that is neither text nor a list of content
+    parts."""
+    output = fields.get("output")
+    if kind == "mcp_approval_response":
+        said = "approved" if fields.get("approve") is True else "denied"
+        reason = fields.get("reason")
+        return f"{said}: {reason}" if isinstance(reason, str) and reason else said
+    if kind == "tool_search_output":
+        return server_items.tool_list(fields)
+    if kind == "shell_call_output" and isinstance(output, list):
+        return "".join(_chunk(chunk) for chunk in output if isinstance(chunk, dict))
+    if kind == "computer_call_output" and isinstance(output, dict):
+        return [{**output, "type": "input_image"}]
+    for given in (output, fields.get("result"), fields.get("status")):
+        if given is not None:
+            return given if isinstance(given, str) else msgspec.json.encode(given).decode()
+    return ""
+
+
+def _chunk(chunk: dict[str, Any]) -> str:
+    """Return the output of a command, and its outcome unless it succeeded."""
+    texts = [text for name in ("stdout", "stderr") if isinstance(text := chunk.get(name), str)]
+    outcome = chunk.get("outcome")
+    if isinstance(outcome, dict):
+        if outcome.get("type") == "timeout":
+            texts.append("\nTimed out\n")
+        elif outcome.get("exit_code"):
+            texts.append(f"\nExit code: {outcome['exit_code']}\n")
+    return "".join(texts)
+
+
+# Fields that are no arguments: names, the server's bookkeeping, and tokens meaningless to a reader.
+_BESIDE = frozenset(
+    {
+        "type", "id", "call_id", "status", "caller", "name", "namespace", "server_label",
+        "execution", "pending_safety_checks", "fingerprint", "environment",
+        "internal_chat_message_metadata_passthrough",
+    }
+)  # fmt: skip
+_NAMED = frozenset({"function_call", "custom_tool_call", "mcp_approval_request"})
+_OTHERS = frozenset({"program", "mcp_approval_request"})  # calls whose kind has another name
+
+
+def is_call(kind: str) -> bool:
+    return kind.endswith("_call") or kind in _OTHERS
+
+
+def call_ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
+    """Return the ids by which an output may name the call, the usual one first. Raises
+    `BadRequest`."""
+    call_id, id_ = fields.get("call_id"), fields.get("id")
+    if call_id is not None and not isinstance(call_id, str):
+        raise BadRequest(f"{place}.call_id must be a string", param=f"{place}.call_id")
+    both = kind == "local_shell_call" or not call_id
+    return tuple(name for name in (call_id, id_ if both else "") if isinstance(name, str) and name)
+
+
+def canonical_call(
+    kind: str, fields: dict[str, Any], named: tuple[str, ...], place: str
+) -> dict[str, Any]:
+    """Return a canonical tool call. `named`: its ids. Raises `BadRequest`."""
+    id_ = {"id": named[0]} if named else {}
+    name = _name(kind, fields, place)
+    if kind == "custom_tool_call":
+        body = {"name": name, "input": _text(fields.get("input"))}
+        return {**id_, "type": "custom", "custom": body}
+    given = fields.get("arguments") if "arguments" in fields else _others(fields)
+    body = {"name": name, "arguments": canonical(_text(given))}
+    return {**id_, "type": "function", "function": body}
+
+
+def _name(kind: str, fields: dict[str, Any], place: str) -> str:
+    if kind not in _NAMED:
+        return kind.removesuffix("_call")
+    name = fields.get("name")
+    if not isinstance(name, str):
+        raise BadRequest(f"{place}.name must be a string", param=f"{place}.name")
+    within = fields.get("namespace") or fields.get("server_label")
+    return f"{within}.{name}" if isinstance(within, str) else name
+
+
+def _others(fields: dict[str, Any]) -> object:
+    """Return the fields that are arguments; a sole `action`, `operation` or `code` by itself."""
+    given = {key: value for key, value in fields.items() if key not in _BESIDE}
+    alone = next(iter(given.values())) if len(given) == 1 else None
+    return alone if isinstance(alone, dict | str) else given
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
 
 BREAKPOINT, MARKER = "prompt_cache_breakpoint", "cache_control"
 # Codex used other names for compaction.
@@ -99,13 +235,13 @@ def read_item(raw: bytes, place: str) -> InputItem:
         return _setting(fields)
     if kind == "reasoning":
         return _reasoning(raw, fields, place)
-    if outputs.is_output(kind, fields):
+    if is_output(kind, fields):
         return _output(raw, kind, fields, place)
     if (said := server_items.said(kind, fields)) is not None:
         return _model(fields, text=said.text, parts=said.parts, loads=said.loads)
-    if calls.is_call(kind):
-        ids = calls.ids(kind, fields, place)
-        call = msgspec.json.encode(calls.canonical_call(kind, fields, ids, place))
+    if is_call(kind):
+        ids = call_ids(kind, fields, place)
+        call = msgspec.json.encode(canonical_call(kind, fields, ids, place))
         return _model(fields, call=call, ids=ids)
     return _unknown(kind, fields)
 
@@ -172,14 +308,14 @@ def _reasoning(raw: bytes, fields: dict[str, Any], place: str) -> InputItem:
 
 
 def _output(raw: bytes, kind: str, fields: dict[str, Any], place: str) -> InputItem:
-    ids = outputs.ids(kind, fields, place)
+    ids = output_ids(kind, fields, place)
     output = fields.get("output")
-    parts = outputs.is_parts(output)
+    parts = is_parts(output)
     opening = tool_opening(ids[0] if ids else "")
     if isinstance(output, str) or (parts and not _marked(output)):
         span = _span(raw, "output", place)
         return InputItem(ItemKind.OUTPUT, ids=ids, output=span, opening=opening)
-    content = _with_markers(output) if parts else outputs.content(kind, fields)
+    content = _with_markers(output) if parts else output_content(kind, fields)
     return InputItem(
         ItemKind.OUTPUT,
         canonical=msgspec.json.encode(content),
@@ -241,3 +377,52 @@ def _with_markers(content: Any) -> list[dict[str, Any]]:
         {(MARKER if key == BREAKPOINT else key): value for key, value in part.items()}
         for part in content
     ]
+
+
+INPUT = "input"
+
+ItemCache = TranslationCache[InputItem]
+
+
+class InputItems:
+    """Items of a list, each read at first access."""
+
+    __slots__ = ("_cache", "_found", "_since", "raws", "tenant")
+
+    def __init__(self, raws: RawItems, tenant: str, cache: ItemCache) -> None:
+        self.raws = raws
+        self.tenant, self._cache, self._since = tenant, cache, cache.deletions
+        self._found: dict[int, InputItem] = {}
+
+    def __getitem__(self, index: int) -> InputItem:
+        """Return the item at an index. Raises `BadRequest` with the unreadable place."""
+        item = self._found.get(index)
+        if item is None:
+            raw = self.raws[index]
+            item = self._cache.get(self.tenant, raw)
+            if item is None:
+                item = read_item(raw, f"{INPUT}[{index}]")
+                self._cache.put(self.tenant, raw, item, item.size, self._since)
+            self._found[index] = item
+        return item
+
+    def key(self, text: bytes) -> bytes:
+        """Return the cache key of an item's text, for this tenant."""
+        return self._cache.keys.of(self.tenant, text)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownInput:
+    """Translation of an earlier input. `listed`: the number that identifies its canonical list;
+    `leading`: keys of the messages of no item."""
+
+    translated: TranslatedItems
+    listed: int
+    leading: tuple[bytes, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return self.translated.nbytes
+
+
+KnownInputs = KnownTranslations[KnownInput]
