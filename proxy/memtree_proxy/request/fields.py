@@ -24,7 +24,7 @@ from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER
+from memtree_proxy.http.headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.local_upstream import is_local

@@ -68,7 +68,7 @@ from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
-from memtree_proxy.http import content_encoding
+from memtree_proxy.http import request_body
 from memtree_proxy.imports import (
     js,
     recognise,
@@ -315,7 +315,7 @@ TEXTS = {
     "an event": Subject(sse.data, str.encode),
     "lines of a client": Subject(lambda raw: list(LineSplitter().feed(raw)), str.encode),
     "inflated": Subject(
-        lambda raw: content_encoding.decoded(raw, "deflate", 1 << 30),
+        lambda raw: request_body.decoded(raw, "deflate", 1 << 30),
         lambda text: zlib.compress(text.encode(), 0),
     ),
     "a text file": Subject(

@@ -22,8 +22,7 @@ from memtree.dialects.translation_cache import TranslationCache
 from memtree.wire.json_body import Body
 from memtree_proxy.dialects.anthropic_messages import tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
-from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
+from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.offer import AUTO, Offer, OfferForm
 

@@ -20,8 +20,7 @@ from memtree.dialects.tool_definitions import ToolGroup
 from memtree.wire.json_body import Body
 from memtree_proxy.dialects.openai_responses import tool_round
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
-from memtree_proxy.dialects.openai_responses.final import ResponsesReply
-from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
+from memtree_proxy.dialects.openai_responses.stream import ResponsesReply, ResponsesStream
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.offer import Offer, OfferForm, posted_choice
 
