@@ -25,17 +25,16 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation.content.argument_values import ArgumentValue, argument_values
-from memtree.conversation.content.call_arguments import Spelling, canonical
-from memtree.conversation.content.validation import (
+from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
+from memtree.conversation.content_validation import (
     RESULT_ROLES,
     ROLES,
     SYSTEM_ROLES,
     TEXT_PARTS,
     check,
 )
-from memtree.conversation.content.volatile_blocks import VOLATILE_TAGS, Volatile
-from memtree.conversation.media.parts import REASONING_PARTS
+from memtree.conversation.media import REASONING_PARTS
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from memtree.conversation.addresses import address_chain
+from memtree.conversation import address_chain
 from memtree.text.words import terms
 from memtree.tree.node import (
     EMPTY,

@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree.conversation.addresses import address_chain as address
+from memtree.conversation import address_chain as address
 from memtree.conversation.message import Message, View, Volatile
 from memtree.digests import summarize
 from memtree.digests.clauses.clauses import read_lines

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from memtree.background.extracting.read_messages import KnownMessage, MessageKeys, ReadMessages
-from memtree.conversation import history
-from memtree.conversation.addresses import address_chain
+from memtree.conversation import address_chain, history
 from memtree.conversation.beginning import origin
 from memtree.conversation.history import History, MessageInfo, MessageInfoCache
 from memtree.conversation.message import (

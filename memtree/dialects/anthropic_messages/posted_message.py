@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.conversation.content.call_arguments import canonical
+from memtree.conversation.call_arguments import canonical
 from memtree.errors import BadRequest
 
 _SAID = frozenset(

@@ -19,8 +19,8 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation.content.call_arguments import canonical
-from memtree.conversation.content.validation import check
+from memtree.conversation.call_arguments import canonical
+from memtree.conversation.content_validation import check
 from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
 from memtree.dialects.openai_responses import server_items
 from memtree.dialects.openai_responses.translation import TranslatedItems

@@ -17,7 +17,7 @@ import msgspec
 from memtree.budget.prices import Prices
 from memtree.config import MODES, Settings
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.addresses.address_chain import DIGEST_BYTES
+from memtree.conversation.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
 from memtree.conversation.message import Message
 from memtree.dialects.fragment_counts import markers, tools_tokens

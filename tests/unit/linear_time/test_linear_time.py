@@ -9,10 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from memtree.conversation import history, placeholders, side_requests
-from memtree.conversation.content import call_arguments
-from memtree.conversation.days import day_lines, day_marks
-from memtree.conversation.media import parts
+from memtree.conversation import (
+    call_arguments,
+    day_marks,
+    history,
+    media,
+    placeholders,
+    side_requests,
+)
 from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.digests import summarize, topics
@@ -118,7 +122,7 @@ TEXTS = {
             "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
         ),
     ),
-    "a line of a day": Subject(day_lines.first_day, hostile.as_it_is),
+    "a line of a day": Subject(day_marks.first_day, hostile.as_it_is),
     "the day of a message": Subject(
         lambda raw: day_marks.day_mark(Message(raw), hostile.VOLATILE), hostile.message("user")
     ),
@@ -319,14 +323,14 @@ TEXTS = {
         lambda text: zlib.compress(text.encode(), 0),
     ),
     "a text file": Subject(
-        lambda part: parts.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
+        lambda part: media.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
     ),
     "a PDF": Subject(
-        lambda part: parts.part_tokens(part, tokens.count),
+        lambda part: media.part_tokens(part, tokens.count),
         hostile.file("application/pdf", b"%PDF-1.4 "),
     ),
     "another part": Subject(
-        lambda part: parts.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
+        lambda part: media.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
     ),
     "names of files": Subject(
         lambda raw: placeholders.placeholders(Message(raw)),

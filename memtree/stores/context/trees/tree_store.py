@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
+from memtree.conversation.address_chain import NODE_ID_BYTES
 from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.context.trees.addresses import KNOWN, put_addresses

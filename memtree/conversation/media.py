@@ -20,14 +20,159 @@ The exception is gpt-4o-mini, which bills 33 times as much for an image.
 
 from __future__ import annotations
 
+import binascii
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from memtree.conversation.media.base64_data import Base64Data
-from memtree.conversation.media.images import size
-from memtree.conversation.media.pdf import pages
+WINDOW = 48 * 1024  # bytes read at either end
+PAGE_BYTES = 50_000  # assumed page size of a PDF that hides its page count: few have smaller pages
+ROOTS = 40  # nodes of the page tree that are read
+REACH = 4_000  # bytes of such a node, before and after its type
+
+_LINEAR = re.compile(rb"/Linearized\b[^>]{0,300}?/N\s+(\d{1,6})\b")
+_NODE = re.compile(rb"/Type\s*/Pages\b")
+_COUNT = re.compile(rb"/Count\s+(\d{1,6})\b")
+_PAGE = re.compile(rb"/Type\s*/Page\b")
+
+
+def pdf_pages(data: Base64Data) -> int | None:
+    """Return the number of pages, estimated from the size if the file hides it; None if it is not a
+    PDF.
+
+    A PDF for the web gives it at the beginning, others in the root of their page tree, which is
+    mostly near one end. Newer files may compress that root.
+    """
+    head = data.read(0, WINDOW)
+    if b"%PDF-" not in head[:1024]:
+        return None
+    if linear := _LINEAR.search(head[:2048]):
+        return max(1, int(linear[1]))
+    length = data.length
+    tail = data.read(max(WINDOW, length - WINDOW), WINDOW)
+    counts = [count for part in (head, tail) for count in _counts(part)]
+    if not counts and length <= 2 * WINDOW:
+        counts = [sum(len(_PAGE.findall(part)) for part in (head, tail))]
+    return max(1, max(counts, default=0) or length // PAGE_BYTES)
+
+
+def _counts(part: bytes) -> Iterator[int]:
+    """Yield the pages below each node of the page tree; the root has the largest number."""
+    for node in islice(_NODE.finditer(part), ROOTS):
+        first = part.rfind(b"obj", max(0, node.start() - REACH), node.start())
+        last = part.find(b"endobj", node.end(), node.end() + REACH)
+        yield from map(int, _COUNT.findall(part, max(0, first), last if last > 0 else node.end()))
+
+
+SEGMENTS = 200  # of a JPEG, read before its frame header; EXIF and colour profiles take some
+# Frame headers of all kinds of JPEG, progressive ones too: C0 to CF except the tables (C4, C8, CC)
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_BARE = frozenset({0x01, *range(0xD0, 0xD9)})  # markers without a length
+
+Size = tuple[int, int]
+
+
+def image_size(data: Base64Data) -> Size | None:
+    """Return (width, height) in pixels; None if they are unknown."""
+    head = data.read(0, 30)
+    dimensions = None
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        dimensions = _png(head)
+    elif head[:4] == b"GIF8":
+        dimensions = _little(head, 6), _little(head, 8)
+    elif head[:2] == b"\xff\xd8":
+        dimensions = _jpeg(data)
+    elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        dimensions = _webp(head)
+    return dimensions if dimensions and min(dimensions) > 0 else None
+
+
+def _png(head: bytes) -> Size | None:
+    if head[12:16] != b"IHDR":
+        return None
+    return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+
+
+def _webp(head: bytes) -> Size | None:
+    kind = head[12:16]
+    if kind == b"VP8X":
+        return 1 + _little(head, 24, 3), 1 + _little(head, 27, 3)
+    if kind == b"VP8L" and head[20:21] == b"\x2f":
+        bits = _little(head, 21, 4)
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if kind == b"VP8 " and head[23:26] == b"\x9d\x01\x2a":
+        return _little(head, 26) & 0x3FFF, _little(head, 28) & 0x3FFF
+    return None
+
+
+def _jpeg(data: Base64Data) -> Size | None:
+    """Walk over the segments, skipping each by its length."""
+    at = 2
+    for _ in range(SEGMENTS):
+        piece = data.read(at, 12)
+        if not piece.startswith(b"\xff") or len(piece) < 12:
+            return None
+        marker = piece[1]
+        if marker == 0xFF:  # padding
+            at += 1
+        elif marker in _BARE:
+            at += 2
+        elif marker in _FRAMES:
+            return int.from_bytes(piece[7:9], "big"), int.from_bytes(piece[5:7], "big")
+        else:
+            at += 2 + int.from_bytes(piece[2:4], "big")
+    return None
+
+
+def _little(data: bytes, at: int, size: int = 2) -> int:
+    return int.from_bytes(data[at : at + size], "little")
+
+
+HEAD = 256  # characters within which the comma of a data URL must stand
+_SAFE = str.maketrans("-_", "+/")
+
+
+@dataclass(frozen=True, slots=True)
+class Base64Data:
+    """`kind`: the media type of a data URL, in lower case; empty if it names none. The base64
+    begins at character `start` of `text`."""
+
+    text: str
+    start: int = 0
+    kind: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> Base64Data:
+        """Wrap a data URL, or plain base64."""
+        if text[:5].lower() != "data:":
+            return cls(text)
+        comma = text.find(",", 0, HEAD)
+        if comma < 0 or not text[:comma].lower().endswith(";base64"):
+            return cls("")
+        return cls(text, comma + 1, text[5:comma].partition(";")[0].lower())
+
+    @property
+    def length(self) -> int:
+        """Return the number of bytes, computed from the number of characters."""
+        characters = len(self.text) - self.start
+        return characters * 3 // 4 - (self.text[-2:].count("=") if characters else 0)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return bytes [offset, offset + size), fewer at the end; none if the text is not
+        base64."""
+        first, last = offset // 3, -(-(offset + size) // 3)
+        piece = self.text[self.start + 4 * first : self.start + 4 * last].translate(_SAFE)
+        piece += "=" * (-len(piece) % 4)
+        try:
+            decoded = binascii.a2b_base64(piece, strict_mode=True)
+        except ValueError:
+            return b""
+        skipped = offset - 3 * first
+        return decoded[skipped : skipped + size]
+
 
 FLAT_TOKENS = 1_500
 LOW_DETAIL_TOKENS = 85
@@ -122,7 +267,7 @@ def _image(part: dict[str, Any]) -> int:
     detail = _field(part, "image_url", "detail")
     if detail == "low":
         return LOW_DETAIL_TOKENS
-    dimensions = size(Base64Data.of(payload(part)))
+    dimensions = image_size(Base64Data.of(payload(part)))
     return image_tokens(*dimensions, detail) if dimensions else FLAT_TOKENS
 
 
@@ -160,10 +305,10 @@ def _sound(part: dict[str, Any]) -> int:
 def _file(part: dict[str, Any], count: Count) -> int:
     given = payload(part)
     data = Base64Data.of(given)
-    page_count = pages(data)
+    page_count = pdf_pages(data)
     if page_count is not None:
         return PAGE_TOKENS * min(PAGES, page_count)
-    if size(data):
+    if image_size(data):
         return _image(part)
     if _is_text(data):
         return _text_file(data, count)

@@ -1,11 +1,22 @@
-"""Find the strings in a call's arguments, each with its path and its decoded text.
+r"""Canonical form of the arguments of tool calls, and the mapping back to the posted text.
 
-Arguments are posted as the text of a JSON object, in which a line break is spelled `\\n`. They are
+Clients re-serialise the arguments that a model wrote: `{"path": "a"}` comes back as `{"path":"a"}`,
+an escape as its character, `1.0` as `1`. So arguments that are a JSON object are hashed and indexed
+as compact JSON with the keys in their order. Excerpts quote the posted text: `Spelling` maps
+characters of the compact form to those of the posted string.
+
+    >>> canonical('{"path": "caf\\u00e9", "line": 1.0}')
+    '{"path":"café","line":1}'
+    >>> canonical("not JSON")
+    'not JSON'
+
+The strings in a call's arguments are found each with its path and its decoded text. Arguments are
+posted as the text of a JSON object, in which a line break is spelled `\n`. They are
 quoted decoded, string by string; `ArgumentValue` maps characters of the posted text to those of the
 decoded string.
 
-    >>> [(v.path, v.text) for v in argument_values('{"path": "a", "edits": [{"new": "x\\\\ny"}]}')]
-    [('.path', 'a'), ('.edits[0].new', 'x\\ny')]
+    >>> [(v.path, v.text) for v in argument_values('{"path": "a", "edits": [{"new": "x\\ny"}]}')]
+    [('.path', 'a'), ('.edits[0].new', 'x\ny')]
     >>> argument_values("not JSON")
     ()
 """
@@ -20,9 +31,79 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
+# Applied only to valid JSON, so a string is always closed; possessive, so it never backtracks.
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
+_WHOLE = re.compile(r'"(?:[^"\\]++|\\.)*+"|(-?[0-9]++)\.0(?![0-9eE])', re.DOTALL)
+
+
+def canonical(arguments: str) -> str:
+    """Return compact JSON if `arguments` is the text of a JSON object, else `arguments` itself.
+
+    Two texts with the same canonical form hold the same values under the same keys in the same
+    order. An object with a duplicate key is left unchanged.
+    """
+    if not arguments.lstrip(" \t\r\n").startswith("{"):
+        return arguments
+    try:
+        value = msgspec.json.decode(arguments)
+        compact = msgspec.json.encode(value).decode()
+    except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError, OverflowError):
+        return arguments
+    if ".0" in compact:  # JavaScript does not distinguish 1.0 from 1
+        compact = _WHOLE.sub(_integer, compact)
+    if compact == arguments:
+        return arguments
+    same = sum(1 for _ in _TOKEN.finditer(arguments)) == sum(1 for _ in _TOKEN.finditer(compact))
+    return compact if same else arguments  # fewer tokens: there was a duplicate key
+
+
+def _integer(match: re.Match[str]) -> str:
+    whole = match[1]
+    if whole is None:  # a string
+        return match[0]
+    return "0" if whole == "-0" else whole
+
+
+@dataclass(frozen=True)  # without slots, since the tokens are cached properties
+class Spelling:
+    """The posted text of a JSON object beside its compact form, token by token."""
+
+    posted: str
+    compact: str
+
+    @cached_property
+    def _posted(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _TOKEN.finditer(self.posted))
+
+    @cached_property
+    def _compact(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _TOKEN.finditer(self.compact))
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(start for start, _ in self._compact)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span of the posted characters for the compact characters [start, end), start <
+        end. A token with a different spelling is included whole.
+        """
+        return self._posted_at(start, first=True), self._posted_at(end - 1, first=False)
+
+    def _posted_at(self, offset: int, *, first: bool) -> int:
+        """Return where the posted form of one compact character begins or ends."""
+        token = bisect_right(self._starts, offset) - 1
+        low, high = self._compact[token]
+        posted_low, posted_high = self._posted[token]
+        if self.compact[low:high] == self.posted[posted_low:posted_high]:
+            return posted_low + offset - low + (0 if first else 1)
+        return posted_low if first else posted_high
+
+
 MAX_DEPTH = 24
 LONGEST_PATH = 150  # characters; `explain` repeats the path with each excerpt
-_TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"|[{}\[\],]', re.DOTALL)
+_VALUE = re.compile(r'"((?:[^"\\]++|\\.)*+)"|[{}\[\],]', re.DOTALL)
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^u])"
 )
@@ -89,7 +170,7 @@ def _strings(arguments: str) -> Iterator[ArgumentValue]:
     """Yield the strings of valid JSON. Raises `ValueError` for half a surrogate pair."""
     opened: list[tuple[str, int]] = []  # paths of open objects (-1) and lists (the next index)
     key = ""
-    for match in _TOKEN.finditer(arguments):
+    for match in _VALUE.finditer(arguments):
         sign = match[0]
         path, index = opened[-1] if opened else ("", -1)
         here = f"{path}[{index}]" if index >= 0 else f"{path}.{key}"
