@@ -18,7 +18,7 @@ from memtree.digests.clauses.clause import Clause, SourcePassage
 from memtree.digests.clauses.outcomes import numbered
 from memtree.digests.tool_calls import patches, prose, results, shell_words
 from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
     COMMITTED,
     CREATED,
     DELETED,
@@ -29,11 +29,10 @@ from memtree.digests.tool_calls.event import (
     UNDONE,
     WRITTEN,
     Action,
+    unescaped,
 )
-from memtree.digests.tool_calls.fields import unescaped
-from memtree.digests.tool_calls.outputs import CallResult
 from memtree.digests.tool_calls.programs import program, readers
-from memtree.digests.tool_calls.results import OK
+from memtree.digests.tool_calls.results import OK, CallResult
 from memtree.digests.work_clauses import (
     DETAIL,
     NAME,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtree.digests.tool_calls import programs, shell, shell_words
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
     CREATED,
     DELETED,
     EDITED,
@@ -22,8 +22,10 @@ from memtree.digests.tool_calls.event import (
     UNDONE,
     WRITTEN,
     Action,
+    Field,
+    Group,
+    groups,
 )
-from memtree.digests.tool_calls.fields import Field, Group, groups
 from memtree.digests.tool_calls.patches import changed, first_line, is_patch, patched
 from memtree.language.word_file import WordFile
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.digests.tool_calls.event import BUILD, CHANGE, INSTALL, RUN, TEST
+from memtree.digests.tool_calls.fields import BUILD, CHANGE, INSTALL, RUN, TEST
 from memtree.language.word_file import WordFiles
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
-from memtree.digests.clauses.quotations import promotes
+from memtree.digests.clauses.clause import promotes
 from memtree.language.word_file import WordFile
 from memtree.ranking.corpus import Corpus
 from memtree.text import tokens

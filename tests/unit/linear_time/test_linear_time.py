@@ -20,17 +20,8 @@ from memtree.conversation import (
 from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.digests import summarize, topics
-from memtree.digests.clauses import (
-    boilerplate,
-    clauses,
-    outcomes,
-    particular,
-    phrases,
-    quotations,
-    tool_results,
-)
-from memtree.digests.clauses.clause import SourcePassage
-from memtree.digests.clauses.quotations import quote, untorn
+from memtree.digests.clauses import clause, clauses, outcomes, particular, phrases
+from memtree.digests.clauses.clause import SourcePassage, quote, untorn
 from memtree.language import borders, languages
 from memtree.memories.agents import structured_memory, structured_text
 from memtree.memories.agents.schemas import nearest_kind, unique_on
@@ -133,13 +124,13 @@ TEXTS = {
         lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
         hostile.as_it_is,
     ),
-    "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
-    "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
+    "a result": Subject(lambda text: list(clauses.results(text)), hostile.as_it_is),
+    "code": Subject(lambda text: clauses.code("assistant", text, []), hostile.as_it_is),
     "borders of words": Subject(borders.units, hostile.as_it_is),
     "borders of clauses": Subject(lambda text: list(borders.clauses(text)), hostile.as_it_is),
-    "boilerplate": Subject(boilerplate.is_boilerplate, hostile.as_it_is),
+    "boilerplate": Subject(particular.is_boilerplate, hostile.as_it_is),
     "a stamp and a name": Subject(
-        lambda text: boilerplate.speaker_of(boilerplate.without_stamp(text)), hostile.as_it_is
+        lambda text: particular.speaker_of(particular.without_stamp(text)), hostile.as_it_is
     ),
     "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool"), hostile.as_it_is),
     "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a"), hostile.as_it_is),
@@ -268,7 +259,7 @@ TEXTS = {
         lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
     ),
     "a quotation": Subject(lambda text: (quote(text), untorn(text)), hostile.as_it_is),
-    "quotations": Subject(lambda text: [*quotations.parts(text, 0, None)], hostile.as_it_is),
+    "quotations": Subject(lambda text: [*clause.parts(text, 0, None)], hostile.as_it_is),
     "rules beside words of others": Subject(
         lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text)),
         hostile.as_it_is,

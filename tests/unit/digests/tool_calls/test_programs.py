@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.tool_calls.event import BUILD, CHANGE, INSTALL, RUN, TEST
+from memtree.digests.tool_calls.fields import BUILD, CHANGE, INSTALL, RUN, TEST
 from memtree.digests.tool_calls.programs import purpose
 
 
