@@ -29,7 +29,7 @@ from memtree.conversation.message import (
 from memtree.conversation.message_list import ChosenMessages, MessageList, NumberedMessages
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from memtree.text.pasted.kept_marks import kept_marks
+from memtree.text.pasted.own_words import kept_marks
 from memtree.text.spans import Span
 
 # Fields that hold the same reasoning in several forms: a provider reads one of them

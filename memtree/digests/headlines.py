@@ -33,7 +33,7 @@ from memtree.digests.work_clauses import is_work, short_path
 from memtree.language import borders
 from memtree.language.word_file import WordFile, WordFiles, lazily
 from memtree.text import tokens
-from memtree.text.words.common_words import is_common
+from memtree.text.terms import is_common
 
 _DATA = WordFile("en", "phrases")
 

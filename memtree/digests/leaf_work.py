@@ -43,7 +43,7 @@ from memtree.digests.work_clauses import (
     short_path,
     shown,
 )
-from memtree.text.escape_codes import without_codes
+from memtree.text.normal_form import without_codes
 from memtree.text.requests import orders
 
 _CALL = re.compile(r"\s*([\w.:/-]{1,80}) ?(?=[\[{])|\s*([\w.:/-]{1,80})\s*$")

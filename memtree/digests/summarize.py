@@ -29,10 +29,10 @@ from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
 from memtree.language.borders import UNSPACED, split
 from memtree.language.word_file import WordFiles, lazily
 from memtree.text import secrets, tokens
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.requests import asks
 from memtree.text.spans import Span
-from memtree.text.words.anchors import LEAF_ANCHORS, anchors, top, weigh
+from memtree.text.standing_rules import standing_rules
 
 _DATA = WordFiles("phrases")
 

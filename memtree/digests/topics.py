@@ -30,7 +30,7 @@ from memtree.digests.work_clauses import Work, is_work, merged, work_clauses, wo
 from memtree.language import borders
 from memtree.language.word_file import WordFile
 from memtree.text import tokens
-from memtree.text.words.common_words import is_common
+from memtree.text.terms import is_common
 
 _DATA = WordFile("en", "phrases")
 

@@ -23,8 +23,8 @@ from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
+from memtree.text import telling_words
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
-from memtree.text.words import telling_words
 
 log = logging.getLogger("memtree")
 

@@ -35,8 +35,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from memtree.conversation.message import View
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 from memtree.tree import node
 
 MIN_LEAF, MAX_LEAF = 300, 900  # tokens, DESIGN section 1

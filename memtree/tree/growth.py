@@ -43,10 +43,9 @@ from memtree.conversation.message import Message, View, Volatile
 from memtree.digests import summarize
 from memtree.digests.clauses.clauses import read_lines
 from memtree.digests.clauses.read_lines import ReadLines
-from memtree.text.instructions import standing_rules
+from memtree.text import standing_rules, terms
 from memtree.text.pasted.own_words import others_words
 from memtree.text.spans import Span, clipped
-from memtree.text.words import terms
 from memtree.tree import chunking, node
 from memtree.tree.btree import Spine
 from memtree.tree.chunking import Block

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree.text.words.terms import Terms
+from memtree.text.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,7 @@ from typing import IO, Any, TypeAlias
 import msgspec
 
 from memtree.background.growing import parent_death
-from memtree.text import tokens
-from memtree.text.instructions import standing_rules
+from memtree.text import standing_rules, tokens
 from memtree.tree import growth
 from memtree.tree.growth import (
     GrownTree,

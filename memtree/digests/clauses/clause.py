@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memtree.text.pasted.inline import inline
+from memtree.text.pasted.blocks import inline
 from memtree.text.requests import READ, asks
 from memtree.text.spans import Span, clipped
 

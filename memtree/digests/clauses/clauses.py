@@ -29,11 +29,11 @@ from memtree.digests.clauses.particular import is_boilerplate, without_stamp
 from memtree.digests.clauses.read_lines import Judgement, ReadLines
 from memtree.language import borders
 from memtree.language.word_file import WordFile, WordFiles, lazily
-from memtree.text.escape_codes import without_codes
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.normal_form import without_codes
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import asks, orders
 from memtree.text.spans import Span
+from memtree.text.standing_rules import standing_rules
 
 _RESULTS = WordFile("all", "command_results")
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memtree.language.borders import UNSPACED
 from memtree.language.lists import alternation
 from memtree.language.word_file import WordFiles, lazily
-from memtree.text.words.common_words import common_words, is_common
+from memtree.text.terms import common_words, is_common
 
 _DATA = WordFiles("boilerplate")
 

@@ -19,7 +19,7 @@ from itertools import islice
 
 from memtree.digests.tool_calls.fields import TEST, Action, Field, Group, groups
 from memtree.language.word_file import WordFile, lazily
-from memtree.text.escape_codes import codes, without_codes
+from memtree.text.normal_form import codes, without_codes
 
 _OUTPUT_DATA = WordFile("all", "tool_calls")
 

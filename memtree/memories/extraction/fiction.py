@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 
 from memtree.language.word_file import WordFile, lazily
-from memtree.text.instructions import persona_card
+from memtree.text import persona_card
 
 _DATA = WordFile("all", "memory_fiction")
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 
 from memtree.language.word_file import WordFiles, lazily
-from memtree.text.instructions.rule_score import grouped
 from memtree.text.normal_form import nfkc
+from memtree.text.rule_score import grouped
 
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")  # of a pattern: no class such as \W
 

@@ -11,8 +11,7 @@ import pytest
 
 import memtree.language
 from memtree.language.lists import languages_with, parsed, sections
-from memtree.text.instructions.rule_phrases import phrases
-from memtree.text.instructions.rule_score import Scorer
+from memtree.text.rule_score import Scorer, phrases
 
 DATA = Path(memtree.language.__file__).parent / "data"
 FILES = sorted(DATA.glob("*/*.txt"))

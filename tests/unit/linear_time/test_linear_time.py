@@ -46,13 +46,22 @@ from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece
 from memtree.summaries.replies import Draft
-from memtree.text import memory_lines, requests, secrets, speakers, tokens
-from memtree.text.instructions import persona_card, rule_topics, standing_rules
+from memtree.text import (
+    anchors,
+    memory_lines,
+    persona_card,
+    requests,
+    rule_topics,
+    secrets,
+    speakers,
+    standing_rules,
+    terms,
+    tokens,
+)
 from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
+from memtree.text.requests import is_acknowledgement
 from memtree.text.spans import Span
-from memtree.text.words import anchors, terms
-from memtree.text.words.acknowledgements import is_acknowledgement
 from memtree.tree import chunking, growth
 from memtree.unfolding.excerpts import telling_lines
 from memtree.unfolding.memory_message import labels

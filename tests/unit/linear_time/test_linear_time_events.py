@@ -20,8 +20,8 @@ from memtree.digests.tool_calls import calls, patches, prose, results, shell
 from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
-from memtree.text.pasted.kept_marks import kept_marks
-from memtree.text.words import terms
+from memtree.text import terms
+from memtree.text.pasted.own_words import kept_marks
 from memtree.unfolding import own_lines
 from memtree.unfolding.excerpts import duplicates, newer_statements, units
 from memtree.unfolding.memory_message import quotes

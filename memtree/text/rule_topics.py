@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memtree.language.word_file import WordFiles, lazily
-from memtree.text.words.stop_words import STOP_WORDS
+from memtree.text.terms import STOP_WORDS
 
 _DATA = WordFiles("rule_topics")
 _any = _DATA.part

@@ -1,11 +1,10 @@
 """Find standing rules: sentences of a user's message that say how every later answer should be.
 
-A sentence outside code and quotations is scored by the phrases found in it (`rule_score.py`, in the
-languages of `rule_phrases`): markers of a habit ("always", "from now on", "whenever I ask"), orders
-and duties ("use", "you must not"), properties of work and answers ("commits", "your replies"), and
-evidence against a rule: a single task, the past, a question, a statement about others. Rules are
-pinned, so precision comes before recall. This file does not decide which rules still hold
-(`unfolding/pinned/rule_ledger.py`).
+A sentence outside code and quotations is scored by the phrases found in it (`rule_score.py`):
+markers of a habit ("always", "from now on", "whenever I ask"), orders and duties ("use", "you must
+not"), properties of work and answers ("commits", "your replies"), and evidence against a rule: a
+single task, the past, a question, a statement about others. Rules are pinned, so precision comes
+before recall. This file does not decide which rules still hold (`unfolding/pinned/rule_ledger.py`).
 
     >>> text = "Thanks! Always include units when I ask about sizes. Now, the list."
     >>> [text[start:end] for start, end in standing_rules(text)]
@@ -22,8 +21,8 @@ from typing import NamedTuple
 
 from memtree.language import borders
 from memtree.language.word_file import WordFiles, lazily
-from memtree.text.instructions import rule_phrases, rule_topics
-from memtree.text.instructions.rule_score import RULE
+from memtree.text import rule_score, rule_topics
+from memtree.text.rule_score import RULE
 from memtree.text.spans import Span
 
 _DATA = WordFiles("rule_marks")
@@ -119,12 +118,12 @@ def read_sentence(sentence: str) -> ReadSentence:
     lower = rule_topics.comparable(sentence)
     if lower.endswith(_QUESTION_MARKS):
         lower = _TAG.sub(".", lower)
-    return ReadSentence(rule_phrases.score(lower), lower)
+    return ReadSentence(rule_score.score(lower), lower)
 
 
 def warm_up() -> Iterator[None]:
     """Prepare in small steps what is otherwise prepared at the first sentence of a language."""
-    yield from rule_phrases.warm_up()
+    yield from rule_score.warm_up()
 
 
 def _without_code(text: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memtree.language.everyday_sentences import LATIN, common_words, language_of, sentences
-from memtree.text.words.terms import stem
+from memtree.text.terms import stem
 
 REACH = 2_000  # characters of a text that are read
 IN_BACKGROUND = 1  # most sentences of the background that hold an informative word

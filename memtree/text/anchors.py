@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from memtree.language.word_file import WordFiles, lazily
-from memtree.text.words.common_words import chat_words, common_words
-from memtree.text.words.stop_words import STOP_WORDS
+from memtree.text.terms import STOP_WORDS, chat_words, common_words
 
 _DATA = WordFiles("anchors")
 _any = _DATA.part

@@ -2,7 +2,9 @@
 
 A word becomes the 32-bit hash of its lower-case stem; an identifier gives itself and its parts
 (`getUserName`, `get_user_name` -> get, user, name); a run of script without spaces (Chinese,
-Japanese, Thai ...) gives its character pairs. Only hashes are kept: statistics show no text.
+Japanese, Thai ...) gives its character pairs. Only hashes are kept: statistics show no text. Stop
+words are left out; common words, which name nothing and do not distinguish texts, are apart, since
+stored counts depend on the stop words.
 
     >>> sorted(terms("parse_config failed")) == sorted(hashed(w) for w in
     ...     ("parse_config", "pars", "config", "fail"))
@@ -15,6 +17,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import chain
 from math import sqrt
 from sys import byteorder
@@ -22,7 +25,22 @@ from sys import byteorder
 import msgspec
 import xxhash
 
-from memtree.text.words.stop_words import STOP_WORDS
+from memtree.language.word_file import WordFiles
+
+# Function words carry no topic and are half of all prose; dropping them halves the statistics.
+# The last line holds the rests behind apostrophes: he'd, we'll, I'm, we're, it's, don't, I've.
+STOP_WORDS = frozenset(
+    """
+    a an the this that these there some no not
+    and but or if so than then too just
+    as at by for from in into of on to up with
+    i me my he him his she her it its we us our they them their you your
+    are be been is was were do did does had has have can could should will would
+    how what when where which who why
+    d ll m re s t ve
+    """.split()
+)
+
 
 _WORD = re.compile(r"\w+")
 # Word characters of ASCII; the table is never used for other byte values.
@@ -189,3 +207,38 @@ class Terms(msgspec.Struct, frozen=True, array_like=True, gc=False):
     hashes: bytes = b""
     counts: bytes = b""
     ends: tuple[int, ...] = ()
+
+
+_COMMON = WordFiles("common_words")
+
+
+@cache
+def chat_words() -> frozenset[str]:
+    return _COMMON.word_set("chat")
+
+
+@cache
+def common_words() -> frozenset[str]:
+    general = (_COMMON.word_set(section) for section in ("chat", "general", "small"))
+    return STOP_WORDS.union(*general)
+
+
+_ENDINGS = ("ingly", "ings", "ing", "ed", "ly", "er", "est", "s")
+
+
+@lru_cache(maxsize=1 << 14)  # most words of a talk recur
+def is_common(word: str) -> bool:
+    """Return True for a common word, also with an apostrophe or an English ending.
+
+    >>> [is_common(word) for word in ("I'd", "guessing", "weirdest", "greyhound", "king")]
+    [True, True, True, False, False]
+    """
+    lower = word.lower().replace("'", "").replace("’", "")
+    common = common_words()
+    if lower in common:
+        return True
+    for ending in _ENDINGS:
+        base = lower.removesuffix(ending)
+        if 3 <= len(base) < len(lower) and (base in common or f"{base}e" in common):
+            return True
+    return False
