@@ -15,8 +15,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import Any
 
-from memtree.conversation.content_validation import RESULT_ROLES
-from memtree.conversation.message import Message
+from memtree.conversation.message import RESULT_ROLES, Message
 from memtree.conversation.volatile_blocks import Volatile
 from memtree.language import day_names
 from memtree.language.word_file import WordFiles, lazily

@@ -31,8 +31,8 @@ from memtree.digests.tool_calls.fields import (
     Action,
     unescaped,
 )
-from memtree.digests.tool_calls.programs import program, readers
 from memtree.digests.tool_calls.results import OK, CallResult
+from memtree.digests.tool_calls.shell import program, readers
 from memtree.digests.work_clauses import (
     DETAIL,
     NAME,

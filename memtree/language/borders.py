@@ -22,8 +22,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from memtree.language.lists import in_order
-from memtree.language.word_file import WordFile, WordFiles, lazily
+from memtree.language.word_file import WordFile, WordFiles, in_order, lazily
 
 # -- sentences ---------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 
-from memtree.language.lists import by_language, in_order, languages_with, sections
+from memtree.language.word_file import by_language, in_order, languages_with, sections
 
 _PHRASE_FILE = "standing_rules"
 _SCRIPTS = {  # in order of the tests, since Japanese also uses Chinese characters

@@ -20,8 +20,7 @@ from typing import Any
 import msgspec
 
 from memtree.conversation.call_arguments import canonical
-from memtree.conversation.content_validation import check
-from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
+from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS, check
 from memtree.dialects.openai_responses import server_items
 from memtree.dialects.openai_responses.translation import TranslatedItems
 from memtree.dialects.translated_messages import RawItems

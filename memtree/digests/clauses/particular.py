@@ -20,8 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.language.borders import UNSPACED
-from memtree.language.lists import alternation
-from memtree.language.word_file import WordFiles, lazily
+from memtree.language.word_file import WordFiles, alternation, lazily
 from memtree.text.terms import common_words, is_common
 
 _DATA = WordFiles("boilerplate")

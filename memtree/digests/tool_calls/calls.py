@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memtree.digests.tool_calls import programs, shell, shell_words
+from memtree.digests.tool_calls import shell, shell_words
 from memtree.digests.tool_calls.fields import (
     CREATED,
     DELETED,
@@ -82,7 +82,7 @@ def shown_files(name: str, arguments: str) -> list[str]:
         command = _first(group, "commands")
         for simple in shell_words.split(command.text) if command else ():
             words = [word.text for word in simple.words]
-            if words and programs.program(words[0]) in _SHOWS and "-i" not in words:
+            if words and shell.program(words[0]) in _SHOWS and "-i" not in words:
                 paths += [w for w in words[1:] if not w.startswith("-") and shell.is_file(w)]
     return paths
 

@@ -26,7 +26,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
-from memtree.digests.tool_calls import programs, shell
+from memtree.digests.tool_calls import shell
 from memtree.digests.tool_calls.calls import PLACES, acted, acts
 from memtree.digests.tool_calls.fields import (
     COMMITTED,
@@ -381,6 +381,6 @@ def fenced(text: str, start: int) -> Iterator[Action]:
     words = block.partition("\n")[0].split()
     if not words:
         return
-    if not (language or programs.purpose(words) or words[0] in _SHELL_WORDS):
+    if not (language or shell.program_purpose(words) or words[0] in _SHELL_WORDS):
         return
     yield from shell.commands(Field(block, start + begin))

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.language.lists import sections
+from memtree.language.word_file import sections
 from memtree.ranking.relevance_scale import RelevanceScale
 
 Matrix = NDArray[np.float32]
