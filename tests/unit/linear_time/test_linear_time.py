@@ -73,10 +73,7 @@ from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
 from memtree_proxy.http import request_body
-from memtree_proxy.imports import (
-    js,
-    recognise,
-)
+from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools import refusal, sse
