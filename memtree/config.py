@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from memtree.conversation.content.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.conversation.keep_options import keep_options
+from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.errors import BadRequest
 from memtree.process.cache_limits import MEGABYTES, CacheLimits
 from memtree.settings.data_folder import (

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from memtree.language.lists import parsed
+from memtree.language.word_file import parsed
 from scripts import ceilings
 
 ROOT = Path(__file__).parents[1]

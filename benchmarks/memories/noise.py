@@ -30,8 +30,7 @@ from memtree.models.local_embedder import LocalEmbedder
 from memtree.ports.models import Matrix
 from memtree.ranking.relevance_scale import HALF
 from memtree.stores import RamStore, open_memories
-from memtree.text import canonical_form
-from memtree.text.words import telling_words
+from memtree.text import normal_form, telling_words
 
 CASES = Path(__file__).parents[1] / "cases"
 SIZES = {100: 5.0, 1_000: 15.0, 10_000: 30.0}  # memories: percent of messages that may get a hit
@@ -101,7 +100,7 @@ class Scopes:
     async def _fill(self, store: MemoryStore, recipe: str) -> None:
         for at, text in enumerate(self.texts):
             new = NewMemory(
-                f"mem_{at}", text, canonical_form.text_hash(text), packed_terms(text), float(at)
+                f"mem_{at}", text, normal_form.text_hash(text), packed_terms(text), float(at)
             )
             added = await store.add(self.scope, new)
             vector = {added.memory.number: (1, pack_vector(self.vectors[at]))}

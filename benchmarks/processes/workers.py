@@ -22,7 +22,7 @@ from memtree.background.runtime import SystemClock
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Volatile
 from memtree.stores import RamStore
-from memtree.tree.work import LeafWork
+from memtree.tree.node import LeafWork
 from memtree_indexer.connection import RedisConnection
 from memtree_indexer.outbox import Outbox
 from memtree_indexer.redis_queues import RedisQueue

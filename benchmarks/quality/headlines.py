@@ -22,9 +22,9 @@ from benchmarks.report import Row
 from benchmarks.session import first
 from benchmarks.subject import Bench
 from memtree.conversation import history
-from memtree.conversation.content.volatile_blocks import Volatile
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
+from memtree.conversation.volatile_blocks import Volatile
 from memtree.tree import growth
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, Node

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from memtree.conversation.message import Message
-from memtree.text.words.stop_words import STOP_WORDS
+from memtree.text.terms import STOP_WORDS
 
 BLOCK = 10  # messages
 RARE, SELDOM = 0.15, 0.1  # of the blocks of a conversation; of the lines beside this one

@@ -18,8 +18,7 @@ from benchmarks.invariants import OVERHEAD, newest_round, size
 from benchmarks.recall.agent_needs import Session, content, plain, specific, unescaped
 from memtree.ports.models import Embedder
 from memtree.ranking.bm25 import Lexicon
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 
 Row = NDArray[np.float32]
 VERSION = 2  # of these rivals: figures of another one are measured again

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from memtree.conversation.message import Message
 from memtree.ranking.bm25 import Lexicon
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 
 LABEL = 6  # tokens of a turn's number and role
 

@@ -18,8 +18,7 @@ import msgspec
 from memtree.conversation.history import History, MessageInfo
 from memtree.conversation.message import Message, Volatile
 from memtree.ports.store import TreeStore
-from memtree.tree.node import Node, NodePlace
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, Node, NodePlace, NodeWork
 
 
 async def unembedded(

@@ -23,8 +23,7 @@ from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import Store, TreeStore
 from memtree.process.bounded import remember
-from memtree.tree.node import Node
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, Node, NodeWork
 from memtree_indexer.connection import RedisConnection
 from memtree_indexer.ledger import CLOCK, EMBED, LIFE, SUMMARIES, JobEntry
 from memtree_indexer.outbox import Outbox, SentJob

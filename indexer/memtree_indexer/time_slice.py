@@ -25,7 +25,7 @@ from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 from memtree.process.bounded import remember
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, NodeWork
 from memtree_indexer.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from memtree_indexer.payloads import Payload, unembedded, unpack, unsummarised
 

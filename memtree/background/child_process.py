@@ -29,12 +29,20 @@ from typing import IO, Any, TypeAlias
 import msgspec
 
 from memtree.background import parent_death
-from memtree.text import tokens
-from memtree.text.instructions import standing_rules
+from memtree.text import standing_rules, tokens
 from memtree.tree import growth
-from memtree.tree.growth import GrownTree, Tail
+from memtree.tree.growth import (
+    GrownTree,
+    Tail,
+    concat,
+    first,
+    in_steps,
+    join_next,
+    reach,
+    rest,
+    split,
+)
 from memtree.tree.node import Node
-from memtree.tree.parallel_growth import concat, first, in_steps, join_next, reach, rest, split
 
 PIECE = 64  # nodes decoded before the GIL is released: half a millisecond
 HEAD = 8

@@ -39,7 +39,7 @@ from memtree.process.bounded import TenantRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.ranking.segments import segments
 from memtree.ranking.vectors import pack
-from memtree.tree.work import LeafWork
+from memtree.tree.node import LeafWork
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,8 +25,7 @@ from memtree.conversation.message_list import size_from
 from memtree.ports.queues import Pending
 from memtree.process import tracing
 from memtree.process.tracing import Tracer
-from memtree.tree.node import Node
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodeWork
 
 log = logging.getLogger("memtree.indexer")
 

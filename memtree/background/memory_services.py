@@ -29,7 +29,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import ProviderObjects, Tallies
 from memtree.stores import Memories
-from memtree.tree.passages import passages
+from memtree.tree.chunking import passages
 
 
 @dataclass(frozen=True, slots=True)

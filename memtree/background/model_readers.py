@@ -43,7 +43,7 @@ from memtree.memories.message_extraction import (
 )
 from memtree.memories.scope import Scope
 from memtree.ports.models import ModelQuestion
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.standing_rules import standing_rules
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 _BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")

@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from memtree.conversation import history
-from memtree.conversation.addresses import address_chain
+from memtree.conversation import address_chain, history
 from memtree.conversation.beginning import origin
 from memtree.conversation.history import History, MessageInfo, MessageInfoCache
 from memtree.conversation.message import (

@@ -22,8 +22,7 @@ from memtree.background.spending import Spending
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.side_requests import LEADING, is_side
-from memtree.digests.clauses.clause import SourcePassage
-from memtree.digests.clauses.quotations import untorn
+from memtree.digests.clauses.clause import SourcePassage, untorn
 from memtree.digests.summarize import Extract, leaf_summary, node_summary
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft

@@ -28,8 +28,7 @@ from memtree.background.jobs import StageTotals
 from memtree.errors import Unavailable
 from memtree.ports.growth import Keep
 from memtree.tree import growth
-from memtree.tree.growth import GrownTree, Tail
-from memtree.tree.parallel_growth import concat, in_steps, rest_after
+from memtree.tree.growth import GrownTree, Tail, concat, in_steps, rest_after
 
 log = logging.getLogger("memtree.indexer")
 

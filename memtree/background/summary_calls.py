@@ -36,8 +36,7 @@ from memtree.summaries.check import check
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft, mended
 from memtree.text import secrets, tokens
-from memtree.tree.node import Node, Summary
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodeWork, Summary
 
 log = logging.getLogger("memtree.indexer")
 

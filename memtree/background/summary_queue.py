@@ -33,8 +33,7 @@ from memtree.ports.queues import Pending, SummaryStatus
 from memtree.process.bounded import remember
 from memtree.summaries import batching
 from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds
-from memtree.tree.node import Node
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodeWork
 
 log = logging.getLogger("memtree.indexer")
 

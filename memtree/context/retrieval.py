@@ -28,7 +28,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.query import Query, query_of
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.recipe import nameless, ranking
-from memtree.text.words import terms
+from memtree.text import terms
 from memtree.unfolding import explain
 from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.plan import FoldWindow, SummaryTree

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtree.conversation.addresses import address_chain
+from memtree.conversation import address_chain
 from memtree.conversation.history import History
 from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile, check_message
 from memtree.errors import BadRequest

@@ -17,8 +17,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from memtree.conversation.history import History
-from memtree.conversation.message_tokens import markers
+from memtree.conversation.history import History, markers
 
 MOST = 4
 PLAIN = {"type": "ephemeral"}

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from memtree.conversation.days.day_marks import DayMark, MarkSource
+from memtree.conversation.day_marks import DayMark, MarkSource
 from memtree.conversation.history import History
 from memtree.language.day_names import ENGLISH_NAMES
 from memtree.language.written_days import WrittenDay, ordinal

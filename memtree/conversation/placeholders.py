@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from memtree.conversation.media.parts import is_data
+from memtree.conversation.media import is_data
 from memtree.conversation.message import Message
 
 MOST = 8  # different ones that are listed for a message; the rest are counted

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree.conversation.content.validation import TEXT_PARTS
-from memtree.conversation.content.volatile_blocks import Volatile
 from memtree.conversation.history import History
-from memtree.conversation.message import Message
+from memtree.conversation.message import TEXT_PARTS, Message
+from memtree.conversation.volatile_blocks import Volatile
 from memtree.text import tokens
 
 

@@ -1,13 +1,71 @@
-"""Canonical messages of a posted list, each made at first access."""
+"""Raw items of a posted array, each sliced from the body at access, and the canonical messages of a
+posted list, each made at first access.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import overload
 
 from memtree.conversation.message import Message
-from memtree.conversation.message_list import EarlierList, MessageList
+from memtree.conversation.message_list import EarlierList, MessageList, next_number
+from memtree.wire.json_body import PLACES, Body
+
+
+def _none() -> array[int]:
+    return array(PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class RawItems(Sequence[bytes]):
+    """Raw items: item i is `buffer[starts[i]:ends[i]]`, the array `buffer[first:end]`. `number`
+    identifies the list in this process; `earlier`: a list that shares its first items, byte for
+    byte."""
+
+    buffer: bytes
+    starts: array[int] = field(default_factory=_none)
+    ends: array[int] = field(default_factory=_none)
+    first: int = 0
+    end: int = 0
+    earlier: EarlierList | None = None
+    number: int = field(default_factory=next_number)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[bytes, ...]: ...
+    def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self))))
+        return self.buffer[self.starts[index] : self.ends[index]]
+
+    def size(self, index: int) -> int:
+        return self.ends[index] - self.starts[index]
+
+    def array(self) -> bytes:
+        """Return the array as it was posted."""
+        return self.buffer[self.first : self.end]
+
+    def with_item(self, index: int, raw: bytes) -> bytes:
+        """Return the array with item `index` replaced; all other bytes stay."""
+        before = self.buffer[self.first : self.starts[index]]
+        return before + raw + self.buffer[self.ends[index] : self.end]
+
+
+def raw_items(body: Body, name: str) -> RawItems | None:
+    """Return the items of a posted field; None if it is no array, or an empty one."""
+    items = body.items(name)
+    if items is None:
+        return None
+    span = body.spans[name]
+    return RawItems(
+        items.buffer, items.starts, items.ends, span.start, span.end, items.earlier, items.number
+    )
 
 
 class TranslatedMessages(MessageList):

@@ -1,18 +1,22 @@
-"""Cache of translations of posted items, so that a turn translates only what is new.
+"""Caches of the translations of posted items and lists, so that a turn translates only what is new.
 
-As with `memtree.conversation.message_cache`, the key is xxh3-128 of the raw fragment, seeded by
-process and tenant: a collision crafted by one tenant does not affect another. The cache holds text
-of conversations, so it is bounded in bytes, never leaves the process, and is emptied when something
-is deleted.
+For items, as with `memtree.conversation.message_cache`, the key is xxh3-128 of the raw fragment,
+seeded by process and tenant: a collision crafted by one tenant does not affect another. This cache
+holds text of conversations, so it is bounded in bytes, never leaves the process, and is emptied
+when something is deleted.
+
+Translations of lists are kept by the lists' numbers: a request whose history begins with an earlier
+one continues from the earlier translation. This cache holds positions and marks, no text; yet it is
+emptied when something is deleted, and is bounded in bytes.
 """
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from memtree.conversation.message_cache import FragmentKeys
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import SizedRows, TenantRows
 
 BYTES = 64 * 1024 * 1024
 ENTRY_BYTES = 500  # estimate for an entry without its text: key, tuple, objects of the translation
@@ -66,3 +70,57 @@ class TranslationCache(Generic[V]):
 class _Entry(NamedTuple, Generic[V]):
     value: V
     size: int
+
+
+KNOWN_BYTES = 16 * 1024 * 1024  # about 80 histories of a million tokens
+
+
+class SizedTranslation(Protocol):
+    """Translation of one list, with its size."""
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        ...
+
+
+K = TypeVar("K", bound=SizedTranslation)
+
+
+class KnownTranslations(Generic[K]):
+    """Translations by tenant and number of the list. The newest two of a growing conversation are
+    kept, since a client may replace the last turn."""
+
+    def __init__(self, most: int = KNOWN_BYTES) -> None:
+        """Create an empty cache. `most`: bytes in all."""
+        self._rows: TenantRows[int, _Known[K]] = TenantRows(most, _size)
+
+    @property
+    def nbytes(self) -> int:
+        return self._rows.nbytes
+
+    def get(self, tenant: str, number: int) -> K | None:
+        known = self._rows.get((tenant, number))
+        return None if known is None else known.value
+
+    def put(self, tenant: str, number: int, value: K, before: int | None = None) -> None:
+        """Store a translation. `before`: the list that this list grew from or equals."""
+        grew = None if before is None else self._rows.get((tenant, before))
+        if grew is not None and before == number:
+            before = grew.before
+        elif grew is not None and grew.before is not None:
+            self._rows.drop((tenant, grew.before))
+        self._rows.put((tenant, number), _Known(value, before))
+
+    def forget(self, tenant: str | None = None) -> None:
+        """Remove a tenant's lists; None: the lists of all tenants."""
+        self._rows.forget(tenant)
+
+
+class _Known(NamedTuple, Generic[K]):
+    value: K
+    before: int | None
+
+
+def _size(key: tuple[str, int], known: _Known[K]) -> int:
+    return known.value.nbytes + len(key[0]) + 300

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
-from memtree.digests.clauses.boilerplate import is_boilerplate, speaker_of
 from memtree.digests.clauses.clause import Clause
 from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
-from memtree.digests.clauses.particular import ERRORS, telling_words
+from memtree.digests.clauses.particular import ERRORS, is_boilerplate, speaker_of, telling_words
 from memtree.digests.clauses.phrases import (
     ASIDE,
     fits,
@@ -29,14 +28,12 @@ from memtree.digests.clauses.phrases import (
     repeats,
     whole,
 )
-from memtree.digests.talk_lines import are_talk, talked
-from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText
+from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText, are_talk, talked
 from memtree.digests.work_clauses import is_work, short_path
 from memtree.language import borders
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, lazily
 from memtree.text import tokens
-from memtree.text.words.common_words import is_common
+from memtree.text.terms import is_common
 
 _DATA = WordFile("en", "phrases")
 

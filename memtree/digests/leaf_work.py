@@ -18,7 +18,7 @@ from memtree.digests.clauses.clause import Clause, SourcePassage
 from memtree.digests.clauses.outcomes import numbered
 from memtree.digests.tool_calls import patches, prose, results, shell_words
 from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
     COMMITTED,
     CREATED,
     DELETED,
@@ -29,11 +29,10 @@ from memtree.digests.tool_calls.event import (
     UNDONE,
     WRITTEN,
     Action,
+    unescaped,
 )
-from memtree.digests.tool_calls.fields import unescaped
-from memtree.digests.tool_calls.outputs import CallResult
-from memtree.digests.tool_calls.programs import program, readers
-from memtree.digests.tool_calls.results import OK
+from memtree.digests.tool_calls.results import OK, CallResult
+from memtree.digests.tool_calls.shell import program, readers
 from memtree.digests.work_clauses import (
     DETAIL,
     NAME,
@@ -44,7 +43,7 @@ from memtree.digests.work_clauses import (
     short_path,
     shown,
 )
-from memtree.text.escape_codes import without_codes
+from memtree.text.normal_form import without_codes
 from memtree.text.requests import orders
 
 _CALL = re.compile(r"\s*([\w.:/-]{1,80}) ?(?=[\[{])|\s*([\w.:/-]{1,80})\s*$")

@@ -12,28 +12,59 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
-from memtree.digests.clauses.boilerplate import speaker_of, without_stamp
-from memtree.digests.clauses.clause import Clause, SourcePassage
-from memtree.digests.clauses.clauses import clip, is_fiction, read_lines, spoken
+from memtree.digests.clauses.clause import LEAST as QUOTED
+from memtree.digests.clauses.clause import OTHERS, Clause, SourcePassage, is_quotation, untorn
+from memtree.digests.clauses.clauses import clip, code, is_fiction, read_lines, results, spoken
 from memtree.digests.clauses.outcomes import continues
-from memtree.digests.clauses.quotations import LEAST as QUOTED
-from memtree.digests.clauses.quotations import OTHERS, is_quotation, untorn
+from memtree.digests.clauses.particular import speaker_of, telling_words, without_stamp
+from memtree.digests.clauses.phrases import readable, whole
 from memtree.digests.clauses.read_lines import ReadLines
-from memtree.digests.clauses.tool_results import code, results
 from memtree.digests.headlines import leaf_headline, node_headline
 from memtree.digests.leaf_work import LeafWork, head, plain_output
-from memtree.digests.task_labels import labelled
 from memtree.digests.topics import HEADLINE
 from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
 from memtree.language.borders import UNSPACED, split
+from memtree.language.word_file import WordFiles, lazily
 from memtree.text import secrets, tokens
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.requests import asks
 from memtree.text.spans import Span
-from memtree.text.words.anchors import LEAF_ANCHORS, anchors, top, weigh
+from memtree.text.standing_rules import standing_rules
+
+_DATA = WordFiles("phrases")
+
+READ = 6_000  # characters of a message that are searched for a label
+_LINE, _CAP = 300, 16  # characters of a line that are read, and tokens of its phrase
+# The message shows how something is done, without a request.
+_DEMONSTRATION = re.compile(
+    r"(?:here|below|this) (?:is|are) (?:an? |some |the )?(?:demonstration|example)s? ",
+    re.IGNORECASE,
+)
+_LABEL = lazily(
+    lambda: rf"^(?:#{{1,6}} *)?\**(?:{_DATA.part('task_label')})\**\s?:\**[ \t]*(?=\S|\n)",
+    re.I | re.M,
+)
+_TAG = re.compile(
+    r"<(?:issue\w*|task\w*|problem\w*|user_query|request|query|goal|pr_description)>\s*", re.I
+)
+
+
+def labelled(text: str) -> str:
+    """Return a phrase of the first line behind a label; "" if no label precedes an informative
+    line, or the message only shows an example."""
+    if _DEMONSTRATION.match(text.lstrip()[:200]):
+        return ""
+    for pattern in (_TAG, _LABEL):
+        for match in islice(pattern.finditer(text[:READ]), 4):
+            line = text[match.end() : match.end() + READ].lstrip().partition("\n")[0]
+            phrase, _ = whole(line[:_LINE], _CAP)
+            if phrase and readable(phrase) and len(set(telling_words(phrase))) > 1:
+                return phrase
+    return ""
+
 
 __all__ = ["Extract", "SourcePassage", "anchors", "leaf_summary", "node_summary"]
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memtree.digests.clauses.clause import Clause
-from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, RAN, READ, UNDONE
+from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ, UNDONE
 from memtree.text import secrets
 from memtree.text.requests import asks
 

@@ -1,4 +1,5 @@
-"""Find where a text can be cut without breaking a sentence, a clause or a word.
+"""Find where a text can be cut without breaking a sentence, a clause or a word, and whether it
+denies something (by the words that each language lists in `claims.txt`).
 
 A full stop ends a sentence if a space and no small letter follow it, and it belongs to no
 abbreviation, initial, number or address. The end of a line ends a sentence too, unless a full line
@@ -21,9 +22,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import in_order
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, in_order, lazily
 
 # -- sentences ---------------------------------------------------------------------------------
 
@@ -192,3 +191,19 @@ def clauses(text: str) -> Iterator[str]:
         bare = piece.strip(" ,;:.!?，；：。！？、-–—")
         if bare:
             yield bare
+
+
+_NEGATION = WordFiles("claims")
+DENIALS = lazily(
+    lambda: rf"\b(?:{_NEGATION.part('denies')})\b|{_NEGATION.part('denies_unspaced')}",
+    re.IGNORECASE,
+)
+
+
+def denies(text: str) -> bool:
+    """Return True if a text says that something is not so, or never was.
+
+    >>> denies("I don't smoke."), denies("Ich rauche nicht."), denies("I smoke.")
+    (True, True, False)
+    """
+    return DENIALS.search(text) is not None

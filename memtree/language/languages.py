@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from functools import cache
 
-from memtree.language.lists import by_language
+from memtree.language.word_file import by_language
 
 _SCRIPTS = {
     "latin": r"A-Za-zÀ-ɏ", "cyrillic": "Ѐ-ԯ", "greek": "Ͱ-Ͽ", "hebrew": "֐-׿",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memtree.language import day_names
-from memtree.language.lazy_patterns import lazily
+from memtree.language.word_file import lazily
 
 _NAME = r"[^\W\d_]{3,10}"  # looked up in a table: a tenth of the time of listing alternatives
 _YEAR = r"(?:19|20|21)\d\d"

@@ -56,7 +56,7 @@ from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.process.tracing import stepped
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 MAX_PAGE = 1_000
 

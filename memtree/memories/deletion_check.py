@@ -15,7 +15,7 @@ from memtree.memories.memory import SNAPSHOT, Memory
 from memtree.memories.ports import MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.text.canonical_form import canonical, text_hash
+from memtree.text.normal_form import canonical, text_hash
 
 MOST_SEARCHED = 50  # deleted memories whose texts a receipt looks for
 # What a filter or `all: true` deletes; what lists and searches show with every `include`.

@@ -24,7 +24,7 @@ from memtree.memories.memory import (
     Unset,
 )
 from memtree.memories.search.text_terms import packed_terms
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 MAX_NAME_CHARS = 200  # of a category, a session, a provider
 

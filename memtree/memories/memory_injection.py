@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
-from memtree.language.everyday.sentences import language_of
+from memtree.language.everyday_sentences import language_of
 from memtree.memories.injection import ageing, branches, choice, injectable
 from memtree.memories.injection import standing_choice as standing
 from memtree.memories.injection.general_questions import is_general
@@ -23,8 +23,8 @@ from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
+from memtree.text import telling_words
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
-from memtree.text.words import telling_words
 
 log = logging.getLogger("memtree")
 

@@ -32,7 +32,6 @@ from memtree.models.chat_completion import (
     ChatClient,
     ServerBusy,
 )
-from memtree.models.chat_endpoint import RateLimit, RateTicket
 from memtree.models.chat_reply import (
     TEXT_REFUSED,
     CallFailed,

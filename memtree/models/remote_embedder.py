@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.language.lists import sections
+from memtree.language.word_file import sections
 from memtree.models.embedding_endpoint import (
     HARMLESS,
     MAX_TEXTS,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.conversation.history import History
-from memtree.tree.node import Node
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, Node, NodeWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.text.words.terms import Terms
+from memtree.text.terms import Terms
 
 K1, B = 1.2, 0.4
 _REBUILD_SHARE = 0.2

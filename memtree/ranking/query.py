@@ -9,7 +9,7 @@ from itertools import islice
 
 from memtree.conversation.history import History
 from memtree.digests.tool_calls.fields import groups
-from memtree.text.words.acknowledgements import is_acknowledgement
+from memtree.text.requests import is_acknowledgement
 
 REACH = 2_000  # characters of a text used as the query; the rest is mostly pasted material
 SAID = 600  # characters of the assistant's last text

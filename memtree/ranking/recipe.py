@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus, SegmentCosines
 from memtree.ranking.fusion import Ranking, Scores, rank, together
-from memtree.text.words import terms
+from memtree.text import terms
 
 _WORD = re.compile(r"\w+(?:['’]s\b)?")
 LONG = 3  # a message with at least this many segments is long

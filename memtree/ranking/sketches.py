@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.text.words.terms import Terms
+from memtree.text.terms import Terms
 
 Sketches = NDArray[np.uint32]  # (HASHES, n)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from memtree.budget import epoch as epochs
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
+from memtree.conversation.address_chain import NODE_ID_BYTES
 from memtree.days import day_of
 from memtree.errors import BadRequest, NodesGone
 from memtree.ports.conversations import HistoryEnd

@@ -21,8 +21,7 @@ from memtree.conversation.history import History
 from memtree.summaries.prompts import KINDS, SourcePiece, Task, leaf_task, node_task
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
-from memtree.tree.node import Node, NodePlace, Summary, after, source_kind
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary, after, source_kind
 
 KEPT = 64_000  # nodes, some 200 bytes each: thirty histories of a million tokens
 

@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memtree.language import languages
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 from memtree.summaries import faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.negation import DENIALS, denies
-from memtree.language.word_file import WordFiles
+from memtree.language.borders import DENIALS, denies
+from memtree.language.word_file import WordFiles, lazily
 
 _DATA = WordFiles("claims")
 _any = _DATA.part

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from memtree.language.day_names import ENGLISH_NAMES
 from memtree.language.word_file import WordFiles
+from memtree.text.anchors import weigh
 from memtree.text.normal_form import nfkc
-from memtree.text.words.anchors import weigh
 
 _DATA = WordFiles("numbers")
 

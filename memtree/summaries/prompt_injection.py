@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
-from memtree.text.instructions.rule_score import grouped
+from memtree.language.word_file import WordFiles, lazily
 from memtree.text.normal_form import nfkc
+from memtree.text.rule_score import grouped
 
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")  # of a pattern: no class such as \W
 

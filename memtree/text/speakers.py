@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.text.words import terms
+from memtree.text import terms
 
 REACH = 120  # characters of a message searched for its tag
 NAME_BYTES = 200  # estimate for a tag and its number

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from memtree.conversation.addresses import address_chain
-from memtree.text.words import terms
+from memtree.conversation import address_chain
+from memtree.text import terms
 from memtree.tree.node import (
     EMPTY,
     MAX_CHILDREN,

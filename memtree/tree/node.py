@@ -1,4 +1,5 @@
-"""Parts of the tree: passages, leaves, nodes, frontiers, and their stored form.
+"""Parts of the tree: passages, leaves, nodes, frontiers, their stored form and size in memory, and
+the work on nodes that queues hold.
 
 None of these values holds message text beyond the capped extracts of a `Summary`. A position in a
 history is relative everywhere, so equal content has equal nodes wherever it stands.
@@ -13,11 +14,55 @@ million tokens are 40,000 such values, and a full collection stops every request
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from sys import getsizeof
 from typing import NamedTuple
 
 import msgspec
 
-from memtree.text.words.terms import Terms
+from memtree.text.terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class LeafWork:
+    """A leaf that lacks vectors, and the place of its first message in the history."""
+
+    leaf: Node
+    first: int
+
+    @property
+    def id(self) -> bytes:
+        return self.leaf.id
+
+    @property
+    def tokens(self) -> int:
+        return self.leaf.tokens
+
+
+NOTE = 90  # tokens of a child's summary in its parent's prompt
+
+
+def to_read(node: Node) -> int:
+    """Return the tokens that a model must read to summarise a node: its text, or its children's
+    summaries."""
+    return NOTE * len(node.children) if node.children else node.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWork:
+    """A sealed node that lacks a model's summary, and its place in the history."""
+
+    node: Node
+    place: NodePlace
+
+    @property
+    def id(self) -> bytes:
+        return self.node.id
+
+    @property
+    def tokens(self) -> int:
+        return to_read(self.node)
+
 
 USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
 KIND_NAMES = ("user", "assistant", "tool", "call", "code")
@@ -165,3 +210,23 @@ def after(place: NodePlace | None, node: Node) -> NodePlace:
     """Return the place of `node` if it follows `place` (None: the history's start)."""
     first, start = (place.end, place.tail) if place else (0, 0)
     return NodePlace(first, start, first + node.messages, node.tail)
+
+
+NODE_BYTES = 800  # a leaf or node with an empty summary
+CHILD_BYTES, PASSAGE_BYTES, END_BYTES = 65, 105, 36
+
+
+def node_bytes(node: Node) -> int:
+    """Estimate the bytes that a node takes in memory. The same node always gives the same
+    number."""
+    summary, terms = node.summary, node.terms
+    texts = (summary.headline, summary.body, summary.extracted, *summary.anchors)
+    return (
+        NODE_BYTES
+        + sum(map(getsizeof, texts))
+        + CHILD_BYTES * len(node.children)
+        + PASSAGE_BYTES * (len(node.passages) + len(node.rules))
+        + len(terms.hashes)
+        + len(terms.counts)
+        + END_BYTES * len(terms.ends)
+    )

@@ -10,7 +10,7 @@ from itertools import chain, count
 
 import msgspec
 
-from memtree.conversation.addresses.address_chain import node_id
+from memtree.conversation.address_chain import node_id
 from memtree.conversation.history import History
 from memtree.digests.topics import root_summary
 from memtree.ranking.ranked_history import RankedHistory

@@ -22,7 +22,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.text.words.acknowledgements import is_acknowledgement
+from memtree.text.requests import is_acknowledgement
 from memtree.tree.node import Node
 from memtree.unfolding.excerpts.duplicates import ShownTexts
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided

@@ -1,8 +1,9 @@
 """A request body as bytes with known spans: read on demand, written back without re-encoding.
 
-`split` finds the span of each top-level field and builds no objects. `Body.rewritten` removes our
-own fields and inserts new messages; every other byte, white space and unknown fields included,
-stays as it was posted. The meaning of the fields is defined elsewhere.
+`split` finds the span of each top-level field and builds no objects. An array's items, such as the
+posted messages, are found by their places, together with which of them came in an earlier request.
+`Body.rewritten` removes our own fields and inserts new messages; every other byte, white space and
+unknown fields included, stays as it was posted. The meaning of the fields is defined elsewhere.
 
     >>> split(b'{"model": "m", "x":1e2, "memory":true}').rewritten()
     b'{"model": "m", "x":1e2}'
@@ -13,19 +14,120 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from memtree.conversation.message import OFF_LOOP_BYTES
-from memtree.conversation.message_list import RawMessages
+from memtree.conversation.message_list import EarlierList, RawMessages, next_number
 from memtree.errors import BadRequest
-from memtree.wire import json_fields as fragment
-from memtree.wire import json_items
-from memtree.wire.json_fields import DuplicateKey, FieldSpan
-from memtree.wire.json_items import JsonItems
+
+_KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_NEXT = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
+
+
+class FieldSpan(NamedTuple):
+    """A field: its key begins at `key`, its value is [start, end)."""
+
+    key: int
+    start: int
+    end: int
+
+
+class DuplicateKey(ValueError):
+    """A duplicate key; `name`: the key, empty if unknown."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, FieldSpan]:
+    """Scan an object that is known to be valid; `fields` gives the length of each value. Raises
+    `DuplicateKey`: two readers of such an object may see two different ones."""
+    field_spans: dict[str, FieldSpan] = {}
+    at = raw.index(b"{") + 1
+    while match := _KEY.match(raw, at):
+        key = msgspec.json.decode(match[1], type=str)
+        value = bytes(fields[key])
+        # The decoder keeps the last of several values, so an earlier one differs, or its key was
+        # seen before.
+        if key in field_spans or not raw.startswith(value, match.end()):
+            raise DuplicateKey(key)
+        field_spans[key] = FieldSpan(match.start(1), match.end(), match.end() + len(value))
+        after = _NEXT.match(raw, field_spans[key].end)
+        at = after.end() if after else field_spans[key].end
+    if len(field_spans) != len(fields) or raw[at : at + 1] != b"}":
+        raise DuplicateKey("")
+    return field_spans
+
+
+def with_value(raw: bytes, fields: Mapping[str, msgspec.Raw], name: str, value: bytes) -> bytes:
+    """Replace the value of one field; all other bytes stay. `fields`: as for `field_places`. An
+    object with a duplicate key is encoded anew, since the decoder decides which value counts, and
+    so is one without the field."""
+    try:
+        span = field_places(raw, fields).get(name)
+    except DuplicateKey:
+        span = None
+    if span is None:
+        return msgspec.json.encode({**fields, name: msgspec.Raw(value)})
+    return raw[: span.start] + value + raw[span.end :]
+
+
+PLACES = "I"  # typecode of the arrays: no body has 4 GiB
+_GAP = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonItems:
+    """Items of a posted array, as places in the bytes of the body. Item i is
+    `buffer[starts[i]:ends[i]]`, any JSON value. `number` names the list in this process; `earlier`:
+    the list with which it begins, byte for byte, None if unknown; `size`: bytes of all items
+    together."""
+
+    buffer: bytes
+    starts: array[int]
+    ends: array[int]
+    number: int
+    earlier: EarlierList | None
+    size: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def raw(self, index: int) -> bytes:
+        return self.buffer[self.starts[index] : self.ends[index]]
+
+    def size_from(self, start: int) -> int:
+        """Return the bytes of the items from `start` on."""
+        return sum(self.ends[start:]) - sum(self.starts[start:])
+
+
+def items_of(buffer: bytes, start: int, items: Sequence[msgspec.Raw]) -> JsonItems:
+    """Return the items, given as decoded, of the valid array that begins at `start`."""
+    starts, ends = places_of(buffer, start, items)
+    return JsonItems(buffer, starts, ends, next_number(), None, sum(ends) - sum(starts))
+
+
+def places_of(
+    buffer: bytes, start: int, items: Sequence[msgspec.Raw]
+) -> tuple[array[int], array[int]]:
+    """Return where each item begins and ends. `items`: those of the valid array that begins at
+    `start`."""
+    starts, ends = array(PLACES), array(PLACES)
+    at, gap = start + 1, _GAP.match
+    for item in items:
+        if match := gap(buffer, at):
+            at = match.end()
+        starts.append(at)
+        at += len(item)
+        ends.append(at)
+    return starts, ends
+
 
 MESSAGES = "messages"
 OWN_FIELDS = frozenset(
@@ -90,7 +192,7 @@ class Body:
             except msgspec.DecodeError:
                 return None
             if decoded and (most is None or len(decoded) <= most):
-                items = json_items.items_of(self.raw, span.start, decoded)
+                items = items_of(self.raw, span.start, decoded)
                 self.arrays[name] = items
                 if self.remember:
                     self.remember(self, name, items)
@@ -155,7 +257,7 @@ def split(raw: bytes) -> Body:
             raise BadRequest(message, param=place) from error
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
     try:
-        spans = fragment.spans(raw, fields)
+        spans = field_places(raw, fields)
     except DuplicateKey as error:
         name = error.name[:64]
         message = f"{name or 'a field'} is given twice in the body"

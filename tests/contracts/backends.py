@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
-from memtree.conversation.addresses.address_chain import node_id
+from memtree.conversation.address_chain import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.rows import (

@@ -20,7 +20,7 @@ from memtree.conversation.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
 from memtree.summaries.batching import CompletedSummaries
-from memtree.tree.work import LeafWork, NodeWork
+from memtree.tree.node import LeafWork, NodeWork
 from memtree_indexer.connection import RedisConnection
 from memtree_indexer.outbox import Outbox
 from memtree_indexer.redis_queues import RedisQueue, RedisSummaries

@@ -19,7 +19,7 @@ from memtree.tree import growth
 from memtree.tree.node import EMPTY
 from memtree.unfolding.memory_message.memory_text import quote_lines
 from memtree.unfolding.plan import TextSpan
-from memtree.wire import json_fields
+from memtree.wire import json_body
 from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.stream import ToolStream
 
@@ -180,7 +180,7 @@ def json_object(text: str) -> bytes:
 
 
 def spans(raw: bytes) -> object:
-    return json_fields.spans(raw, msgspec.json.decode(raw, type=dict[str, msgspec.Raw]))
+    return json_body.field_places(raw, msgspec.json.decode(raw, type=dict[str, msgspec.Raw]))
 
 
 def refused(work: Callable[[Any], object]) -> Callable[[Any], object]:

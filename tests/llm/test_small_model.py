@@ -19,7 +19,7 @@ from memtree.summaries.check import check
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.btree import walk
-from memtree.tree.work import NodeWork
+from memtree.tree.node import NodeWork
 from tests.made.scripted import encoded
 from tests.programs.sessions import coding
 

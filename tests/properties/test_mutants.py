@@ -20,8 +20,7 @@ from memtree.context import answer, retrieval
 from memtree.context.epochs.epoch_answers import EpochAnswers
 from memtree.context.epochs.turn_request import TurnRequest
 from memtree.context.indexing import index_lookup
-from memtree.conversation import cache_control, history
-from memtree.conversation.addresses import address_chain
+from memtree.conversation import address_chain, cache_control, history
 from memtree.conversation.message import View, Volatile
 from memtree.dialects import openai_chat
 from memtree.tree import btree, chunking, growth

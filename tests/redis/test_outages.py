@@ -159,7 +159,7 @@ def _copy(chat, n):
     from dataclasses import replace
 
     from memtree.background.jobs import job
-    from memtree.tree.work import LeafWork
+    from memtree.tree.node import LeafWork
 
     tenant = f"tenant {n % 2}"  # one of them alone may not fill it
     history = replace(chat.history, tenant=tenant, addresses=(b"%d" % n, b"%d end" % n))

@@ -33,7 +33,7 @@ def test_what_is_loaded_changes_no_example():
     assert (
         drawn(
             "ci",
-            "import memtree.config, memtree.text.words.anchors, memtree_proxy.http.known_bodies",
+            "import memtree.config, memtree.text.anchors, memtree_proxy.http.known_bodies",
         )
         == alone
     )

@@ -20,8 +20,7 @@ from memtree.process.bounded import SizedRows, TenantRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
-from memtree.tree.node import Frontier, Node
-from memtree.tree.node_size import node_bytes
+from memtree.tree.node import Frontier, Node, node_bytes
 
 TREES = 1_000  # most recent frontiers
 TREE_BYTES = 3_000  # size of one tree, without its nodes

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from memtree.tree.btree import walk
-from memtree.tree.node import Frontier, Node, NodePlace, after
-from memtree.tree.node_size import node_bytes
+from memtree.tree.node import Frontier, Node, NodePlace, after, node_bytes
 
 PLACE_BYTES = 200  # of a node in a tree, besides the node itself
 

@@ -4,8 +4,8 @@ cheap to fill again, so a deletion empties them for everybody.
 
 from __future__ import annotations
 
-from memtree.text.words.anchors import token_kind
-from memtree.text.words.common_words import is_common
+from memtree.text.anchors import token_kind
+from memtree.text.terms import is_common
 from memtree.unfolding.memory_message import beginning_title
 from memtree.unfolding.memory_message.memory_text import line_topic
 

@@ -17,7 +17,7 @@ from math import isnan
 
 from memtree.context.conversations.stored_plan import PassageSizes, StoredPlan, stored_plan
 from memtree.context.indexing.index_state import with_summary
-from memtree.conversation.addresses.address_chain import DIGEST_BYTES
+from memtree.conversation.address_chain import DIGEST_BYTES
 from memtree.digests.conversation_title import LONGEST
 from memtree.errors import BadRequest, NotFound
 from memtree.ports.clock import Clock

@@ -19,7 +19,7 @@ from memtree.conversation.history import History
 from memtree.ports.clock import Clock
 from memtree.process.bounded import TenantRows
 from memtree.ranking.corpus import Corpus
-from memtree.tree.node_size import node_bytes
+from memtree.tree.node import node_bytes
 
 NEWEST = 32  # prefixes that are looked for
 LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded

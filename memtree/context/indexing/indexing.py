@@ -37,8 +37,7 @@ from memtree.ports.store import TreeStore
 from memtree.process import tracing
 from memtree.ranking.corpus import Corpus
 from memtree.tree.growth import Tail
-from memtree.tree.node import Node
-from memtree.tree.work import LeafWork, to_read
+from memtree.tree.node import LeafWork, Node, to_read
 
 log = logging.getLogger("memtree")
 

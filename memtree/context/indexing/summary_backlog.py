@@ -17,8 +17,7 @@ from memtree.errors import Unavailable
 from memtree.ports.queues import Pending, SummaryQueue
 from memtree.ports.store import TreeStore
 from memtree.summaries.batching import CompletedSummaries
-from memtree.tree.node import Frontier, Node
-from memtree.tree.work import to_read
+from memtree.tree.node import Frontier, Node, to_read
 
 log = logging.getLogger("memtree")
 

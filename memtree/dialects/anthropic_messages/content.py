@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.wire import json_body, json_fields
+from memtree.wire import json_body
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
@@ -56,7 +56,7 @@ def with_text_in_result(raw: bytes, text: str) -> bytes:
     fields = _fields(blocks[last])
     parts = blocks_of(blocks[last])
     content = json_body.joined([*parts, text_block(text)])
-    blocks[last] = json_fields.with_value(blocks[last], fields, "content", content)
+    blocks[last] = json_body.with_value(blocks[last], fields, "content", content)
     return _with_content(raw, blocks)
 
 
@@ -89,7 +89,7 @@ def _fields(raw: bytes) -> dict[str, msgspec.Raw]:
 
 
 def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
-    return json_fields.with_value(raw, _fields(raw), "content", json_body.joined(blocks))
+    return json_body.with_value(raw, _fields(raw), "content", json_body.joined(blocks))
 
 
 def without_thinking(raw: bytes) -> bytes:

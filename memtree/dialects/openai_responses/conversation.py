@@ -11,6 +11,8 @@ An output may come late, with other items between it and its call. Its canonical
 where a chat would have it; the items between are joined to the call, so that no cut separates the
 two. Likewise a run of a single call is joined to an earlier run with reasoning: the server needs a
 call's reasoning beside it, and parallel calls may come one by one.
+
+A canonical message is made from its items: a run of the model, an output, or a sealed item.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+import msgspec
 
 from memtree.conversation.message import Message
-from memtree.dialects.openai_responses.items import canonical_message
-from memtree.dialects.openai_responses.items.canonical_message import ReadItems
-from memtree.dialects.openai_responses.items.input_item import InputItem, ItemKind
+from memtree.dialects.openai_responses.input_item import InputItem, ItemKind, tool_opening
 from memtree.dialects.openai_responses.translation import (
     ALONE,
     JOINED,
@@ -105,7 +107,7 @@ def read_on(raws: Sequence[bytes], items: ReadItems, beginning: Beginning) -> Tr
     if not start and ItemKind.COMPACTION in kinds:
         start = sealed = _sealed(items, kinds)
         for index in range(sealed):
-            reader.put(canonical_message.opaque(raws[index], items[index]), 0, index)
+            reader.put(opaque(raws[index], items[index]), 0, index)
     try:
         pairs = _Pairs(items, start, len(raws))
     except BadRequest:
@@ -261,7 +263,7 @@ class _Reader:
 
     def _run(self, first: int, end: int, pairs: _Pairs) -> None:
         mark, joined = self._begin(pairs)
-        made = canonical_message.run(self._raws, self._items, first, end)
+        made = run(self._raws, self._items, first, end)
         joined |= self._goes_on(made.reasons, made.paired, made.alone)
         self.put(Message(made.raw, joined, made.loads), mark, *range(first, end))
 
@@ -276,4 +278,97 @@ class _Reader:
 
     def _result(self, index: int, pairs: _Pairs) -> None:
         other = pairs.other_ids.get(index)
-        self.put(canonical_message.result(self._raws[index], self._items[index], other), 0, index)
+        self.put(result(self._raws[index], self._items[index], other), 0, index)
+
+
+NO_NAMES: frozenset[str] = frozenset()
+
+
+class ReadItems(Protocol):
+    """Access to the items of a list by index."""
+
+    def __getitem__(self, index: int, /) -> InputItem: ...
+
+
+class Run(NamedTuple):
+    """Run of the model's items up to an input. `reasons`: it has reasoning; `paired`: it has
+    reasoning with an id; `alone`: it is a single call with an id."""
+
+    raw: bytes
+    loads: frozenset[str]
+    reasons: bool
+    paired: bool
+    alone: bool
+
+
+def run(raws: Sequence[bytes], items: ReadItems, first: int, end: int) -> Run:
+    text: list[bytes] = []
+    parts: list[bytes] = []
+    reasoning: list[bytes] = []
+    calls: list[bytes] = []
+    loads, reasons, paired, named = NO_NAMES, False, False, False
+    for index in range(first, end):
+        item = items[index]
+        named |= item.identified
+        if item.reasons:
+            sealed = item.sealed
+            reasons, paired = True, paired or item.identified
+            reasoning += item.reasoning if sealed is None else (raws[index][slice(*sealed)],)
+        elif item.call:
+            calls.append(item.call)
+        else:
+            text.append(item.text)
+            parts += item.parts
+            loads |= item.loads
+    pieces = [b'{"role":"assistant","content":', *_content(b"".join(text), parts)]
+    if reasoning:
+        pieces += (b',"reasoning_content":[', b",".join(reasoning), b"]")
+    if calls:
+        pieces += (b',"tool_calls":[', b",".join(calls), b"]")
+    pieces.append(b"}")
+    alone = named and len(calls) == end - first == 1
+    return Run(b"".join(pieces), loads, reasons, paired, alone)
+
+
+def result(raw: bytes, item: InputItem, other_id: str | None) -> Message:
+    """Make the message of an output. `other_id`: the id of its call, if the output names it
+    differently."""
+    opening = item.opening if other_id is None else tool_opening(other_id)
+    content = item.canonical if item.output is None else raw[slice(*item.output)]
+    return Message(b"".join((opening, content, b"}")), False, item.loads)
+
+
+def opaque(raw: bytes, item: InputItem) -> Message:
+    """Make the message of an item that keeps its place; only its tokens count."""
+    if item.kind is ItemKind.SYSTEM:
+        return Message(item.canonical or raw)
+    part = raw
+    if not isinstance((fields := msgspec.json.decode(raw)).get("type"), str):
+        part = msgspec.json.encode({**fields, "type": "message"})
+    return Message(b'{"role":"system","content":[' + part + b"]}")
+
+
+def message(
+    translated: TranslatedItems, raws: Sequence[bytes], items: ReadItems, index: int
+) -> Message:
+    """Make a canonical message of a translated list again."""
+    start, end = translated.firsts[index], translated.firsts[index + 1]
+    first = translated.order[start]
+    item = items[first]
+    if first < translated.sealed:
+        return opaque(raws[first], item)
+    joined = bool(translated.marks[index] & JOINED)
+    if item.kind is ItemKind.OUTPUT:
+        return result(raws[first], item, translated.other_ids.get(first))
+    if item.kind is ItemKind.MODEL:
+        made = run(raws, items, first, first + end - start)
+        return Message(made.raw, joined, made.loads)
+    return Message(item.canonical or raws[first], joined)
+
+
+def _content(text: bytes, parts: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return the content parts of a message. `text`: the inside of a JSON string."""
+    if parts:
+        first = (b'{"type":"text","text":"' + text + b'"}',) if text else ()
+        return b"[", b",".join((*first, *parts)), b"]"
+    return (b'"', text, b'"') if text else (b"null",)

@@ -1,42 +1,173 @@
 """Read a body of `/responses`: the canonical history, its other fields, and the changed fields.
 
 input, instructions -> canonical messages -> memory -> answer -> input
+
+An answer is written as items for the server, and text is inserted into posted items. A posted item
+stays the same, byte for byte; inserted text goes in front of its own. This file does not decide
+what is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.context.answer import Answer
+from memtree.context.answer import Answer, AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.context.state import Reason
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
-from memtree.dialects.openai_responses import conversation, translation, writing
+from memtree.dialects.openai_chat import PlacedMemories
+from memtree.dialects.openai_responses import conversation, translation
 from memtree.dialects.openai_responses.conversation import BeginningChanged, CanonicalMessages
-from memtree.dialects.openai_responses.items import canonical_message
-from memtree.dialects.openai_responses.items.input_item import ItemKind
-from memtree.dialects.openai_responses.items.input_items import (
+from memtree.dialects.openai_responses.input_item import (
     INPUT,
     InputItems,
     ItemCache,
+    ItemKind,
     KnownInput,
     KnownInputs,
 )
 from memtree.dialects.openai_responses.translation import Beginning, TranslatedItems, numbers
-from memtree.dialects.openai_responses.writing import PostedItems
-from memtree.dialects.placed_memories import PlacedMemories
-from memtree.dialects.raw_items import RawItems, raw_items
-from memtree.dialects.translated_messages import TranslatedMessages
+from memtree.dialects.translated_messages import RawItems, TranslatedMessages, raw_items
 from memtree.errors import BadRequest
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
+
+_BREAKPOINT = "prompt_cache_breakpoint"
+_MARKER = b'"prompt_cache_breakpoint"'
+_EXPLICIT = {"mode": "explicit"}  # the only cache marker of this API
+
+
+class PostedItems:
+    """Raw items, and the items of each canonical message."""
+
+    def __init__(self, raws: Sequence[bytes], canonical: CanonicalMessages) -> None:
+        self._raws = raws
+        self._canonical = canonical
+
+    def of(self, answer: Iterable[AnswerItem], texts: Mapping[int, str]) -> list[bytes]:
+        """Return the items that an answer sends. Kept messages are sent in the order of their
+        items, since a late output's canonical message precedes items posted before it. `texts`: by
+        item, the text to insert in front of its own."""
+        sent: list[bytes] = []
+        kept: dict[int, bytes] = {}
+        for item in answer:
+            if isinstance(item, KeptMessage):
+                for place in self._canonical.items(item.index):
+                    kept[place] = self._kept(place, texts.get(place, ""), item)
+                continue
+            sent += (kept[place] for place in sorted(kept))
+            kept = {}
+            sent += self._of_ours(item)
+        return [*sent, *(kept[place] for place in sorted(kept))]
+
+    def _kept(self, place: int, text: str, item: KeptMessage) -> bytes:
+        raw = self._raws[place]
+        if item.behind:
+            raw = with_text_behind(raw, item.block)
+        elif item.block:
+            text += item.block
+        return with_text_before(raw, text) if text else raw
+
+    def _of_ours(self, item: MemoryText | AssistantLine) -> list[bytes]:
+        if isinstance(item, AssistantLine):
+            return [msgspec.json.encode({"role": "assistant", "content": item.text})]
+        content_behind_text = item.preamble
+        text = [_text_part(content_behind_text.text)] if content_behind_text.text else []
+        own = _text_part(item.text, _breakpoint(item.cache_marker))
+        return [*self._carried(content_behind_text.parts), user_message([*text, own])]
+
+    def _carried(self, parts: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """Yield the items of a preamble, each with its own fields and the carried content parts.
+        Their cache markers are left out, since the memory's marker follows."""
+        for message, group in groupby(parts, key=itemgetter(0)):
+            (place,) = self._canonical.items(message)
+            raw, chosen = self._raws[place], [index for _, index in group]
+            content = msgspec.json.decode(raw, type=_Parts).content
+            if len(chosen) == len(content) and _MARKER not in raw:
+                yield raw
+                continue
+            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+            carried = msgspec.json.encode([_unmarked(content[index]) for index in chosen])
+            yield json_body.with_value(raw, fields, "content", carried)
+
+
+def _unmarked(part: msgspec.Raw) -> msgspec.Raw:
+    if _MARKER not in bytes(part):
+        return part
+    fields = msgspec.json.decode(part, type=dict[str, msgspec.Raw])
+    fields.pop(_BREAKPOINT, None)
+    return msgspec.Raw(msgspec.json.encode(fields))
+
+
+class _Parts(msgspec.Struct):
+    content: list[msgspec.Raw]
+
+
+def user_message(content: Sequence[Any]) -> bytes:
+    """Return a user message made here, without an id, since only the server assigns ids."""
+    return msgspec.json.encode({"type": "message", "role": "user", "content": content})
+
+
+def memory_message(text: str) -> bytes:
+    return user_message([_text_part(text)])
+
+
+def with_text_before(raw: bytes, text: str) -> bytes:
+    """Insert text in front of an item's own; all its other bytes stay. For a message without
+    content the text is a separate message in front."""
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    name = "content" if "content" in fields else "output"
+    content = bytes(fields.get(name, b""))
+    if content[:1] not in (b"[", b'"'):
+        return memory_message(text) + b"," + raw
+    return json_body.with_value(raw, fields, name, content_behind_text(content, text))
+
+
+def with_text_behind(raw: bytes, text: str) -> bytes:
+    """Append text to an output's own; all its other bytes stay. Behind an output without text it is
+    a separate message."""
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    output = bytes(fields.get("output", b""))
+    if output.startswith(b'"'):
+        return json_body.with_value(
+            raw, fields, "output", output[:-1] + msgspec.json.encode(text)[1:]
+        )
+    if output.startswith(b"["):
+        comma = b"," if output[1:-1].strip() else b""
+        last = comma + msgspec.json.encode(_text_part(text)) + b"]"
+        return json_body.with_value(raw, fields, "output", output[:-1] + last)
+    return raw + b"," + memory_message(text)
+
+
+def content_behind_text(content: bytes, text: str) -> bytes:
+    """Return the raw JSON of a content with a text before it: a string stays one, a list gains a
+    part."""
+    if content.startswith(b"["):
+        first = msgspec.json.encode(_text_part(text))
+        rest = content[1:]
+        return b"[" + first + (b"," if rest.strip() != b"]" else b"") + rest
+    return msgspec.json.encode(text)[:-1] + content[1:]
+
+
+def _text_part(text: str, marker: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "input_text", "text": text}
+    return part if marker is None else {**part, _BREAKPOINT: marker}
+
+
+def _breakpoint(marker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if marker is None:
+        return None
+    return marker if marker.get("mode") == "explicit" else _EXPLICIT
+
 
 # With these fields the history is on the server, or the request gets no answer.
 _SERVER_STATE = ("previous_response_id", "conversation")
@@ -86,12 +217,16 @@ class ResponsesHistory:
         """
         if self.passes:
             return {}
-        text = "" if memories is None or (answer is not None and answer.folds) else _text(memories)
+        text = (
+            ""
+            if memories is None or (answer is not None and answer.folds)
+            else _memory_text(memories)
+        )
         if answer is not None and answer.changed:
             place = self.translated.newest_user() if text else None
             texts = {} if place is None else {place: text}
             sent = PostedItems(self.raws, self.canonical).of(answer.items, texts)
-            ours = [writing.memory_message(text)] if text and place is None else []
+            ours = [memory_message(text)] if text and place is None else []
             return {INPUT: json_body.joined((*ours, *sent, *more))}
         if not text and not more:
             return {}
@@ -100,10 +235,10 @@ class ResponsesHistory:
     def _with(self, text: str, more: Sequence[bytes]) -> bytes:
         """Return the posted items with a text in one of them, and more items behind them."""
         if self.string and not more:
-            return writing.before(self.string, text)
+            return content_behind_text(self.string, text)
         if self.string:
             (raw,) = self.raws
-            return json_body.joined((writing.with_text_before(raw, text) if text else raw, *more))
+            return json_body.joined((with_text_before(raw, text) if text else raw, *more))
         array = self._with_text(text) if text else self.raws.array()
         return json_body.extended(array, more) if more else array
 
@@ -112,8 +247,8 @@ class ResponsesHistory:
         place = self.translated.newest_user()
         if place is None:
             array = self.raws.array()
-            return array[:1] + writing.memory_message(text) + b"," + array[1:]
-        return self.raws.with_item(place, writing.with_text_before(self.raws[place], text))
+            return array[:1] + memory_message(text) + b"," + array[1:]
+        return self.raws.with_item(place, with_text_before(self.raws[place], text))
 
     def unbound(self, items: Sequence[bytes]) -> list[bytes]:
         """Return the items unchanged: the server itself drops reasoning that does not fit."""
@@ -228,7 +363,7 @@ def _listed(read: _Read, reading: _Reading, before: KnownInput | None, common: i
     messages = TranslatedMessages(
         leading,
         len(translated.marks),
-        lambda index: canonical_message.message(translated, items.raws, items, index),
+        lambda index: conversation.message(translated, items.raws, items, index),
         size=translated.sizes[-1],
         loading=translated.loading,
         earlier=EarlierList(before.listed, len(leading) + common) if before and alike else None,
@@ -301,7 +436,7 @@ def _count(fragment: bytes) -> int:
     return tokens.count(fragment.decode())
 
 
-def _text(memories: PlacedMemories) -> str:
+def _memory_text(memories: PlacedMemories) -> str:
     """Return the memories' text for the user message, whatever the placement setting: a changed
     system prompt would lose the reasoning."""
     return memory_lines.block(memories.lines) + SEAM

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memtree.dialects.raw_items import RawItems
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree.dialects.translated_messages import RawItems
 
 # Marks of a canonical message. STEP: reading may resume at it; PAIRED and the bits from ALONE on
 # give the state of the run before it (`conversation`).

@@ -1,10 +1,24 @@
-"""Scored clauses, extracted from passages."""
+"""A clause of a text, and quotations: requests of others are quoted, so that a request in a mail,
+page or tool result is shown as theirs.
+
+Statements of others are summarised like any other; but a request, order, ban or wish that its
+author only passes on would read as the author's. Such a sentence is quoted: its first words follow
+a label, and it never becomes a headline. This file does not tell requests from statements
+(`text/requests.py`) or find whose words a text is (`text/pasted/own_words.py`).
+
+    >>> quotation("user", "Always CC Ann.", 0.4, OTHERS).text
+    'quotes a text: “Always CC Ann”'
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memtree.text.spans import Span
+from memtree.text.pasted.blocks import inline
+from memtree.text.requests import READ, asks
+from memtree.text.spans import Span, clipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +52,76 @@ class Clause:
     brief: str = ""
     quoted: bool = False
     work: bool = False
+
+
+WORDS, LONGEST = 12, 90  # of a quotation: words, and bytes (a tenth of them for the label)
+LEAST, MOST = 0.2, 1.0  # scores: any statement of the user's has more
+OTHERS, RESULT, OWN = "quotes a text", "a result says", "says"
+_WHOLE = re.compile(r"[^“”]{1,80}: “[^“”]{1,400}”")
+_TORN = re.compile(r"(?:[;.!?…。！？]? ?)[^“”;.!?…。！？]{1,80}: “[^“”]*$")
+_BREAKS = re.compile(r"[;.!?…](?=\s)|[。！？]")
+_MARKS = str.maketrans(dict.fromkeys('“”"„«»', "'"))
+_SAID = re.compile(r"[\"“”„«»‹›「」『』`]")
+_LINE = re.compile(r"\s*(?:[>＞]|&gt;)")
+
+
+def quotation(speaker: str, sentence: str, merit: float, label: str) -> Clause:
+    """Return a clause of at most twelve quoted words behind a label, which is never split."""
+    score = max(LEAST, min(MOST, LEAST + 0.2 * merit))
+    return Clause(speaker, f"{label}: {quote(sentence)}", score, verbatim=True, quoted=True)
+
+
+def quote(sentence: str) -> str:
+    """Return the first words of a sentence, in quotation marks."""
+    plain = _BREAKS.sub(",", sentence[: 4 * LONGEST].translate(_MARKS)).replace(": ", " - ")
+    words = plain.strip(" .,!?…'*_-").split()
+    kept = " ".join(words[:WORDS]).encode("utf-8", "replace")[:LONGEST].decode("utf-8", "ignore")
+    return f"“{kept}{'…' if len(kept) < len(' '.join(words)) else ''}”"
+
+
+def is_quotation(piece: str) -> bool:
+    """Return True if a piece of a body is a quotation."""
+    return piece[-1:] == "”" and _WHOLE.fullmatch(piece) is not None
+
+
+def untorn(body: str) -> str:
+    """Remove a quotation without its end from a body that was cut."""
+    return _TORN.sub("", body) if body.rfind("“") > body.rfind("”") else body
+
+
+def promotes(line: str) -> bool:
+    """Return True for a line that holds a request of others."""
+    return any(not own and asks(piece) for piece, own in parts(line.strip()[:READ], 0, None))
+
+
+def parts(
+    line: str,
+    start: int,
+    others: Sequence[Span] | None,
+    asks: Callable[[str], bool] = asks,
+) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a line, each with True if its words are its author's own. Inside a line
+    only requests are separated. `others`: spans of others' words in the text, where the line begins
+    at `start`; None to judge by the line alone. `asks`: `requests.asks` or a cache of it."""
+    if others is None:
+        quoted = _LINE.match(line) is not None
+        spans = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()
+        inside = tuple(sorted(spans))
+    else:
+        inside = clipped(others, start, start + len(line))
+    if not inside:
+        yield line, True
+        return
+    at = 0
+    for low, high in inside:
+        if low < at or not any(map(str.isalpha, line[low:high])):
+            continue
+        whole = not any(map(str.isalpha, line[:low] + line[high:]))
+        said = line[low:high]
+        if whole or (said.count(" ") > 1 and asks(said.strip("\"'“”„«»‹›「」『』‘’` "))):
+            if line[at:low].strip():
+                yield line[at:low].strip(), True
+            yield (line if whole else line[low:high].strip('"“”„«»「」『』 ')), False
+            at = len(line) if whole else high
+    if line[at:].strip():
+        yield line[at:].strip(), True

@@ -1,6 +1,6 @@
 """Read terminal lines that report how something ended: commits, undone changes, tests, errors.
 
-This file does not find such lines in a long output (`tool_results.py`).
+This file does not find such lines in a long output (`clauses.py`).
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from memtree.digests.clauses.clauses import SOURCE_LINE
 from memtree.language import borders
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 from memtree.text import tokens
 
 _DATA = WordFiles("phrases")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memtree.text import requests
-from memtree.text.instructions.standing_rules import ReadSentence, read_sentence
+from memtree.text.standing_rules import ReadSentence, read_sentence
 
 LONGEST = 1_000  # characters of a cached line: longer lines rarely occur again
 MOST = 4_000_000  # characters in all

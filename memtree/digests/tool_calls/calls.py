@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memtree.digests.tool_calls import programs, shell, shell_words
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls import shell, shell_words
+from memtree.digests.tool_calls.fields import (
     CREATED,
     DELETED,
     EDITED,
@@ -22,8 +22,10 @@ from memtree.digests.tool_calls.event import (
     UNDONE,
     WRITTEN,
     Action,
+    Field,
+    Group,
+    groups,
 )
-from memtree.digests.tool_calls.fields import Field, Group, groups
 from memtree.digests.tool_calls.patches import changed, first_line, is_patch, patched
 from memtree.language.word_file import WordFile
 
@@ -80,7 +82,7 @@ def shown_files(name: str, arguments: str) -> list[str]:
         command = _first(group, "commands")
         for simple in shell_words.split(command.text) if command else ():
             words = [word.text for word in simple.words]
-            if words and programs.program(words[0]) in _SHOWS and "-i" not in words:
+            if words and shell.program(words[0]) in _SHOWS and "-i" not in words:
                 paths += [w for w in words[1:] if not w.startswith("-") and shell.is_file(w)]
     return paths
 

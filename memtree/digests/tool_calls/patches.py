@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, WRITTEN, Action
-from memtree.digests.tool_calls.fields import Field, Span
+from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, WRITTEN, Action, Field, Span
 
 SHOWN = 60  # characters shown of a line; lines that fit are preferred
 LONGEST_LINE = 300  # characters of a line that names the file of a block

@@ -1,11 +1,11 @@
-"""Read the outcome of a command or an edit from the text of its result.
+r"""Read the outcome of a command or an edit from the text of its result.
 
 Success needs a sign: an exit status of 0, counts without failures, or a line by which a program
 says so. A result without a sign is UNKNOWN, whatever it holds: the command ran.
 
->>> ended("collected 3 items\\n\\n== 1 failed, 2 passed in 0.1s ==\\n")
+>>> ended("collected 3 items\n\n== 1 failed, 2 passed in 0.1s ==\n")
 Outcome(code=1, failed=1, passed=2, line=None)
->>> ended("34 modules transformed.\\n")
+>>> ended("34 modules transformed.\n")
 Outcome(code=-1, failed=0, passed=0, line=(0, 23))
 """
 
@@ -17,10 +17,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from memtree.digests.tool_calls.event import TEST, Action
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
-from memtree.text.escape_codes import codes, without_codes
+from memtree.digests.tool_calls.fields import TEST, Action, Field, Group, groups
+from memtree.language.word_file import WordFile, lazily
+from memtree.text.normal_form import codes, without_codes
+
+_OUTPUT_DATA = WordFile("all", "tool_calls")
+
+
+class CallResult:
+    """The result of a call, parsed once for all actions that it answers."""
+
+    def __init__(self, text: str) -> None:
+        marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
+        self._whole = Field(text)
+        self._groups = groups(text) if marked and text.startswith(("{", "[{")) else []
+
+    def about(self, name: str) -> tuple[Field, int | None]:
+        """Return the text that a command or an edit of a path printed, and the exit code if the
+        result is JSON with both."""
+        own = self._groups
+        if len(own) > 1:
+            named = (group for group in own if any(name in field.text for field in _names(group)))
+            own = list(named) or own
+        code: int | None = None
+        said: list[Field] = []
+        for group in own:
+            value = group.get("exitcode") or group.get("returncode")
+            if value is not None and value.text.lstrip("-").isdigit():
+                code = int(value.text)
+            if (value := group.get("success")) is not None and value.text == "false":
+                code = code or FAILED
+            elif value is not None and value.text == "true" and code is None:
+                code = OK
+            said += [group[key] for key in _OUTPUT_DATA.entries("outputs") if key in group][:1]
+        return max(said, key=lambda field: len(field.raw), default=self._whole), code
+
+
+def _names(group: Group) -> Iterator[Field]:
+    """Yield the commands and paths to which a part of a result belongs."""
+    return (group[key] for key in ("query", "command", "path", "file") if key in group)
+
 
 _DATA = WordFile("all", "command_results")
 

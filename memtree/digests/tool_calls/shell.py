@@ -2,6 +2,11 @@
 
 >>> [(action.kind, action.text) for action in commands(Field("cd /app && make -j4 2>&1 | tail -5"))]
 [(7, 'make -j4')]
+
+A git command is read for what it commits, reverts, deletes or moves.
+
+Commands are classified by their program: they test, build, install, run or change something, or
+only read and search.
 """
 
 from __future__ import annotations
@@ -9,21 +14,233 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memtree.digests.tool_calls import programs
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
+    BUILD,
     CHANGE,
+    COMMITTED,
     CREATED,
     DELETED,
     EDITED,
+    INSTALL,
     RAN,
+    RUN,
+    TEST,
+    UNDONE,
     WRITTEN,
     Action,
+    Field,
+    Span,
 )
-from memtree.digests.tool_calls.fields import Field
-from memtree.digests.tool_calls.git_commands import file_action, git_actions
 from memtree.digests.tool_calls.patches import first_line, is_patch, patched
-from memtree.digests.tool_calls.shell_words import Command, split
-from memtree.language.word_file import WordFile
+from memtree.digests.tool_calls.shell_words import Command, Word, split
+from memtree.language.word_file import WordFile, WordFiles
+
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
+_TEST_NAME = re.compile(
+    r"(?:^|[\W_])(?:run_?)?(?:tests?|specs?|check|e2e)(?:$|[\W_])", re.IGNORECASE
+)
+_QUERIES = frozenset({"--version", "-v", "-V", "--help", "-h", "version", "help", "-version"})
+
+
+def readers() -> frozenset[str]:
+    return _words("readers")
+
+
+def _words(section: str) -> frozenset[str]:
+    return WordFiles("programs").word_set(section)
+
+
+def program(word: str) -> str:
+    """Return the name of a program without its folder.
+
+    >>> program("./node_modules/.bin/jest")
+    'jest'
+    """
+    name = word.rstrip("/").rpartition("/")[2].rpartition("\\")[2]
+    return name.removesuffix(".exe").removesuffix(".cmd")
+
+
+def program_purpose(words: Sequence[str]) -> int:
+    """Return the purpose of a simple command; 0 if it only reads.
+
+    >>> [purpose(line.split()) for line in ("python -m pytest", "npm run build", "grep x a.py")]
+    [1, 2, 0]
+    """
+    name = program(words[0])
+    rest = list(words[1:])
+    if not name or name in readers() or (len(rest) == 1 and rest[0] in _QUERIES):
+        return 0
+    if _PYTHON.match(name):
+        return _python(rest)
+    verb = next((word for word in rest if not word.startswith(("-", "+"))), "")
+    if name in _words("tests"):
+        return TEST
+    if name in _words("runners") or (
+        name in ("uv", "poetry", "pdm", "hatch", "bundle", "rye", "pipenv")
+        and verb in ("run", "exec")
+    ):
+        at = rest.index(verb) + (name not in _words("runners")) if verb in rest else len(rest)
+        return program_purpose(rest[at:]) if at < len(rest) else RUN
+    if name in _words("packagers"):
+        return _packager(name, verb, rest)
+    if name in _words("installers"):
+        return INSTALL if verb in _words("installs") or verb in ("build-dep", "dist-upgrade") else 0
+    if name in _words("builds"):
+        return _build(name, rest)
+    if name == "git":
+        return CHANGE if _git_verb(rest) in _words("git_changes") else 0
+    if name in _words("changes"):
+        return (
+            CHANGE
+            if name not in ("sed", "perl") or any(w.startswith("-") and "i" in w[:4] for w in rest)
+            else 0
+            if name == "sed"
+            else RUN
+        )
+    if name in ("docker", "podman"):
+        return {"build": BUILD, "run": RUN, "exec": RUN, "compose": RUN}.get(
+            verb, CHANGE if verb in ("rm", "stop", "start", "kill", "push", "pull") else 0
+        )
+    if name in (
+        "bash",
+        "sh",
+        "zsh",
+        "source",
+        "node",
+        "ruby",
+        "java",
+        "lua",
+        "Rscript",
+        "julia",
+        "pwsh",
+    ):
+        return TEST if verb and _TEST_NAME.search(program(verb)) else RUN
+    if "/" in words[0] or "." in name or name.isidentifier() or name.replace("-", "").isalnum():
+        return TEST if _TEST_NAME.search(name) else RUN
+    return 0
+
+
+def _git_verb(rest: Sequence[str]) -> str:
+    skip = False
+    for word in rest:
+        if skip:
+            skip = False
+        elif word in ("-C", "-c"):
+            skip = True
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def _python(rest: Sequence[str]) -> int:
+    if "-m" in rest[:3]:
+        at = list(rest).index("-m")
+        module = rest[at + 1] if at + 1 < len(rest) else ""
+        if module in ("unittest", "doctest"):
+            return TEST
+        return program_purpose([module, *rest[at + 2 :]]) if module else RUN
+    script = next((word for word in rest if not word.startswith("-")), "")
+    if script == "manage.py" and "test" in rest:
+        return TEST
+    return TEST if script and "-c" not in rest and _is_test(script) else RUN
+
+
+def _is_test(script: str) -> bool:
+    return bool(_TEST_NAME.search(program(script).removesuffix(".py")))
+
+
+def _packager(name: str, verb: str, rest: Sequence[str]) -> int:
+    after = list(rest)[list(rest).index(verb) + 1 :] if verb else []
+    following = next((word for word in after if not word.startswith("-")), "")
+    script = (
+        following
+        if verb in ("run", "run-script", "exec", "dlx", "x", "pip") and following
+        else verb
+    )
+    if verb == "pip":
+        return INSTALL if following in _words("installs") else 0
+    if (
+        verb in ("run", "exec", "x", "dlx")
+        and name in ("npm", "pnpm", "yarn", "bun", "deno")
+        and program_purpose([script]) in (TEST, BUILD)
+    ):
+        return program_purpose([script])
+    if script in ("t", "test", "nextest", "spec", "verify") or (
+        _TEST_NAME.search(script) and script != "check"
+    ):
+        return TEST
+    if script in _words("build_verbs") or script.startswith(
+        ("build", "lint", "typecheck", "compile")
+    ):
+        return BUILD
+    if verb in _words("installs") or (name == "yarn" and not verb):
+        return INSTALL
+    return 0 if script in _words("lists") or (not script and name != "just") else RUN
+
+
+def _build(name: str, rest: Sequence[str]) -> int:
+    if name in ("make", "gmake", "ninja"):
+        targets = [word for word in rest if not word.startswith("-") and "=" not in word]
+        return TEST if any(_TEST_NAME.search(word) for word in targets) else BUILD
+    return BUILD
+
+
+def file_action(kind: int, source: Field, word: Word, new: Span | None = None) -> Action:
+    """Return an action on the file that a word names."""
+    return Action(kind, word.text, source.span(word.start, word.end), new, shell=True)
+
+
+def git_actions(command: Command, source: Field) -> Iterator[Action]:
+    words = list(command.words[1:])
+    while words and words[0].text.startswith("-"):
+        taken = 2 if words[0].text in ("-C", "-c", "--git-dir", "--work-tree") else 1
+        words = words[taken:]
+    if not words:
+        return
+    verb, rest = words[0].text, words[1:]
+    operands = [word for word in rest if not word.text.startswith("-")]
+    if verb == "commit":
+        named = _message(rest)
+        if named is not None:
+            start, end = named.start, named.end
+            quoted = source.text[start : start + 1] in "\"'"
+            line = source.text[start + quoted : end - quoted].split("\n")[0][:120]
+            yield Action(COMMITTED, line, source.span(start + quoted, start + quoted + len(line)))
+        elif command.body:
+            span = first_line(source, *command.body)
+            if span is not None:
+                yield Action(COMMITTED, "", span)
+        else:
+            yield file_action(COMMITTED, source, words[0])
+    elif verb in ("checkout", "restore"):
+        marked = any(word.text == "--" for word in rest) or verb == "restore"
+        files = [word for word in operands if "." in word.text or "/" in word.text]
+        kept = any(word.text in ("--staged", "-b") for word in rest)
+        if not kept and (marked or any("." in word.text for word in files)):
+            for word in files or operands:
+                yield file_action(UNDONE, source, word)
+    elif verb in ("revert", "stash") or (verb == "reset" and any("hard" in w.text for w in rest)):
+        if verb == "stash" and operands and operands[0].text not in ("push", "save"):
+            return
+        yield Action(
+            UNDONE, f"git {verb}", source.span(command.words[0].start, (rest or words)[-1].end)
+        )
+    elif verb == "rm":
+        for word in operands:
+            yield file_action(DELETED, source, word)
+    elif verb == "mv" and len(operands) > 1:
+        yield file_action(DELETED, source, operands[0])
+        yield file_action(CREATED, source, operands[-1])
+
+
+def _message(words: Sequence[Word]) -> Word | None:
+    """Return the commit message given on a command line."""
+    for index, word in enumerate(words):
+        named = word.text == "--message" or re.fullmatch(r"-[a-z]{0,4}m", word.text)
+        if named and index + 1 < len(words) and not words[index + 1].text.startswith("$("):
+            return words[index + 1]
+    return None
+
 
 _DATA = WordFile("all", "programs")
 
@@ -56,7 +273,7 @@ def commands(source: Field) -> Iterator[Action]:
     folder = ""
     for command in simple:
         words = [word.text for word in command.words]
-        name = programs.program(words[0]) if words else ""
+        name = program(words[0]) if words else ""
         if command.joint == "|" and (name in _PAGERS or not words):
             piped = True
             yield from _redirected(command, source, name)
@@ -70,10 +287,10 @@ def commands(source: Field) -> Iterator[Action]:
         yield from acted
         if command.body and not acted:
             yield from written_in(source, *command.body)
-        by_itself = acted and (name == "create" or programs.purpose(words) == CHANGE)
+        by_itself = acted and (name == "create" or program_purpose(words) == CHANGE)
         if not ran and not (first and (first_acts or command.joint == "|")):
             first, first_acts = command, bool(acted)
-        if not by_itself and (purpose := programs.purpose(words)):
+        if not by_itself and (purpose := program_purpose(words)):
             ran.append((command, purpose))
     if not ran or first is None:
         return

@@ -19,7 +19,7 @@ from memtree.memories.memory import (
     NewMemory,
 )
 from memtree.memories.search.text_terms import packed_terms
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 DIRECT = "agent"  # the source type of what an agent stores as it is
 MAX_DATA_BYTES = 16_384  # of the data of one memory, as JSON

@@ -16,7 +16,7 @@ from memtree.memories.documents.document import Document, NewDocument
 from memtree.memories.injection.passages import metadata_line
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.search.text_terms import packed_terms
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 PASSAGE = "passage"  # the kind of these memories
 SOURCE = "document"  # their source type

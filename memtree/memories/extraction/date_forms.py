@@ -10,9 +10,7 @@ from datetime import date, timedelta
 from functools import cache
 
 from memtree.language import day_names
-from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import alternation
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, alternation, lazily
 
 _DATA = WordFile("all", "memory_dates")
 _DAYS = _DATA.pattern("days", re.IGNORECASE)

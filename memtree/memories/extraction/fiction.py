@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
-from memtree.text.instructions import persona_card
+from memtree.language.word_file import WordFile, lazily
+from memtree.text import persona_card
 
 _DATA = WordFile("all", "memory_fiction")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, lazily
 from memtree.memories.extraction import fiction
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.statements import other_languages

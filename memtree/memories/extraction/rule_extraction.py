@@ -31,9 +31,9 @@ from memtree.memories.extraction.statements import english_statements, other_lan
 from memtree.memories.extraction.statements.events import is_event
 from memtree.memories.extraction.statements.plain_form import plain
 from memtree.memories.extraction.third_person import told_of_user
-from memtree.text.canonical_form import canonical
-from memtree.text.instructions import rule_phrases, rule_topics
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text import rule_score, rule_topics
+from memtree.text.normal_form import canonical
+from memtree.text.standing_rules import standing_rules
 
 _DATA = WordFile("all", "memory_first_person")
 
@@ -144,7 +144,7 @@ def _parts(text: str, start: int, lower: str, said: date | None) -> list[Candida
 
 def _standing(text: str, start: int, lower: str) -> Candidate | SkipReason:
     """A standing rule of how to answer or work, as `standing_rules` found it."""
-    asks = any(kinds.keys() & _ASKS for kinds in rule_phrases.parts(rule_topics.comparable(lower)))
+    asks = any(kinds.keys() & _ASKS for kinds in rule_score.parts(rule_topics.comparable(lower)))
     if not asks or _TELLS.search(lower) or len(lower) > gate.LONGEST:
         return SkipReason.REQUEST
     return _candidate(text, start, start + len(lower), "preference")

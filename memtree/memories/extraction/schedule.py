@@ -21,8 +21,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, lazily
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
 
 _DATA = WordFile("all", "memory_schedule")

@@ -11,8 +11,8 @@ somebody else likes is a fact.
 from __future__ import annotations
 
 from memtree.language.word_file import WordFile
-from memtree.text.instructions.rule_score import grouped
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.rule_score import grouped
+from memtree.text.standing_rules import standing_rules
 
 _DATA = WordFile("all", "memory_categories")
 

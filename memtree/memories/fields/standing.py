@@ -16,7 +16,7 @@ import re
 
 from memtree.language.word_file import WordFile
 from memtree.memories.fields.taint import PEOPLE
-from memtree.text.instructions.rule_score import grouped
+from memtree.text.rule_score import grouped
 
 _DATA = WordFile("all", "memory_standing")
 

@@ -10,7 +10,7 @@ A wish stays what it is until somebody takes it back, and so does a taste.
 
 from __future__ import annotations
 
-from memtree.language.everyday.sentences import languages_of
+from memtree.language.everyday_sentences import languages_of
 from memtree.memories.injection.language_patterns import pattern
 from memtree.memories.memory import Memory
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.everyday.sentences import languages_of
+from memtree.language.everyday_sentences import languages_of
 from memtree.memories.injection.language_patterns import pattern
 
 READ = 400  # characters of a message

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memtree.language.everyday.sentences import LATIN
+from memtree.language.everyday_sentences import LATIN
 from memtree.language.word_file import WordFile
 
 SPACED = (*LATIN, "ru")

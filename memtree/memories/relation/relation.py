@@ -25,7 +25,7 @@ from memtree.memories.relation.inflection import base_form
 from memtree.memories.relation.lexicon import light
 from memtree.memories.relation.reading import ARTICLE, TextReading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
-from memtree.text.canonical_form import canonical
+from memtree.text.normal_form import canonical
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
 ALIKE = 0.6  # relevance of two texts of which nothing says that they differ

@@ -17,7 +17,7 @@ from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
-from memtree.text.words.telling_words import apart
+from memtree.text.telling_words import apart
 
 Vector = NDArray[np.float32]
 Result = TypeVar("Result")

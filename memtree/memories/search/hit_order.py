@@ -11,7 +11,7 @@ from memtree.memories.search.hits import MemoryHit
 from memtree.memories.search.index.block_rows import BlockRows, inverse_frequency
 from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
 from memtree.memories.search.ranking import Ranked
-from memtree.text.words.terms import terms
+from memtree.text.terms import terms
 
 REACH = 2_000  # characters of a text that are compared
 FIRST = 32  # candidates that are looked at: each is compared with each

@@ -16,7 +16,7 @@ import numpy as np
 from memtree.memories.search.text_terms import memory_terms
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.background import Background
-from memtree.text.words.terms import terms
+from memtree.text.terms import terms
 
 REACH = 2_000  # characters that are embedded without common words; an embedder reads fewer
 COMMON = 0.1  # share of the memories; 0.05 and 0.2 do as well

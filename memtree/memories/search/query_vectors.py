@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from memtree.errors import EmbedderUnavailable
-from memtree.language.everyday.sentences import language_of, sentences
+from memtree.language.everyday_sentences import language_of, sentences
 from memtree.memories.search.query import Query
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder

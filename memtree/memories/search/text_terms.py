@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.text import speakers
-from memtree.text.words.telling_words import word_forms
-from memtree.text.words.terms import hashed, terms
+from memtree.text.telling_words import word_forms
+from memtree.text.terms import hashed, terms
 
 BYTES_PER_TERM = 5
 _MAX_COUNT = 255

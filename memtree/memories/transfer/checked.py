@@ -38,7 +38,7 @@ from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
 from memtree.memories.transfer.formats.foreign import speaks_to_model
 from memtree.memories.users.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 _INSTRUCTION = "instruction"
 MOST_DATA_CHARS = 32_768  # of a memory's data as JSON: more than any route takes

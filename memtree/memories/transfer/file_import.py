@@ -35,7 +35,7 @@ from memtree.memories.transfer.import_options import (
 )
 from memtree.memories.transfer.report import ImportReport, ReportBuilder
 from memtree.memories.users.user_memories import MAX_GROUPS, MemoryGroup
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 _PAGE = 1_000
 _MOST_USERS = 100

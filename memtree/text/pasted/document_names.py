@@ -1,4 +1,4 @@
-"""Name texts that were pasted or read: the title or path of a document, the kind and size of a
+r"""Name texts that were pasted or read: the title or path of a document, the kind and size of a
 dump.
 
 A reader of a quotation has to know its source. The name is read from the shape of the text's
@@ -6,9 +6,9 @@ beginning: licences by their clauses, mails by their headers, files by the path 
 its columns. This file does not find where a pasted text begins in a message
 (`pasted_documents.py`).
 
-    >>> document_name("Subject: Rent\\nFrom: Max Berger <max@example.org>\\n\\nThe rent").title
+    >>> document_name("Subject: Rent\nFrom: Max Berger <max@example.org>\n\nThe rent").title
     'mail from Max Berger: Rent'
-    >>> document_name("id,name,city\\n1,Ann,Graz\\n2,Bo,Wien\\n3,Cy,Linz").title
+    >>> document_name("id,name,city\n1,Ann,Graz\n2,Bo,Wien\n3,Cy,Linz").title
     'CSV, 3 rows: id, name, city'
 """
 
@@ -17,13 +17,58 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 
 import msgspec
 
-from memtree.language.lazy_patterns import lazily
-from memtree.text.pasted.licences import licence
+from memtree.language.word_file import WordFile, lazily
 from memtree.text.pasted.source_names import source_name
+
+_DATA = WordFile("all", "licences")
+
+_READ = 2_500  # characters of the beginning
+_SHORT = 1_200  # characters in which the title stands
+
+
+@cache
+def _titles() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    titles = _DATA.table("titles").items()
+    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in titles)
+
+
+_GENERAL = re.compile(
+    r"^[ \t]*(\S[^\n]{2,70}\blicen[cs]e(?: agreement)?(?:,? v[\w. ]{1,14})?)[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FOURTH = "endorse or promote products"
+
+
+def licence(text: str, head: str) -> str:
+    """Return the name of the licence that a text is, or "". A text that only mentions a licence is
+    much longer before the name."""
+    beginning = re.sub(r"[ \t\n]+", " ", head[:_READ])[:_SHORT]
+    first: tuple[int, str] | None = None
+    for name, pattern in _titles():
+        match = pattern.search(beginning)
+        if match and (first is None or match.start() < first[0]):
+            named = name.format(match[1]) if "{}" in name and match.lastindex else name
+            first = (match.start(), named)
+    if first and _is_text(text, first[1]):
+        name = first[1]
+        if name == "BSD":
+            name = "BSD-3-Clause" if _FOURTH in text[: 2 * _READ] else "BSD-2-Clause"
+        return f"{name} licence"
+    general = _GENERAL.search(head[:400])
+    return general[1] if general and _is_text(text, "") else ""
+
+
+def _is_text(text: str, name: str) -> bool:
+    """Return True if a text holds the words of a licence, not only its name."""
+    beginning = text[:8_000].lower()
+    words = ("permission", "warranties", "warranty", "licensor", "copyright", "distribut", "liable")
+    return sum(word in beginning for word in words) >= (2 if name else 3)
+
 
 LONGEST = 60  # characters of a name
 HEAD = 4_000  # characters of a text's beginning that are read for its title

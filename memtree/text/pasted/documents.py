@@ -13,8 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFiles
+from memtree.language.word_file import WordFiles, lazily
 
 _DATA = WordFiles("pasted_texts")
 _any = _DATA.part

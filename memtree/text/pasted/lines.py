@@ -1,6 +1,10 @@
 """Find lines written by or for a program: code, logs, traces, tables, data.
 
-Lines are judged one by one, by form. A line between two such lines of a paragraph counts as one.
+Messages and paragraphs that programs write in the user's name (an agent's first message, notes
+about files, summaries of earlier conversations; some of it says "I") are recognised by their
+beginnings, as found in the clients of `docs/clients.md`, including aider and the Qwen and Gemini
+command lines. Other lines are judged one by one, by form. A line between two such lines of a
+paragraph counts as one.
 """
 
 from __future__ import annotations
@@ -9,7 +13,26 @@ import enum
 import re
 from collections.abc import Sequence
 
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, WordFiles, lazily
+
+_CLIENT_DATA = WordFiles("client_messages")
+
+
+# The program wrote the whole message.
+_MESSAGE = lazily(lambda: rf"\s{{0,20}}(?:{_CLIENT_DATA.part('messages')})")
+# The program wrote a paragraph within the message.
+_PARAGRAPH = lazily(lambda: rf"\s{{0,20}}(?:{_CLIENT_DATA.part('paragraphs')})")
+
+
+def is_by_client(text: str) -> bool:
+    """Return True if a message of the user was written by a program."""
+    return _MESSAGE.match(text) is not None
+
+
+def begins_note(line: str) -> bool:
+    """Return True if a line begins a paragraph that a program wrote."""
+    return _PARAGRAPH.match(line[:READ]) is not None
+
 
 _DATA = WordFile("all", "own_voice")
 

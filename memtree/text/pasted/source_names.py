@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, lazily
 
 _DATA = WordFile("all", "source_code")
 

@@ -20,8 +20,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from memtree.language.negation import DENIALS
-from memtree.text.words.stop_words import STOP_WORDS
+from memtree.language.borders import DENIALS
+from memtree.text.terms import STOP_WORDS
 
 NEAR = 0.65  # share of three-word runs that is required here; tests of the answer require 0.8
 OWNERS = 16  # texts that are remembered for each run, the first ones

@@ -19,7 +19,7 @@ from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.message_list import raws_of
 from memtree.digests.tool_calls.calls import called, shown_files
-from memtree.digests.tool_calls.event import CREATED, EDITED, WRITTEN, clean_path
+from memtree.digests.tool_calls.fields import CREATED, EDITED, WRITTEN, clean_path
 from memtree.ranking.corpus import Corpus
 from memtree.unfolding.work_log.work_events import answers_of, message_events, runs_fences
 from memtree.unfolding.work_log.work_ledger import same_file

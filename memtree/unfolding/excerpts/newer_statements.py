@@ -15,9 +15,9 @@ from heapq import nlargest
 from math import log1p
 
 from memtree.language import borders
-from memtree.language.negation import denies
+from memtree.language.borders import denies
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text.words import terms
+from memtree.text import terms
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice
 
 SHARE = 0.4  # of the weight of all quoted terms of the question, the share that both must contain

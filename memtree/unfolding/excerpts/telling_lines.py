@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
-from memtree.digests.clauses.quotations import promotes
+from memtree.digests.clauses.clause import promotes
 from memtree.language.word_file import WordFile
 from memtree.ranking.corpus import Corpus
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 from memtree.tree.node import USER
 from memtree.unfolding.plan import TextSpan
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.segments import segments
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 from memtree.tree.node import CODE, TOOL
 from memtree.unfolding.excerpts.duplicates import near_runs, of_a_size, runs
 from memtree.unfolding.memory_message.call_texts import left_out, without_left_out

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from memtree.conversation.history import History
 from memtree.text import tokens
-from memtree.text.instructions.persona_card import is_card
+from memtree.text.persona_card import is_card
 from memtree.unfolding.excerpts.budget_split import BudgetSplit
 from memtree.unfolding.excerpts.duplicates import ShownTexts
 from memtree.unfolding.excerpts.excerpt_choice import LABEL, ExcerptChoice, Room

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memtree.conversation.history import History
-from memtree.text.instructions import rule_topics
-from memtree.text.instructions.rule_topics import Topic
+from memtree.text import rule_topics
+from memtree.text.rule_topics import Topic
 from memtree.tree.node import Node, NodePlace
 
 MOST = 2_000  # rules that are read, the newest

@@ -14,18 +14,18 @@ from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.digests.tool_calls import patches, prose, results
 from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
     COMMITTED,
     EDITED,
     RAN,
     READ,
     UNDONE,
     Action,
+    Field,
+    Span,
     clean_path,
 )
-from memtree.digests.tool_calls.fields import Field, Span
-from memtree.digests.tool_calls.outputs import CallResult
-from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
+from memtree.digests.tool_calls.results import NO_OUTCOME, CallResult, Outcome
 
 APPLIED = b"Applied edit to "  # a client that reports some edits this way reports all of them so
 FENCED = 0.6  # share of messages, for an assistant that runs commands by fenced blocks

@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from memtree.conversation.history import History
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
     COMMITTED,
     CREATED,
     DELETED,

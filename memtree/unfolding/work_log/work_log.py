@@ -19,11 +19,19 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain, zip_longest
 
 from memtree.conversation.history import History
-from memtree.digests.tool_calls.event import COMMITTED, CREATED, DELETED, EDITED, RAN, TEST, UNDONE
-from memtree.digests.tool_calls.fields import unescaped
+from memtree.digests.tool_calls.fields import (
+    COMMITTED,
+    CREATED,
+    DELETED,
+    EDITED,
+    RAN,
+    TEST,
+    UNDONE,
+    unescaped,
+)
 from memtree.digests.tool_calls.results import OK, STOPPED, UNKNOWN
 from memtree.text import secrets, tokens
-from memtree.text.escape_codes import without_codes
+from memtree.text.normal_form import without_codes
 from memtree.unfolding.own_lines import MARK, WORK, without_tags
 from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import work_events

@@ -39,7 +39,7 @@ from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
 from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.access.wallet_access import WalletAccess
-from memtree_proxy.http.own_headers import TENANT_KEY
+from memtree_proxy.http.headers import TENANT_KEY
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 

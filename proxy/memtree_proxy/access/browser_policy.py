@@ -31,8 +31,7 @@ from urllib.parse import urlsplit
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, MisdirectedRequest, UnsupportedMedia
 from memtree.settings.setting_values import without_password
-from memtree_proxy.http.authority import DEFAULT_PORTS, MAX_LENGTH, Authority
-from memtree_proxy.http.headers import Headers
+from memtree_proxy.http.headers import DEFAULT_PORTS, MAX_LENGTH, Authority, Headers
 
 BODY_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
 # Pages that contain no data: any site may link to them.

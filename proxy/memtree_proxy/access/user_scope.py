@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import SESSION_COOKIE, Tenant
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http.headers import USER_HEADER
 
 
 def user_scope(request: Request, tenant: Tenant) -> Scope:

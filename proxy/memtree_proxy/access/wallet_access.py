@@ -11,7 +11,7 @@ from memtree.errors import BadRequest
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof
 from memtree_proxy.http import request_body
-from memtree_proxy.http.own_headers import WALLET_HEADERS
+from memtree_proxy.http.headers import WALLET_HEADERS
 
 
 class WalletHeaders(NamedTuple):

@@ -14,8 +14,8 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import side_requests
 from memtree.conversation.message import Message
-from memtree.dialects.dialect_history import DialectHistory
-from memtree.dialects.placed_memories import PlacedMemories
+from memtree.dialects.openai_chat import PlacedMemories
+from memtree.dialects.posted_history import DialectHistory
 from memtree.text.memory_lines import MemoryLine
 from memtree.wire import json_body
 from memtree.wire.json_body import Body

@@ -61,8 +61,7 @@ from memtree_proxy.observability import log, request_trace
 from memtree_proxy.request import price_table
 from memtree_proxy.upstream.relay import Relay, RelayedReply
 from memtree_proxy.upstream.server_key import ServerKey
-from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.upstream.wrapped_path import UPSTREAMS
+from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams
 
 MAX_KEPT = 4_096
 

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest, UnsupportedMedia, UpstreamFailed
-from memtree_proxy.http.content_encoding import Decoder
 from memtree_proxy.http.headers import value_of
+from memtree_proxy.http.request_body import Decoder
 from memtree_proxy.upstream.relay import RelayedReply
 
 EVENT_STREAM = "text/event-stream"

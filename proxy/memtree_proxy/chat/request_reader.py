@@ -27,12 +27,12 @@ from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.http import content_encoding, request_body
+from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
 from memtree_proxy.request import chat_scope, memory_options, memory_switch, rag_options
 from memtree_proxy.request.wait_timeout import patience
-from memtree_proxy.upstream.wrapped_path import settings_of
+from memtree_proxy.upstream.upstreams import settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class RequestReader:
             return read(whole, self._learned, lambda: self._bodies.split(beginning))
 
         def decoded() -> ChatRequest:
-            content = content_encoding.decoded(posted, given, limit)
+            content = request_body.decoded(posted, given, limit)
             return work(self._bodies.begin(tenant, history, content))
 
         try:
@@ -79,7 +79,7 @@ class RequestReader:
             beginning = self._bodies.begin(tenant, history, posted)
             return await json_body.off_loop(beginning.new, lambda: work(beginning))
         except MemTreeError as error:
-            if not given or error.param != content_encoding.HEADER:
+            if not given or error.param != request_body.ENCODING_HEADER:
                 raise
             return unread(self._dialect, posted, request.headers, settings)
 

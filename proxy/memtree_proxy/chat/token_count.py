@@ -23,8 +23,7 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.upstream.relay import Relay
-from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.upstream.wrapped_path import UPSTREAMS
+from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams
 
 
 class TokenCountRoute:

@@ -17,7 +17,7 @@ from memtree.context.answer_details import FoldedReader
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.dialects.dialect_history import DialectHistory
+from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import (
     CHAT_MEMORY_TOOLS,
     CONTEXT_TOOLS,

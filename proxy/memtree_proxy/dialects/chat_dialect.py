@@ -1,6 +1,6 @@
 """OpenAI's chat completions as a `Dialect`: the posted messages are already canonical.
 
-Writing messages (`openai_chat`) and placing memories (`injection`) are done elsewhere.
+Writing messages and placing memories is done by `memtree.dialects.openai_chat`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memtree.context.answer import Answer
 from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
 from memtree.dialects.fragment_counts import markers, tools_tokens
-from memtree.dialects.placed_memories import PlacedMemories
+from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.wire import json_body

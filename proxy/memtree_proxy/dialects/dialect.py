@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from memtree.dialects.dialect_history import DialectHistory
+from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import MemTreeError
 from memtree.wire.json_body import Body

@@ -1,10 +1,51 @@
-"""HTTP header fields: which are relayed, and which are not."""
+"""HTTP header fields: which are relayed, and which are not.
+
+The header fields of a request that are for this server stand in one table, which their readers
+import. None of them is sent to the upstream, on any route: some contain credentials or signed
+proofs, and others describe a person's memories.
+"""
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from memtree_proxy.http.own_headers import is_own
+from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
+from memtree.memories.grants.wallet_proof import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
+
+# The credential for this server only, of a client whose own one is for the upstream, or changes.
+TENANT_KEY = b"x-memtree-key"
+MEMORY_HEADER, FLAG_HEADER = "x-polychat-memory", "memory"
+TOOLS_HEADER = "x-memtree-recall-tools"
+MODE_HEADER = "x-memtree-mode"
+KEEP_HEADER = "x-memtree-keep"
+# Front proxies drop headers with underscores, so the hyphenated forms count as well.
+EXPIRATION_HEADERS = (
+    "memory_expiration_days",
+    "memory-expiration-days",
+    "x-memory-expiration-days",
+)
+CHAT_HEADER, SWITCH_HEADER = "x-chat-id", "x-chat-memory"
+USER_HEADER = "x-user-id"
+WALLET_HEADERS = (ADDRESS_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER)
+
+OWN_HEADERS = frozenset(
+    name.encode()
+    for name in (
+        MEMORY_HEADER, FLAG_HEADER, TOOLS_HEADER, MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS,
+        CHAT_HEADER, SWITCH_HEADER, USER_HEADER, GRANTS_HEADER, *WALLET_HEADERS,
+        TENANT_KEY.decode(),
+    )
+)  # fmt: skip
+_OWN_FAMILIES = (b"x-memtree-", b"x-polychat-", b"x-wallet-")  # includes names of later versions
+
+
+def is_own(name: bytes) -> bool:
+    """Return True if a header field of this name (in lower case) is for this server."""
+    return name in OWN_HEADERS or name.startswith(_OWN_FAMILIES)
+
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -89,3 +130,43 @@ def request_headers(
         scheme = b"Bearer " if key_header == AUTHORIZATION else b""
         kept.append((key_header, scheme + api_key.encode()))
     return kept
+
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+MAX_LENGTH = 1_000  # of a text that is parsed; a name has at most 253 characters
+_AUTHORITY = re.compile(
+    r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::(?P<port>[0-9]{0,5}))?"
+)
+
+
+class Authority(NamedTuple):
+    """A host in lower case (an IPv6 address without brackets), and its port if there is one."""
+
+    host: str
+    port: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> Authority | None:
+        """Parse `host` or `host:port`; None for anything else."""
+        match = _AUTHORITY.fullmatch(text.lower()) if len(text) <= MAX_LENGTH else None
+        if match is None:
+            return None
+        host, port = match["host"], int(match["port"]) if match["port"] else None
+        if host.startswith("["):
+            try:
+                host = ipaddress.IPv6Address(host[1:-1]).compressed
+            except ValueError:
+                return None
+        return None if port is not None and port > 65535 else cls(host, port)
+
+    @property
+    def is_address(self) -> bool:
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError:
+            return False
+        return True
+
+    def with_port(self, scheme: str) -> Authority:
+        """Return this authority with the default port of `scheme`, if it has none."""
+        return self if self.port is not None else Authority(self.host, DEFAULT_PORTS.get(scheme))

@@ -29,10 +29,8 @@ import xxhash
 
 from memtree.conversation.message_list import EarlierList, next_number
 from memtree.errors import BadRequest
-from memtree.wire import json_body, json_fields, json_items
-from memtree.wire.json_body import Body
-from memtree.wire.json_fields import DuplicateKey, FieldSpan
-from memtree.wire.json_items import JsonItems
+from memtree.wire import json_body
+from memtree.wire.json_body import Body, DuplicateKey, FieldSpan, JsonItems
 
 MOST = 32 * 1024 * 1024
 BLOCK = 16 * 1024
@@ -248,7 +246,7 @@ def _continued(beginning: BodyBeginning, known: KnownBody) -> Body | None:
     shift = beginning.end - len(head)
     try:
         fields = msgspec.json.decode(rest, type=dict[str, msgspec.Raw])
-        spans = json_fields.spans(rest, fields)
+        spans = json_body.field_places(rest, fields)
         decoded = msgspec.json.decode(fields[name], type=list[msgspec.Raw])
         del fields[name]
         json_body.check_utf8(rest, {field: spans[field] for field in fields})
@@ -258,7 +256,7 @@ def _continued(beginning: BodyBeginning, known: KnownBody) -> Body | None:
         return None
     if not before.keys().isdisjoint(spans):
         return None
-    items = _joined(beginning, known, json_items.places_of(rest, len(head) - 5, decoded), shift)
+    items = _joined(beginning, known, json_body.places_of(rest, len(head) - 5, decoded), shift)
     own = FieldSpan(array_span.key, array_span.start, spans[name].end + shift)
     after = {
         field: FieldSpan(*(place + shift for place in span))
@@ -278,7 +276,7 @@ def _joined(
     bytes before their places in the body."""
     length, all_of = beginning.length, known.items
     old = (all_of.starts[:length], all_of.ends[:length])
-    new = [array(json_items.PLACES, (at + shift for at in part[1:])) for part in places]
+    new = [array(json_body.PLACES, (at + shift for at in part[1:])) for part in places]
     starts, ends = old[0] + new[0], old[1] + new[1]
     return JsonItems(
         beginning.raw,

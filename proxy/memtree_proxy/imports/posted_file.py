@@ -15,9 +15,9 @@ import msgspec
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.anthropic_messages.canonical import posted_request as messages_request
+from memtree.dialects.anthropic_messages import posted_request as messages_request
 from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.items.input_items import ItemCache
+from memtree.dialects.openai_responses.input_item import ItemCache
 from memtree.errors import BadRequest
 from memtree.wire import json_body
 from memtree_proxy.imports import recognise

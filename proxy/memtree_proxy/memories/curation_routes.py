@@ -33,8 +33,8 @@ from memtree_proxy.access.event_streams import (
     last_event,
 )
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted
 from memtree_proxy.memories.events import MemoryFeed, event_stream
 from memtree_proxy.memories.fields import limit
@@ -103,7 +103,7 @@ class CurationRoutes:
         "agents: an agent's memories, or with `*` those of all agents or all subjects, so "
         "that one subject is forgotten everywhere.",
         answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        parameters=(USER_HEADER, content_encoding.HEADER, *whose()),
+        parameters=(USER_HEADER, request_body.ENCODING_HEADER, *whose()),
         body="BulkDeletion",
     )
     async def delete_many(self, request: Request) -> Response:
@@ -143,7 +143,7 @@ class CurationRoutes:
         "Bring memories back",
         "Deleted memories that are not erased yet. Others are left out of the answer.",
         answers={200: ("Those that are back.", "Memories")},
-        parameters=(USER_HEADER, content_encoding.HEADER, *one_agent()),
+        parameters=(USER_HEADER, request_body.ENCODING_HEADER, *one_agent()),
         body="MemoryIds",
     )
     async def undelete(self, request: Request) -> Response:

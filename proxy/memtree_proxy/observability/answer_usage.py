@@ -22,7 +22,7 @@ import msgspec
 
 from memtree.budget.savings import ProviderUsage
 from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
-from memtree_proxy.http.content_encoding import Decoder
+from memtree_proxy.http.request_body import Decoder
 
 HEAD, TAIL = 4_096, 8_192  # bytes that are kept
 MOST_ENCODED = 16 * 1024  # bytes that are collected before they are decoded together

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.config import MODES, Settings
-from memtree.conversation.addresses.address_chain import DIGEST_BYTES
+from memtree.conversation.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import LONGEST, MOST, PATTERNS, TOOLS
 from memtree.dialects.posted_history import CHAT
 from memtree.memories.users.user_memories import MOST_TOP_K

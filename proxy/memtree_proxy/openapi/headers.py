@@ -7,8 +7,8 @@ from memtree.config import MODES, Settings
 from memtree.context.state import Reason, State, with_size
 from memtree.conversation.keep_options import PATTERNS, TOOLS
 from memtree_proxy.access.auth import SESSION_COOKIE, is_loopback
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import (
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import (
     CHAT_HEADER,
     EXPIRATION_HEADERS,
     FLAG_HEADER,
@@ -110,7 +110,7 @@ _REQUEST_HEADERS = (
         for name in EXPIRATION_HEADERS
     ),
     header(
-        content_encoding.HEADER,
+        request_body.ENCODING_HEADER,
         "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
         {"type": "string", "examples": ["identity"]},
     ),
@@ -128,14 +128,14 @@ REQUEST_HEADERS: dict[str, Json] = {row["name"]: row for row in _REQUEST_HEADERS
 def of_context_memory() -> list[Json]:
     """Return the parameters of routes that read a history."""
     names = (
-        MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER,
+        MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS, request_body.ENCODING_HEADER,
         wait_timeout.STAINLESS,
     )  # fmt: skip
     return [ref("parameters", name) for name in names]
 
 
 def of_deletion() -> list[Json]:
-    return [ref("parameters", content_encoding.HEADER)]
+    return [ref("parameters", request_body.ENCODING_HEADER)]
 
 
 def of_chat() -> list[Json]:

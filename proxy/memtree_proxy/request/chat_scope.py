@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memtree.memories.scope import Scope, checked_id
-from memtree_proxy.http.own_headers import CHAT_HEADER, SWITCH_HEADER
+from memtree_proxy.http.headers import CHAT_HEADER, SWITCH_HEADER
 
 _OFF = frozenset({"off", "false", "no", "0"})  # as in `memory_switch`
 

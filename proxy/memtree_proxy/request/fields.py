@@ -17,14 +17,14 @@ import msgspec
 from memtree.budget.prices import Prices
 from memtree.config import MODES, Settings
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.addresses.address_chain import DIGEST_BYTES
+from memtree.conversation.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
 from memtree.conversation.message import Message
 from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER
+from memtree_proxy.http.headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.local_upstream import is_local

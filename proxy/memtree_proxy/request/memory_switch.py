@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http.own_headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEADER
+from memtree_proxy.http.headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEADER
 from memtree_proxy.request import fields
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")

@@ -83,9 +83,8 @@ from memtree_proxy.server.wrapped.leases import (
     WrappedPaths,
     closed_path,
 )
-from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
-from memtree_proxy.upstream.server_key import ServerKey
+from memtree_proxy.upstream.server_key import OwnObjects, ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
 
 

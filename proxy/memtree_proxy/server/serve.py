@@ -21,7 +21,7 @@ from memtree.config import ON, Settings
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.settings.setting_values import without_password
 from memtree.stores import shown_store
-from memtree.text.instructions import standing_rules
+from memtree.text import standing_rules
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.access.auth import is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy

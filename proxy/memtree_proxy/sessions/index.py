@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.text.words import terms
-from memtree.text.words.terms import Terms
+from memtree.text import terms
+from memtree.text.terms import Terms
 from memtree_proxy.sessions.passages import SessionPassage
 from memtree_proxy.sessions.transcripts import Transcript
 

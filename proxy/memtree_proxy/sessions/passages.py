@@ -17,8 +17,7 @@ from typing import NamedTuple
 from memtree.conversation.message import Volatile
 from memtree.ranking.query import ends
 from memtree.ranking.segments import segments
-from memtree.text import secrets
-from memtree.text.words import terms
+from memtree.text import secrets, terms
 from memtree_proxy.imports.conversation import Fields, fields, listed, text, words
 
 MAX_PASSAGES = 20_000  # of a session, the newest

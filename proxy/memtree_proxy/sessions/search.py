@@ -27,9 +27,8 @@ from memtree.ports.models import Embedder
 from memtree.ranking import fusion
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.vectors import compared, unpack
-from memtree.text import secrets
-from memtree.text.words import terms
-from memtree.text.words.terms import Terms
+from memtree.text import secrets, terms
+from memtree.text.terms import Terms
 from memtree_proxy.sessions.index import WANTED, IndexedSession, SessionIndex, open_index
 from memtree_proxy.sessions.passages import quotation
 from memtree_proxy.sessions.refresh import ReadSession, index_meaning, index_words, read_session

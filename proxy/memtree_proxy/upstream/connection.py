@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection to an upstream: sends a request, receives an answer.
 
 One request at a time; answers are parsed by httptools (llhttp, as in aiohttp). Connections are made
-and kept by `connection_pool`; retries are in `client`.
+kept and used again by `client`.
 """
 
 from __future__ import annotations

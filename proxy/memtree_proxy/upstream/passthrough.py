@@ -14,8 +14,7 @@ from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.browser_policy import BrowserPolicy, FetchHeaders
 from memtree_proxy.upstream.relay import Relay, forward
 from memtree_proxy.upstream.server_key import ServerKey
-from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.upstream.wrapped_path import UPSTREAMS
+from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams
 
 
 class Passthrough:

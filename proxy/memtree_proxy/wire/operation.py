@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from memtree_proxy.http.content_encoding import HEADER
+from memtree_proxy.http.request_body import ENCODING_HEADER
 from memtree_proxy.wire.json_schema import Json
 
 # Statuses of errors, by what a route does; each list includes those before it.
@@ -72,7 +72,7 @@ def memory_operation(tag: str) -> Callable[..., Callable[[Handler], Handler]]:
     ) -> Callable[[Handler], Handler]:
         body = "body" in more
         ids = [name for name in re.findall(r"{(\w+)}", route) if name not in parameters]
-        encoding = [HEADER] if body and HEADER not in parameters else []
+        encoding = [ENCODING_HEADER] if body and ENCODING_HEADER not in parameters else []
         given = (*ids, *parameters, *encoding)
         always = READING if body else (400, *KNOWN) if given or "deletes" in more else KNOWN
         more |= {"errors": (*errors, *always), "parameters": given}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
+from memtree.conversation.address_chain import NODE_ID_BYTES
 from memtree.tree.node import KIND_NAMES
 from memtree.unfolding.explain import Explanation, TreeNode, TreeView
 from memtree.unfolding.stored_tree import StoredTree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.conversation.addresses.address_chain import DIGEST_BYTES
+from memtree.conversation.address_chain import DIGEST_BYTES
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.schemas.memory_schema import KIND_PATTERN, checked_kind
 from memtree.memories.draft import checked_text

@@ -21,7 +21,7 @@ from memtree.memories.users.user_memories import (
     GroupChange,
     SettingsChange,
 )
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire import parameter

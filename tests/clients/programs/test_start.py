@@ -107,7 +107,7 @@ def test_a_store_that_does_not_answer_yet(tmp_path: Path):
 
 COMPILING = """
 import asyncio, sys
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.standing_rules import standing_rules
 from memtree_proxy.server.serve import compile_phrases
 
 compiled = []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.addresses.address_chain import node_id
+from memtree.conversation.address_chain import node_id
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt, StoreUnavailable
 from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores import SqliteStore

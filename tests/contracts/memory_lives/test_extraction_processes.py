@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree.conversation.addresses import address_chain
+from memtree.conversation import address_chain
 from memtree.conversation.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.stores import open_store

@@ -16,8 +16,7 @@ from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
-from memtree.tree.node import EMPTY
-from memtree.tree.work import LeafWork
+from memtree.tree.node import EMPTY, LeafWork
 from memtree_proxy.observability.metrics import metrics
 from memtree_proxy.observability.metrics.index_metrics import IndexMetrics
 from memtree_proxy.observability.metrics.metrics import Metrics

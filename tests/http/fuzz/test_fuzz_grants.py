@@ -14,7 +14,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.memories.grants.grant_json import HEADER, grant_json
-from memtree_proxy.http.own_headers import WALLET_HEADERS
+from memtree_proxy.http.headers import WALLET_HEADERS
 from tests.http.fuzz.fuzzing import World
 from tests.http.served import wild
 from tests.made.wallets import Wallet

@@ -25,7 +25,7 @@ from memtree.memories.users.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 from memtree.wire import json_body
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.server.app import create_app

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
-from memtree_proxy.http.content_encoding import MAX_MEMBERS, PIECE, Decoder, decoded
+from memtree_proxy.http.request_body import MAX_MEMBERS, PIECE, Decoder, decoded
 from tests.http.served.encoders import ENCODERS, encoded, raw_deflate
 
 if sys.version_info >= (3, 14):

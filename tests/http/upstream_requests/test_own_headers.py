@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
-from memtree_proxy.http.own_headers import (
+from memtree_proxy.http.headers import (
     EXPIRATION_HEADERS,
     OWN_HEADERS,
     TENANT_KEY,

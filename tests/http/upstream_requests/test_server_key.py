@@ -16,7 +16,7 @@ import pytest
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.server import app
 from memtree_proxy.server.app import create_app
-from memtree_proxy.upstream.own_objects import OwnObjects, digest_of
+from memtree_proxy.upstream.server_key import OwnObjects, digest_of
 from tests.docs.pages import block
 from tests.http.served.fakes import FakeKeys, edge, services
 from tests.http.served.running import PATIENCE, running

@@ -14,11 +14,11 @@ from memtree.context.state import State
 from memtree.conversation.message_list import EarlierList
 from memtree.conversation.preamble import preamble
 from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.anthropic_messages.canonical.posted_request import KnownRequests
+from memtree.dialects.anthropic_messages.posted_request import KnownRequests
+from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from memtree.dialects.placed_memories import PlacedMemories
-from memtree.dialects.raw_items import raw_items
+from memtree.dialects.openai_responses.input_item import ItemCache, KnownInputs
+from memtree.dialects.translated_messages import raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
 from memtree.text.memory_lines import MemoryLine, MemoryVersion

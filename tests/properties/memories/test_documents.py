@@ -14,7 +14,7 @@ from memtree.errors import NotFound
 from memtree.memories.documents.document import checked
 from memtree.memories.documents.document_book import DocumentBook
 from memtree.memories.scope import Scope
-from memtree.tree.passages import passages
+from memtree.tree.chunking import passages
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import opened
 

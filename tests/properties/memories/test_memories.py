@@ -25,7 +25,7 @@ from memtree.errors import NotFound
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.text.canonical_form import canonical
+from memtree.text.normal_form import canonical
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memtree.errors import MemTreeError
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
-from memtree.text.canonical_form import canonical
+from memtree.text.normal_form import canonical
 from tests.fakes import HashingEmbedder
 from tests.http.owned.user_memories import KEY, Users, users
 

@@ -15,7 +15,7 @@ from memtree_proxy.access.browser_policy import (
     is_page_visit,
     with_cors,
 )
-from memtree_proxy.http.authority import Authority
+from memtree_proxy.http.headers import Authority
 
 HERE = "localhost:8787"
 PLAIN = BrowserPolicy.of(Settings())

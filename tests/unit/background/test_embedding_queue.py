@@ -14,7 +14,7 @@ from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.stores import RamStore
-from memtree.tree.work import LeafWork
+from memtree.tree.node import LeafWork
 from tests.fakes import HashingEmbedder
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose

@@ -13,8 +13,7 @@ from memtree.background.jobs import Jobs, SummaryJob
 from memtree.background.summary_scheduler import LEASED_AGAIN, Scheduler
 from memtree.conversation.message import Message
 from memtree.summaries.batching import CallBatch
-from memtree.tree.node import Node, NodePlace, Summary
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary
 from tests.properties.strategies import history_of
 
 NOW = 1_000.0

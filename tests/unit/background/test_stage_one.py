@@ -21,8 +21,7 @@ from memtree.background.stage_one import (
 )
 from memtree.errors import Unavailable
 from memtree.tree import growth
-from memtree.tree.growth import grow
-from memtree.tree.parallel_growth import concat, split
+from memtree.tree.growth import concat, grow, split
 from tests.programs.loop_clock import LoopClock
 from tests.programs.processes import descendants
 from tests.properties.strategies import conversation, history_of, tail_of

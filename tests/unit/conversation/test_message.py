@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.conversation.media.parts import FLAT_TOKENS, LOW_DETAIL_TOKENS
+from memtree.conversation.history import price
+from memtree.conversation.media import FLAT_TOKENS, LOW_DETAIL_TOKENS
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Segment, Volatile, read_messages
-from memtree.conversation.message_tokens import price
 from memtree.errors import BadRequest
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}

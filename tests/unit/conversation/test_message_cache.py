@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memtree.conversation.days.day_marks import DayMark, MarkSource
+from memtree.conversation.day_marks import DayMark, MarkSource
 from memtree.conversation.history import MessageInfo
 from memtree.conversation.message_cache import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
 from memtree.language.written_days import WrittenDay

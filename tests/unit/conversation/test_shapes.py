@@ -7,11 +7,10 @@ import base64
 import msgspec
 import pytest
 
-from memtree.conversation.addresses import address_chain
-from memtree.conversation.history import read
-from memtree.conversation.media.parts import FLAT_TOKENS
+from memtree.conversation import address_chain
+from memtree.conversation.history import markers, price, read
+from memtree.conversation.media import FLAT_TOKENS
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
-from memtree.conversation.message_tokens import markers, price
 from memtree.errors import BadRequest
 from memtree.text import tokens
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree.dialects.known_translations import KnownTranslations
+from memtree.dialects.translation_cache import KnownTranslations
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.dialects.placed_memories import SYSTEM, USER, PlacedMemories
+from memtree.dialects.openai_chat import SYSTEM, USER, PlacedMemories
 from memtree.text import memory_lines
 from memtree.text.memory_lines import LineKind
 from tests.made.shown_lines import lines_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.wire import json_body
 
 BODY = b'{"model": "m", "input" : [ {"a":[1]} , 7 ,\n[2] ], "n": [0]}'

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.summarize import Extract, anchors, leaf_summary, node_summary
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.standing_rules import standing_rules
 
 BODY_CAPS = {0: 75, 1: 120, 2: 160, 3: 200, 4: 300}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.task_labels import READ, labelled
+from memtree.digests.summarize import READ, labelled
 
 ISSUE = """We're currently working on the following issue. Here's the issue text:
 ISSUE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, RAN, READ
+from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ
 from memtree.digests.work_clauses import (
     SHOWN,
     TRIED,

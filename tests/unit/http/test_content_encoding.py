@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 
-from memtree_proxy.http.content_encoding import PIECE, Decoder
+from memtree_proxy.http.request_body import PIECE, Decoder
 
 
 def test_all_is_decoded_that_has_come():

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import memtree.language
-from memtree.language.lists import languages_with, parsed, sections
-from memtree.text.instructions.rule_phrases import phrases
-from memtree.text.instructions.rule_score import Scorer
+from memtree.language.word_file import languages_with, parsed, sections
+from memtree.text.rule_score import Scorer, phrases
 
 DATA = Path(memtree.language.__file__).parent / "data"
 FILES = sorted(DATA.glob("*/*.txt"))
@@ -55,8 +54,8 @@ def test_the_phrases_of_standing_rules_are_patterns(language: str):
 def test_no_file_is_read_before_its_words_are_needed():
     read = (
         "import memtree, memtree.digests.summarize, memtree.summaries.batching\n"
-        "from memtree.language import lists\n"
-        "print(lists._read.cache_info().currsize)"
+        "from memtree.language import word_file\n"
+        "print(word_file._read.cache_info().currsize)"
     )
     done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"

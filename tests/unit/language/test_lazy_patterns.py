@@ -9,7 +9,7 @@ import re
 import pytest
 
 import memtree
-from memtree.language.lazy_patterns import LazyPattern, lazily
+from memtree.language.word_file import LazyPattern, lazily
 
 
 def test_it_finds_what_the_pattern_finds():

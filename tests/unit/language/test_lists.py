@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from memtree.language.lists import alternation, parsed
+from memtree.language.word_file import alternation, parsed
 
 
 def test_a_reference_alone_in_a_line_stands_for_all_entries():

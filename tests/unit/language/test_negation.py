@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.language.negation import DENIALS, denies
+from memtree.language.borders import DENIALS, denies
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from memtree.language.lists import sections
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, sections
 
 DATA = files("memtree.language") / "data"
 REFERENCE = re.compile(r"\{([a-z]\w*)\}")
@@ -61,9 +60,9 @@ def test_a_table_has_a_value_for_each_word() -> None:
 def test_no_file_is_read_before_its_first_use():
     code = (
         "import importlib, pkgutil, memtree.memories as memories\n"
-        "from memtree.language import lists\n"
+        "from memtree.language import word_file\n"
         "for each in pkgutil.walk_packages(memories.__path__, 'memtree.memories.'):\n"
         "    importlib.import_module(each.name)\n"
-        "assert lists._read.cache_info().currsize == 0, lists._read.cache_info()"
+        "assert word_file._read.cache_info().currsize == 0, word_file._read.cache_info()"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -9,24 +9,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from memtree.conversation import history, placeholders, side_requests
-from memtree.conversation.content import call_arguments
-from memtree.conversation.days import day_lines, day_marks
-from memtree.conversation.media import parts
-from memtree.conversation.message import Message
-from memtree.dialects.placed_memories import PlacedMemories
-from memtree.digests import summarize, topics
-from memtree.digests.clauses import (
-    boilerplate,
-    clauses,
-    outcomes,
-    particular,
-    phrases,
-    quotations,
-    tool_results,
+from memtree.conversation import (
+    call_arguments,
+    day_marks,
+    history,
+    media,
+    placeholders,
+    side_requests,
 )
-from memtree.digests.clauses.clause import SourcePassage
-from memtree.digests.clauses.quotations import quote, untorn
+from memtree.conversation.message import Message
+from memtree.dialects.openai_chat import PlacedMemories
+from memtree.digests import summarize, topics
+from memtree.digests.clauses import clause, clauses, outcomes, particular, phrases
+from memtree.digests.clauses.clause import SourcePassage, quote, untorn
 from memtree.language import borders, languages
 from memtree.memories.agents import structured_memory, structured_text
 from memtree.memories.agents.schemas import nearest_kind, unique_on
@@ -50,14 +45,23 @@ from memtree.ranking import segments
 from memtree.summaries import check, faithfulness, numbers, prompt_injection, prompts, replies
 from memtree.summaries.prompts import SourcePiece
 from memtree.summaries.replies import Draft
-from memtree.text import memory_lines, requests, secrets, speakers, tokens
-from memtree.text.instructions import persona_card, rule_topics, standing_rules
+from memtree.text import (
+    anchors,
+    memory_lines,
+    persona_card,
+    requests,
+    rule_topics,
+    secrets,
+    speakers,
+    standing_rules,
+    terms,
+    tokens,
+)
 from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
+from memtree.text.requests import is_acknowledgement
 from memtree.text.spans import Span
-from memtree.text.words import anchors, terms
-from memtree.text.words.acknowledgements import is_acknowledgement
-from memtree.tree import chunking, growth, passages
+from memtree.tree import chunking, growth
 from memtree.unfolding.excerpts import telling_lines
 from memtree.unfolding.memory_message import labels
 from memtree.unfolding.memory_message.quotes import quoted
@@ -67,11 +71,8 @@ from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
-from memtree_proxy.http import content_encoding
-from memtree_proxy.imports import (
-    js,
-    recognise,
-)
+from memtree_proxy.http import request_body
+from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools import refusal, sse
@@ -117,7 +118,7 @@ TEXTS = {
             "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
         ),
     ),
-    "a line of a day": Subject(day_lines.first_day, hostile.as_it_is),
+    "a line of a day": Subject(day_marks.first_day, hostile.as_it_is),
     "the day of a message": Subject(
         lambda raw: day_marks.day_mark(Message(raw), hostile.VOLATILE), hostile.message("user")
     ),
@@ -128,13 +129,13 @@ TEXTS = {
         lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
         hostile.as_it_is,
     ),
-    "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
-    "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
+    "a result": Subject(lambda text: list(clauses.results(text)), hostile.as_it_is),
+    "code": Subject(lambda text: clauses.code("assistant", text, []), hostile.as_it_is),
     "borders of words": Subject(borders.units, hostile.as_it_is),
     "borders of clauses": Subject(lambda text: list(borders.clauses(text)), hostile.as_it_is),
-    "boilerplate": Subject(boilerplate.is_boilerplate, hostile.as_it_is),
+    "boilerplate": Subject(particular.is_boilerplate, hostile.as_it_is),
     "a stamp and a name": Subject(
-        lambda text: boilerplate.speaker_of(boilerplate.without_stamp(text)), hostile.as_it_is
+        lambda text: particular.speaker_of(particular.without_stamp(text)), hostile.as_it_is
     ),
     "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool"), hostile.as_it_is),
     "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a"), hostile.as_it_is),
@@ -222,7 +223,7 @@ TEXTS = {
         hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]})),
         hostile.as_it_is,
     ),
-    "passages": Subject(passages.passages, hostile.as_it_is),
+    "passages": Subject(chunking.passages, hostile.as_it_is),
     "a question to memories": Subject(
         lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),
@@ -263,7 +264,7 @@ TEXTS = {
         lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
     ),
     "a quotation": Subject(lambda text: (quote(text), untorn(text)), hostile.as_it_is),
-    "quotations": Subject(lambda text: [*quotations.parts(text, 0, None)], hostile.as_it_is),
+    "quotations": Subject(lambda text: [*clause.parts(text, 0, None)], hostile.as_it_is),
     "rules beside words of others": Subject(
         lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text)),
         hostile.as_it_is,
@@ -314,18 +315,18 @@ TEXTS = {
     "an event": Subject(sse.data, str.encode),
     "lines of a client": Subject(lambda raw: list(LineSplitter().feed(raw)), str.encode),
     "inflated": Subject(
-        lambda raw: content_encoding.decoded(raw, "deflate", 1 << 30),
+        lambda raw: request_body.decoded(raw, "deflate", 1 << 30),
         lambda text: zlib.compress(text.encode(), 0),
     ),
     "a text file": Subject(
-        lambda part: parts.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
+        lambda part: media.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
     ),
     "a PDF": Subject(
-        lambda part: parts.part_tokens(part, tokens.count),
+        lambda part: media.part_tokens(part, tokens.count),
         hostile.file("application/pdf", b"%PDF-1.4 "),
     ),
     "another part": Subject(
-        lambda part: parts.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
+        lambda part: media.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
     ),
     "names of files": Subject(
         lambda raw: placeholders.placeholders(Message(raw)),

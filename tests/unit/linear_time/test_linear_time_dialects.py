@@ -15,12 +15,10 @@ from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
 from memtree.conversation.preamble import Preamble
-from memtree.dialects.anthropic_messages import content, messages_history
-from memtree.dialects.anthropic_messages.canonical import posted_message, server_results
-from memtree.dialects.openai_responses import conversation, responses_history, writing
-from memtree.dialects.openai_responses.items.input_item import read_item
-from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.anthropic_messages import content, messages_history, posted_message
+from memtree.dialects.openai_responses import conversation, responses_history
+from memtree.dialects.openai_responses.input_item import ItemCache, KnownInputs, read_item
+from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
 from memtree.wire import json_body
@@ -168,7 +166,7 @@ TEXTS = {
     ),
     "results of a provider": Subject(_message, _search),
     "texts of a result": Subject(
-        server_results.texts, lambda text: {"content": [{"text": one} for one in text]}
+        posted_message.readable_texts, lambda text: {"content": [{"text": one} for one in text]}
     ),
     "blocks before a message's own": Subject(
         lambda raw: content.with_blocks(raw, [b"{}"]), hostile.message("user")
@@ -232,7 +230,7 @@ TEXTS = {
     ),
     "an item that nobody knows": Subject(_read, lambda text: _item(type="a", what={text: text})),
     "a text before an item's own": Subject(
-        lambda raw: writing.with_text_before(raw, "block"), hostile.message("user")
+        lambda raw: responses_history.with_text_before(raw, "block"), hostile.message("user")
     ),
     "late outputs": Subject(_posted, _late),
     "a late output behind a known beginning": Subject(_reposted, _late),

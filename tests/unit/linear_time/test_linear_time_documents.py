@@ -7,7 +7,7 @@ import pytest
 
 from memtree.context.indexing import index_request
 from memtree.conversation.message import Message
-from memtree.digests import conversation_title, task_labels
+from memtree.digests import conversation_title, summarize
 from memtree.text.pasted import document_names, pasted_documents
 from memtree.unfolding.memory_message import call_texts
 from tests.hostile_texts import hostile
@@ -30,7 +30,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "the task behind a label": Subject(
-        lambda text: task_labels.labelled(f"Task: {text}"), hostile.as_it_is
+        lambda text: summarize.labelled(f"Task: {text}"), hostile.as_it_is
     ),
     "the project of a conversation": Subject(
         lambda text: index_request.project_of([text, text]), hostile.as_it_is

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtree.conversation import history
-from memtree.conversation.content.argument_values import argument_values
+from memtree.conversation.call_arguments import argument_values
 from memtree.conversation.history import History
 from memtree.conversation.keep_options import KeepOptions
 from memtree.conversation.message import Message
@@ -16,12 +16,12 @@ from memtree.dialects import openai_chat
 from memtree.digests import leaf_work
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.summarize import leaf_summary
-from memtree.digests.tool_calls import calls, markup, objects, patches, prose, results, shell
+from memtree.digests.tool_calls import calls, patches, prose, results, shell
 from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
-from memtree.text.pasted.kept_marks import kept_marks
-from memtree.text.words import terms
+from memtree.text import terms
+from memtree.text.pasted.own_words import kept_marks
 from memtree.unfolding import own_lines
 from memtree.unfolding.excerpts import duplicates, newer_statements, units
 from memtree.unfolding.memory_message import quotes
@@ -116,13 +116,13 @@ SUBJECTS = {
     "prose": Subject(lambda text: prose.written(text, 0), hostile.as_it_is),
     "prose with tags": Subject(lambda text: prose.written("<path>" + text, 0), hostile.as_it_is),
     "elements": Subject(
-        lambda text: list(markup.tagged(f"<edit path='a'><file><path>{text}", 0)), hostile.as_it_is
+        lambda text: list(prose.tagged(f"<edit path='a'><file><path>{text}", 0)), hostile.as_it_is
     ),
     "nested elements": Subject(
-        lambda text: list(markup.tagged("<edit path='a'><diff>" * (len(text) // 20), 0)),
+        lambda text: list(prose.tagged("<edit path='a'><diff>" * (len(text) // 20), 0)),
         hostile.as_it_is,
     ),
-    "objects": Subject(lambda text: objects.listed('{"a": ' + text, 0), hostile.as_it_is),
+    "objects": Subject(lambda text: prose.listed('{"a": ' + text, 0), hostile.as_it_is),
     "whole files": Subject(
         lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n")))),
         hostile.as_it_is,

@@ -12,12 +12,10 @@ from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages import dialect as messages_dialect
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
-from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
+from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream
 from memtree_proxy.dialects.openai_responses import dialect as responses_dialect
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
-from memtree_proxy.dialects.openai_responses.final import ResponsesReply
-from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
+from memtree_proxy.dialects.openai_responses.stream import ResponsesReply, ResponsesStream
 from memtree_proxy.observability import answer_usage
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow

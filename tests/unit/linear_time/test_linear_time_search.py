@@ -8,13 +8,13 @@ from contextlib import suppress
 import pytest
 
 from memtree.errors import BadRequest
-from memtree.language.everyday.sentences import language_of
+from memtree.language.everyday_sentences import language_of
 from memtree.memories.agents.search import answers, clusters, event_time, mentions
 from memtree.memories.injection.general_questions import is_general
 from memtree.memories.memory import Memory
 from memtree.memories.search.text_terms import memory_terms
 from memtree.memories.transfer.formats.memory_file import read_memory_file
-from memtree.text.words import telling_words, terms
+from memtree.text import telling_words, terms
 from memtree_proxy.imports.conversation import tool_call
 from memtree_proxy.sessions.passages import passages, quotation
 from memtree_proxy.sessions.transcripts import WORKING_FOLDER

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from memtree.conversation import history
-from memtree.conversation.content.argument_values import argument_values
+from memtree.conversation.call_arguments import argument_values
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.unfolding.work_log.work_events import work_events

@@ -8,8 +8,8 @@ import pytest
 from memtree.ranking import bm25, vectors
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.corpus import Corpus
-from memtree.text.words import terms
-from memtree.text.words.terms import Terms
+from memtree.text import terms
+from memtree.text.terms import Terms
 from tests.made.trees import places
 from tests.properties.strategies import batch, conversation, history_of, leaves_of
 

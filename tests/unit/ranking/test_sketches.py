@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtree.ranking.sketches import MOST, NOTHING, SketchIndex, sketches
-from memtree.text.words import terms
+from memtree.text import terms
 from tests.properties.strategies import prose
 
 

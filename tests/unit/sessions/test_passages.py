@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.text.words import terms
+from memtree.text import terms
 from memtree_proxy.sessions.passages import (
     CUT,
     MAX_PASSAGES,

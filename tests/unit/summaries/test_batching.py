@@ -9,8 +9,7 @@ from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds, bat
 from memtree.summaries.prompts import CHAT, CODING, FICTION
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
-from memtree.tree.node import Node, NodePlace, Summary
-from memtree.tree.work import NodeWork
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
 from tests.unit.background.refined import said

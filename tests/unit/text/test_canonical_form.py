@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.text.canonical_form import canonical, text_hash
+from memtree.text.normal_form import canonical, text_hash
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtree.text import terms
 from memtree.text.speakers import TURNS, Speakers, tag
-from memtree.text.words import terms
 
 
 def speakers(*texts):

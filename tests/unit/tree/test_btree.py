@@ -7,8 +7,8 @@ import itertools
 import msgspec
 import pytest
 
-from memtree.conversation.addresses import address_chain
-from memtree.text.words import terms
+from memtree.conversation import address_chain
+from memtree.text import terms
 from memtree.tree import btree
 from memtree.tree.btree import SEAL_AT, Spine, walk
 from memtree.tree.growth import summarise

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.conversation.content.call_arguments import canonical
+from memtree.conversation.call_arguments import canonical
 from memtree.conversation.message import Message, Volatile
 from memtree.text import tokens
 from memtree.tree import chunking, node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.tree.node_size import node_bytes
+from memtree.tree.node import node_bytes
 from tests.made.real_sizes import real_size
 from tests.properties.strategies import batch, conversation, history_of
 

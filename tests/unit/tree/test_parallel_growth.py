@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.conversation.message import Message
-from memtree.tree import growth, parallel_growth
+from memtree.tree import growth
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import EMPTY
 from tests.properties.strategies import conversation, history_of, prose, tail_of
@@ -18,7 +18,7 @@ OVERLAP = 8_000  # bytes: test histories are small
 
 
 def in_stretches(tail, parts: int, overlap: int = OVERLAP) -> tuple[GrownTree, int]:
-    stretches = parallel_growth.split(tail, parts, overlap)
+    stretches = growth.split(tail, parts, overlap)
     return join(tail, stretches, [growth.grow(one.tail) for one in stretches])
 
 
@@ -26,22 +26,22 @@ def join(tail, stretches, grown) -> tuple[GrownTree, int]:
     """Join the trees of the stretches as far as they agree."""
     whole, end = grown[0], stretches[0].end
     for stretch, next_tree in zip(stretches[1:], grown[1:], strict=True):
-        added = parallel_growth.join_next(tail, whole, end, stretch, next_tree)
+        added = growth.join_next(tail, whole, end, stretch, next_tree)
         if added is None:
             break
-        whole, end = parallel_growth.concat([whole, added]), stretch.end
+        whole, end = growth.concat([whole, added]), stretch.end
     return whole, end
 
 
 def finished(tail, grown: GrownTree, end: int) -> GrownTree:
     if end == len(tail.messages):
         return grown
-    return parallel_growth.concat([grown, growth.grow(parallel_growth.rest(tail, grown, end))])
+    return growth.concat([grown, growth.grow(growth.rest(tail, grown, end))])
 
 
 def test_stretches_follow_each_other_and_overlap():
     tail = tail_of(history_of(conversation(1, 20_000)))
-    stretches = parallel_growth.split(tail, 3, OVERLAP)
+    stretches = growth.split(tail, 3, OVERLAP)
     assert (stretches[0].start, stretches[-1].end) == (0, len(tail.messages))
     for one, other in pairwise(stretches):
         assert one.start < other.start < one.end <= other.end
@@ -100,20 +100,18 @@ def test_where_borders_do_not_agree_it_says_so():
 @pytest.mark.slow
 def test_one_message_is_one_stretch():
     tail = tail_of(history_of([Message.of({"role": "user", "content": prose(1, 9_000)})]))
-    assert [(one.start, one.end) for one in parallel_growth.split(tail, 4)] == [(0, 1)]
+    assert [(one.start, one.end) for one in growth.split(tail, 4)] == [(0, 1)]
     assert in_stretches(tail, 4) == (growth.grow(tail), 1)
 
 
 @pytest.mark.slow
 def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
     tail = tail_of(history_of(conversation(4, 150_000)))
-    stretches = parallel_growth.split(tail, 2)
+    stretches = growth.split(tail, 2)
     grown = [growth.grow(one.tail) for one in stretches]
     made = []
     summarise = growth.summarise
-    monkeypatch.setattr(
-        parallel_growth, "summarise", lambda *given: made.append(given) or summarise(*given)
-    )
+    monkeypatch.setattr(growth, "summarise", lambda *given: made.append(given) or summarise(*given))
     whole, _ = join(tail, stretches, grown)
     new = len([n for n in whole.nodes if n.level]) - len([n for n in grown[0].nodes if n.level])
     assert 0 < len(made) < new / 2
@@ -121,7 +119,7 @@ def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
 
 def test_a_part_is_a_history_of_its_own():
     tail = tail_of(history_of(conversation(5, 12_000)))
-    _, second = parallel_growth.split(tail, 2)
+    _, second = growth.split(tail, 2)
     assert second.tail.frontier == EMPTY
     assert second.tail.addresses[-1] == tail.addresses[-1]
     assert len(second.tail.messages) == len(second.tail.digests) == len(second.tail.addresses)
@@ -148,18 +146,18 @@ def test_in_steps_the_result_is_that_of_one_run(seed, size, step, known, stopped
         length = 0
     nodes = {node.id: node for node in before.nodes}
     tail = tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}, length)
-    steps = list(parallel_growth.in_steps(tail, step))
+    steps = list(growth.in_steps(tail, step))
     event(f"steps: {min(len(steps), 3)}")
-    assert parallel_growth.concat(steps) == growth.grow(tail)
+    assert growth.concat(steps) == growth.grow(tail)
     done = steps[: 1 + stopped]
-    rest = parallel_growth.rest_after(tail, parallel_growth.concat(done))
-    assert parallel_growth.concat([*done, growth.grow(rest)]) == growth.grow(tail)
+    rest = growth.rest_after(tail, growth.concat(done))
+    assert growth.concat([*done, growth.grow(rest)]) == growth.grow(tail)
 
 
 def test_nothing_new_is_one_step():
     tail = tail_of(history_of(conversation(1, 3_000)))
-    left = parallel_growth.rest(tail, growth.grow(tail), len(tail.messages))
-    (step,) = parallel_growth.in_steps(left)
+    left = growth.rest(tail, growth.grow(tail), len(tail.messages))
+    (step,) = growth.in_steps(left)
     assert step == growth.grow(left)
 
 
@@ -167,7 +165,7 @@ def test_steps_are_of_about_equal_size():
     tail = tail_of(history_of(conversation(5, 30_000)))
     size = sum(map(len, tail.messages))
     longest = max(map(len, tail.messages))
-    end = parallel_growth.reach(tail, size // 3 + 1)
+    end = growth.reach(tail, size // 3 + 1)
     assert abs(sum(map(len, tail.messages[:end])) - size / 3) <= longest
-    assert parallel_growth.reach(tail, 1) == 1
-    assert parallel_growth.reach(tail, size) == len(tail.messages)
+    assert growth.reach(tail, 1) == 1
+    assert growth.reach(tail, size) == len(tail.messages)

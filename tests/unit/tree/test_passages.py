@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memtree.tree.passages import LEAST, MOST, passages
+from memtree.tree.chunking import LEAST, MOST, passages
 
 PARAGRAPH = "The proxy listens on 8787 and answers nobody else but its owner. " * 5 + "\n\n"
 

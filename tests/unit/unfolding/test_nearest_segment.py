@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtree.ranking.segments import segments
-from memtree.text.words import terms
+from memtree.text import terms
 from memtree.unfolding.excerpts.units import nearest_segment
 
 FIRST = "The harbour was quiet in the morning, and the boats lay still at their moorings."

@@ -13,8 +13,7 @@ from memtree.conversation.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 from memtree.unfolding import recall_block
 from memtree.unfolding.plan import Plan, RecallPlan, TextSpan
 from memtree.unfolding.recall_block import (

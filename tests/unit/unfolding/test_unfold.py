@@ -14,8 +14,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.segments import segments
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
 from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.excerpts.excerpt_choice import OWN_WHOLE, ExcerptChoice

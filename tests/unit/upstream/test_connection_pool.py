@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from memtree_proxy.upstream.client import ConnectionPool, UpstreamAddress
 from memtree_proxy.upstream.connection import UpstreamConnection
-from memtree_proxy.upstream.connection_pool import ConnectionPool, UpstreamAddress
 
 HEAD = b"GET / HTTP/1.1\r\n\r\n"
 

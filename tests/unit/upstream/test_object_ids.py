@@ -9,8 +9,8 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import split
-from memtree_proxy.upstream import object_ids
-from memtree_proxy.upstream.object_ids import MadeIds
+from memtree_proxy.upstream import server_key
+from memtree_proxy.upstream.server_key import MadeIds
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow
 
@@ -82,8 +82,8 @@ def test_what_is_no_json_tells_nothing(events: bool):
 
 
 def test_a_very_long_answer_tells_its_own_id(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(object_ids, "MOST", 1_000)
-    monkeypatch.setattr(object_ids, "MOST_EVENT", 1_000)
+    monkeypatch.setattr(server_key, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(server_key, "MOST_EVENT", 1_000)
     long = {"id": "resp_1", "output": [{"id": "ig_1", "result": "A" * 2_000}]}
     assert told(json.dumps(long).encode(), 64, events=False) == {"resp_1"}
     answer = stream({"response": {"id": "resp_1"}}, long, {"item": {"id": "msg_1"}})
@@ -98,7 +98,7 @@ def test_an_unknown_or_broken_encoding_tells_nothing():
 
 def subject(made: Any) -> Subject:
     return Subject(
-        lambda raw: object_ids.named(split(raw)), lambda text: json.dumps(made(text)).encode()
+        lambda raw: server_key.named(split(raw)), lambda text: json.dumps(made(text)).encode()
     )
 
 
@@ -111,7 +111,7 @@ def subject(made: Any) -> Subject:
         subject(lambda text: {"input": [{"id": each, text: 1} for each in text[:9]]}),
         subject(lambda text: {"input": [{"file_id": each} for each in text]}),
         Subject(
-            lambda raw: object_ids.named(split(raw)),
+            lambda raw: server_key.named(split(raw)),
             lambda text: b'{"x":"%b","id\\u0061":1}' % (b'\\"' * len(text)),
         ),
         Subject(lambda text: told(stream({"delta": text}), 64, events=True), hostile.as_it_is),

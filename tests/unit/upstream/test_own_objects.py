@@ -10,7 +10,7 @@ from collections.abc import Collection
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree_proxy.upstream.own_objects import KEPT_SECONDS, OwnObjects, digest_of
+from memtree_proxy.upstream.server_key import KEPT_SECONDS, OwnObjects, digest_of
 
 
 class Kept:
@@ -98,7 +98,7 @@ async def test_what_another_process_is_just_writing_is_asked_for_once_more():
 async def test_a_stop_says_what_is_lost(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("memtree_proxy.upstream.own_objects.PATIENCE", 0.001)
+    monkeypatch.setattr("memtree_proxy.upstream.server_key.PATIENCE", 0.001)
     caplog.set_level(logging.WARNING)
     store = Kept()
     store.opened.clear()

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memtree_proxy.http.own_headers import OWN_HEADERS
+from memtree_proxy.http.headers import OWN_HEADERS
 from tests.made.scripted import Say
 from tests.wire.rule_break import Fields, RuleBreak
 

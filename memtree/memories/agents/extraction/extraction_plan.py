@@ -56,7 +56,7 @@ from memtree.memories.saving.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
-from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.standing_rules import standing_rules
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
 MODEL = "model"

@@ -12,7 +12,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Any
 
-from memtree.language.negation import denies
+from memtree.language.borders import denies
 from memtree.language.word_file import WordFile
 from memtree.memories.agents.extraction.fillable_fields import FieldType, SchemaField, words
 from memtree.memories.extraction.dates import DateKind, DateMention, dates

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from memtree.language.negation import denies
+from memtree.language.borders import denies
 from memtree.language.word_file import WordFile
 from memtree.memories.agents.extraction.field_values import (
     days_of,

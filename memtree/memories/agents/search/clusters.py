@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from memtree.memories.agents.search.ranking_many import AgentHit
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.relevance_scale import RelevanceScale
-from memtree.text.words.stop_words import STOP_WORDS
-from memtree.text.words.terms import terms
+from memtree.text.terms import STOP_WORDS, terms
 
 MOST = 500  # memories that are clustered
 RELEVANT = 0.2  # least relevance to the query

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtree.language import languages
-from memtree.language.negation import denies
+from memtree.language.borders import denies
 from memtree.language.word_file import WordFile
 from memtree.summaries import faithfulness, numbers, prompt_injection
 from memtree.text.spans import Span

@@ -13,9 +13,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, partial
 
-from memtree.language.lazy_patterns import lazily
-from memtree.language.lists import languages_with
-from memtree.language.word_file import WordFile, WordFiles
+from memtree.language.word_file import WordFile, WordFiles, languages_with, lazily
 from memtree.memories.extraction.candidates import SkipReason
 
 UNSPACED = ("ja", "zh")

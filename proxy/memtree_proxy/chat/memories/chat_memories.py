@@ -20,7 +20,7 @@ from memtree.context.epochs import injected_memories as injected
 from memtree.context.request import CompressRequest
 from memtree.conversation import message_list
 from memtree.conversation.message import Message
-from memtree.dialects.placed_memories import USER, PlacedMemories
+from memtree.dialects.openai_chat import USER, PlacedMemories
 from memtree.errors import BadRequest
 from memtree.memories.injection import standing_choice
 from memtree.memories.memory_injection import InjectionChoice

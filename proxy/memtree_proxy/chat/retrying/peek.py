@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from memtree.errors import MemTreeError, UpstreamFailed
 from memtree_proxy.chat.reply import header, is_encoded, is_event_stream
 from memtree_proxy.chat.retrying import context_overflow
-from memtree_proxy.http.content_encoding import Decoder
+from memtree_proxy.http.request_body import Decoder
 from memtree_proxy.server_tools.calls import decoded
 from memtree_proxy.server_tools.sse import SseEvents
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround

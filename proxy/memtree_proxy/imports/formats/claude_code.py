@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memtree.dialects.anthropic_messages.canonical import posted_message
+from memtree.dialects.anthropic_messages import posted_message
 from memtree.errors import BadRequest
 from memtree_proxy.imports.conversation import (
     Conversation,

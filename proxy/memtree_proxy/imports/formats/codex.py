@@ -16,7 +16,7 @@ import msgspec
 
 from memtree.conversation.message import SYSTEM_ROLES
 from memtree.dialects.openai_responses import conversation
-from memtree.dialects.openai_responses.items.input_item import InputItem, ItemKind, read_item
+from memtree.dialects.openai_responses.input_item import InputItem, ItemKind, read_item
 from memtree.errors import BadRequest
 from memtree_proxy.imports.conversation import (
     Conversation,

@@ -15,8 +15,8 @@ from memtree.memories.agents.agent_book import MOST_TOGETHER, AgentBook
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import AgentRequests
@@ -49,7 +49,7 @@ class AgentBatchRoutes:
             200: ("What was there, or took its place.", "StoredMemories"),
         },
         errors=(404, 409, 422, *READING),
-        parameters=(content_encoding.HEADER,),
+        parameters=(request_body.ENCODING_HEADER,),
         body="NewAgentMemoryBatch",
     )
     async def create(self, request: Request) -> Response:
@@ -66,7 +66,7 @@ class AgentBatchRoutes:
         "none of them are not counted, repeated ones count once.",
         answers={200: ("How many went, or would go.", "BatchDeleted", "DryRun")},
         errors=READING,
-        parameters=(USER_HEADER, content_encoding.HEADER),
+        parameters=(USER_HEADER, request_body.ENCODING_HEADER),
         body="BatchDeletion",
     )
     async def delete(self, request: Request) -> Response:
@@ -92,7 +92,7 @@ class AgentBatchRoutes:
         "The same change of all of them, or of none; ids count as in `batch/delete`.",
         answers={200: ("How many were changed.", "BatchUpdated")},
         errors=(422, *READING),
-        parameters=(USER_HEADER, content_encoding.HEADER),
+        parameters=(USER_HEADER, request_body.ENCODING_HEADER),
         body="BatchUpdate",
     )
     async def update(self, request: Request) -> Response:

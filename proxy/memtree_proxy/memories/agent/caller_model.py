@@ -40,8 +40,7 @@ from memtree_proxy.http.headers import CREDENTIALS, request_headers
 from memtree_proxy.observability import request_trace
 from memtree_proxy.upstream.client import Outgoing
 from memtree_proxy.upstream.relay import WHOLE
-from memtree_proxy.upstream.upstreams import Destination, Upstreams
-from memtree_proxy.upstream.wrapped_path import UPSTREAMS
+from memtree_proxy.upstream.upstreams import UPSTREAMS, Destination, Upstreams
 
 PATH = "/chat/completions"
 SECONDS = 120.0  # of all calls of one request

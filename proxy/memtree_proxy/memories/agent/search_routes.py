@@ -18,8 +18,8 @@ from memtree.memories.grants.grant import OpenedGrants
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.agent import queries
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
@@ -79,7 +79,7 @@ class AgentSearchRoutes:
         "embedded together, and what several of them read is read once.",
         answers={200: ("What they found.", "BatchSearchResults")},
         errors=READING,
-        parameters=(USER_HEADER, HEADER, content_encoding.HEADER),
+        parameters=(USER_HEADER, HEADER, request_body.ENCODING_HEADER),
         body="BatchSearch",
     )
     async def batch(self, request: Request) -> Response:

@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
-from memtree_proxy.http import content_encoding, request_body
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.transfer.unpacking import unpacked
@@ -100,7 +100,7 @@ class TransferRoutes:
         "fact, and a schema of the file is kept where its kind has none.",
         answers={200: ("What became of each line.", "ImportReport")},
         errors=(409,),
-        parameters=(*queried(ImportQuery), USER_HEADER, content_encoding.HEADER, *one_agent()),
+        parameters=(*queried(ImportQuery), USER_HEADER, request_body.ENCODING_HEADER, *one_agent()),
         body="MemoryFile",
     )
     async def import_file(self, request: Request) -> Response:

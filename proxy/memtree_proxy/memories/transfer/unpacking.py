@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Sequence
 
 from memtree.errors import BadRequest
-from memtree_proxy.http import content_encoding, request_body
+from memtree_proxy.http import request_body
 
 # File names, the most informative first. OpenMemory's export holds both of the first two.
 NAMES = (
@@ -34,7 +34,7 @@ def unpacked(raw: bytes, limit: int) -> bytes:
     if raw.startswith(_ZIP):
         raw = _of_zip(raw, limit)
     if raw.startswith(_GZIP):
-        raw = content_encoding.decoded(raw, "gzip", limit)
+        raw = request_body.decoded(raw, "gzip", limit)
     return raw
 
 

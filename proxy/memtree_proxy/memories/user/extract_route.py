@@ -15,7 +15,7 @@ from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.wire.json_body import Body
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.memories.user.rows import rows

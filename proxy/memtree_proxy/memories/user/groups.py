@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from memtree.memories.users.user_book import UserBook
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN

@@ -9,8 +9,8 @@ from memtree.background.memory_services import MemoryServices
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.fields import HITS, IF_MATCH_HEADER, MAX_HITS, MAX_ROWS, if_version
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
@@ -83,7 +83,7 @@ class UserMemoryRoutes:
         },
         etag=None,
         errors=(404, 409, 422, 502, 504),
-        parameters=(USER_HEADER, content_encoding.HEADER),
+        parameters=(USER_HEADER, request_body.ENCODING_HEADER),
         body="AnyNewMemory",
     )
     async def _create(self, request: Request) -> Response:

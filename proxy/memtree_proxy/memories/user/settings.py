@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.memories.users.user_book import UserBook
-from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.wire.answer import shown

@@ -24,7 +24,7 @@ from starlette.types import Scope
 from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.access.browser_policy import FetchHeaders, is_page_visit
-from memtree_proxy.http.authority import Authority
+from memtree_proxy.http.headers import Authority
 from memtree_proxy.openapi.document import build
 
 _PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")

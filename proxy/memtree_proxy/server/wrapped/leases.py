@@ -32,7 +32,7 @@ from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
-from memtree_proxy.upstream.wrapped_path import WrappedPath
+from memtree_proxy.upstream.upstreams import WrappedPath
 
 LEASE_PATH, TOTALS_PATH = "/wrap/lease", "/wrap/totals"
 PREFIX = "/w/"

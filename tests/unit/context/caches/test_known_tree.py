@@ -8,8 +8,7 @@ from memtree.context.caches.caches import NODES_SHARE, TREE_BYTES, NodeCache
 from memtree.context.caches.known_tree import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
 from memtree.tree import growth
 from memtree.tree.btree import walk
-from memtree.tree.node import EMPTY
-from memtree.tree.node_size import node_bytes
+from memtree.tree.node import EMPTY, node_bytes
 from tests.properties.strategies import batch, conversation, history_of, tail_of
 
 

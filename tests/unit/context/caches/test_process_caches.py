@@ -12,7 +12,7 @@ from typing import Any
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from memtree.process.bounded import SizedRows
-from memtree.text.words.common_words import is_common
+from memtree.text.terms import is_common
 from tests.answered import compressed
 from tests.programs.sessions import chat
 from tests.properties.process import World

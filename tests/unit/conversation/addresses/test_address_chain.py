@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation.addresses import address_chain as address
+from memtree.conversation import address_chain as address
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.content.argument_values import LONGEST_PATH, argument_values
+from memtree.conversation.call_arguments import LONGEST_PATH, argument_values
 
 _KEYS = st.text("ab-_ é", min_size=1, max_size=3)
 _VALUES = st.recursive(

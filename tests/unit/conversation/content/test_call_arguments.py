@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.content.call_arguments import Spelling, canonical
+from memtree.conversation.call_arguments import Spelling, canonical
 from memtree.conversation.message import Message, Volatile
 
 SAME = [

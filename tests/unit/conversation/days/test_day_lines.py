@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memtree.conversation.days.day_lines import DayLine, day_line, first_day
+from memtree.conversation.day_marks import DayLine, day_line, first_day
 
 MAY = date(2023, 5, 8).toordinal()
 

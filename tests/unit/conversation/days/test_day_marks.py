@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memtree.conversation.days.day_marks import MarkSource, day_mark
+from memtree.conversation.day_marks import MarkSource, day_mark
 from memtree.conversation.message import Message, Volatile
 
 MAY = date(2023, 5, 8).toordinal()

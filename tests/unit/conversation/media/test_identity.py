@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from memtree.conversation.addresses.address_chain import digest
+from memtree.conversation.address_chain import digest
 from memtree.conversation.message import Message, Volatile
 
 BYTES = bytes(range(256)) * 9

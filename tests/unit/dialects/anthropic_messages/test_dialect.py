@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, PostedMessages
-from memtree.dialects.raw_items import raw_items
+from memtree.dialects.anthropic_messages.posted_request import Cache, PostedMessages
+from memtree.dialects.translated_messages import raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages

@@ -15,9 +15,8 @@ from memtree.dialects.anthropic_messages import messages_history
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.wire import json_body
-from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
+from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream
 from memtree_proxy.dialects.anthropic_messages.tool_round import results
-from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
 from memtree_proxy.server_tools.calls import ToolRound
 from tests.wire.messages import messages_events as wire
 from tests.wire.messages.messages_events import PING, event, events, message, text, tool_use

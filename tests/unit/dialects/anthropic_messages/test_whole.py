@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
+from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply
 from memtree_proxy.server_tools.calls import ToolRound
 from tests.wire.messages import messages_events as wire
 from tests.wire.messages.messages_events import message, text, tool_use

@@ -13,8 +13,8 @@ from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import State
 from memtree.conversation.preamble import NONE, Preamble
-from memtree.dialects.anthropic_messages.writing import fitted as fitted_marker
-from memtree.dialects.placed_memories import PlacedMemories
+from memtree.dialects.anthropic_messages.messages_history import fitted as fitted_marker
+from memtree.dialects.openai_chat import PlacedMemories
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
 from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages

@@ -9,7 +9,7 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.dialects.openai_responses import conversation
-from memtree.dialects.openai_responses.items.input_item import read_item
+from memtree.dialects.openai_responses.input_item import read_item
 from memtree.errors import BadRequest
 
 

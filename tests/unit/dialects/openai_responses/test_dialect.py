@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree.dialects.openai_responses.items.input_item import ItemKind
-from memtree.dialects.openai_responses.items.input_items import InputItems, ItemCache
-from memtree.dialects.raw_items import raw_items
+from memtree.dialects.openai_responses.input_item import InputItems, ItemCache, ItemKind
+from memtree.dialects.translated_messages import raw_items
 from memtree.wire import json_body
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.items.input_items import ItemCache
+from memtree.dialects.openai_responses.input_item import ItemCache
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.wire import json_body
 from memtree_proxy.dialects.openai_responses.dialect import tool_offer

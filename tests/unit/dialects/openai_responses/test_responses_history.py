@@ -9,9 +9,9 @@ import pytest
 
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import Reason, State
+from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.items.input_items import ItemCache
-from memtree.dialects.placed_memories import PlacedMemories
+from memtree.dialects.openai_responses.input_item import ItemCache
 from memtree.errors import BadRequest
 from memtree.wire import json_body
 from tests.made.shown_lines import lines_of

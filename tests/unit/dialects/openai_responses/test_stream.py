@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.dialects.openai_responses.final import ResponsesReply
-from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
+from memtree_proxy.dialects.openai_responses.stream import ResponsesReply, ResponsesStream
 from memtree_proxy.dialects.openai_responses.tool_round import results
 from memtree_proxy.server_tools.calls import ToolRound
 from tests.wire.messages.messages_events import pieces

@@ -10,9 +10,9 @@ import pytest
 
 from memtree.conversation.message_list import EarlierList, MessageList
 from memtree.dialects.openai_responses import responses_history, translation
-from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree.dialects.openai_responses.input_item import ItemCache, KnownInputs
 from memtree.dialects.openai_responses.responses_history import ResponsesHistory
-from memtree.dialects.raw_items import raw_items
+from memtree.dialects.translated_messages import raw_items
 from memtree.wire import json_body
 from tests.unit.dialects.openai_responses.test_conversation import call, output, said, thought, user
 

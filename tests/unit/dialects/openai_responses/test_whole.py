@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.dialects.openai_responses.final import ResponsesReply
+from memtree_proxy.dialects.openai_responses.stream import ResponsesReply
 from memtree_proxy.server_tools.calls import ToolRound
 from tests.wire.responses.responses_events import call, reasoning, response, text
 

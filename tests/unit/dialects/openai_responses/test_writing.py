@@ -11,7 +11,7 @@ import pytest
 from memtree.context.answer import AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.preamble import Preamble
 from memtree.dialects.openai_responses.conversation import CanonicalMessages
-from memtree.dialects.openai_responses.writing import (
+from memtree.dialects.openai_responses.responses_history import (
     PostedItems,
     with_text_before,
     with_text_behind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.clauses.boilerplate import is_boilerplate, speaker_of, without_stamp
+from memtree.digests.clauses.particular import is_boilerplate, speaker_of, without_stamp
 
 
 @pytest.mark.parametrize(

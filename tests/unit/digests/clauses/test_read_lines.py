@@ -8,8 +8,8 @@ from memtree.digests.clauses import clauses
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.clauses.read_lines import LONGEST, ReadLines
 from memtree.digests.summarize import leaf_summary
-from memtree.text.instructions.rule_score import RULE
-from memtree.text.instructions.standing_rules import read_sentence
+from memtree.text.rule_score import RULE
+from memtree.text.standing_rules import read_sentence
 from tests.work_counts import counting
 
 LINES = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.clauses.boilerplate import is_boilerplate
-from memtree.digests.clauses.tool_results import results
+from memtree.digests.clauses.clauses import results
+from memtree.digests.clauses.particular import is_boilerplate
 
 
 def test_lines_of_a_file_are_named_by_the_head_of_their_message():

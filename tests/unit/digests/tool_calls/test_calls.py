@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, RAN, READ, UNDONE, WRITTEN
+from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ, UNDONE, WRITTEN
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-old = 1\n+new = 2\n*** End Patch"
 BLOCK = "<<<<<<< SEARCH\nold = 1\n=======\nnew = 2\n>>>>>>> REPLACE"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, RAN, READ
+from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.tool_calls.event import COMMITTED, CREATED, DELETED, RAN, UNDONE
-from memtree.digests.tool_calls.fields import Field
+from memtree.digests.tool_calls.fields import COMMITTED, CREATED, DELETED, RAN, UNDONE, Field
 from memtree.digests.tool_calls.shell import commands
 
 

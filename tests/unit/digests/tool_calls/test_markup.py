@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.tool_calls.event import DELETED, EDITED, READ, WRITTEN
-from memtree.digests.tool_calls.markup import MAX_CALLS, tagged
+from memtree.digests.tool_calls.fields import DELETED, EDITED, READ, WRITTEN
+from memtree.digests.tool_calls.prose import MAX_CALLS, tagged
 
 BLOCK = "<<<<<<< SEARCH\n:start_line:1\n-------\na = 1\n=======\nb = 2\n>>>>>>> REPLACE"
 INVOKED, PARAMETER = "x:invoke", "x:parameter"

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from memtree.digests.tool_calls.event import EDITED, READ, WRITTEN
-from memtree.digests.tool_calls.objects import MAX_CALLS, listed
+from memtree.digests.tool_calls.fields import EDITED, READ, WRITTEN
+from memtree.digests.tool_calls.prose import MAX_CALLS, listed
 
 EDIT = {"path": "a.py", "old": "a = 1", "new": "b = 2"}
 CALL = {"name": "edit", "arguments": EDIT}

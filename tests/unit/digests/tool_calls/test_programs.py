@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.tool_calls.event import BUILD, CHANGE, INSTALL, RUN, TEST
-from memtree.digests.tool_calls.programs import purpose
+from memtree.digests.tool_calls.fields import BUILD, CHANGE, INSTALL, RUN, TEST
+from memtree.digests.tool_calls.shell import program_purpose
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ from memtree.digests.tool_calls.programs import purpose
     ],
 )
 def test_a_command_is_for(line: str, expected: int) -> None:
-    assert purpose(line.split()) == expected
+    assert program_purpose(line.split()) == expected

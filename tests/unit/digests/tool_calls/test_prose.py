@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memtree.digests.tool_calls import prose
-from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, UNDONE, WRITTEN
+from memtree.digests.tool_calls.fields import COMMITTED, EDITED, RAN, READ, UNDONE, WRITTEN
 
 BLOCK = "src/x.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n```"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.digests.tool_calls import results
-from memtree.digests.tool_calls.event import RAN, TEST, Action
+from memtree.digests.tool_calls.fields import RAN, TEST, Action
 from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN, Outcome
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.tool_calls.event import (
+from memtree.digests.tool_calls.fields import (
     BUILD,
     CHANGE,
     COMMITTED,
@@ -17,8 +17,8 @@ from memtree.digests.tool_calls.event import (
     TEST,
     UNDONE,
     WRITTEN,
+    Field,
 )
-from memtree.digests.tool_calls.fields import Field
 from memtree.digests.tool_calls.shell import commands
 
 

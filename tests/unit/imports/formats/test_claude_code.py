@@ -9,8 +9,8 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree.dialects.anthropic_messages.canonical.posted_request import Cache
 from memtree.dialects.anthropic_messages.messages_history import read as read_request
+from memtree.dialects.anthropic_messages.posted_request import Cache
 from memtree.wire import json_body
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.formats import claude_code

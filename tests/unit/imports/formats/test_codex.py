@@ -9,7 +9,7 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree.dialects.openai_responses.items.input_items import ItemCache
+from memtree.dialects.openai_responses.input_item import ItemCache
 from memtree.dialects.openai_responses.responses_history import read as read_request
 from memtree.errors import BadRequest
 from memtree.wire import json_body

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.language.everyday.sentences import (
-    LANGUAGES,
-    common_words,
-    language_of,
-    sentences,
-)
+from memtree.language.everyday_sentences import LANGUAGES, common_words, language_of, sentences
 
 TOLD = {
     "en": "Which bread is safe for me?",

@@ -18,7 +18,7 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
-from memtree.tree.passages import passages
+from memtree.tree.chunking import passages
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from memtree.language.lists import languages_with, parsed
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, languages_with, parsed
 from memtree.memories.extraction.gate import lasting
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.extraction.statements.other_languages import CATEGORIES, UNSPACED, lead

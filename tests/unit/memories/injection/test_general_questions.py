@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.language.everyday.sentences import LANGUAGES
+from memtree.language.everyday_sentences import LANGUAGES
 from memtree.memories.injection.general_questions import is_general
 from memtree.memories.injection.injectable import ALONE, ALONE_GENERAL, SHARING, injectable
 from memtree.memories.injection.language_patterns import pattern
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory_injection import looked_at
-from memtree.text.words.telling_words import sharing
+from memtree.text.telling_words import sharing
 
 GENERAL = {
     "en": "Why do leaves fall in autumn?", "de": "Warum fallen im Herbst die Blätter?",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.memories.relation import pairs, triples
 from memtree.memories.relation.relation import SHOWN, Relation, compare
-from memtree.text.canonical_form import canonical
+from memtree.text.normal_form import canonical
 
 SKIPPED = (Relation.SAME, Relation.DUPLICATE)
 PAIRS = [*pairs(), *triples()]

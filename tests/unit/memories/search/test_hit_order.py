@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.search.hit_order import FIRST, Candidate, newest_first
-from memtree.text.words.terms import terms
+from memtree.text.terms import terms
 
 
 def order(*found: Candidate, query: str = "staging port", weight=1.0) -> list[int]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.search.query import REACH, Query, common, without
-from memtree.text.words.terms import terms
+from memtree.text.terms import terms
 
 
 def test_common_is_what_a_tenth_of_many_memories_hold():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.search.text_terms import memory_terms, packed_terms, spoken_by, unpack_terms
-from memtree.text.words.terms import terms
+from memtree.text.terms import terms
 
 
 @given(st.text())

@@ -11,7 +11,7 @@ from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.transfer.checked import checked_group, importable, restorable
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree.text.canonical_form import text_hash
+from memtree.text.normal_form import text_hash
 
 NOW = 1_000_000.0
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"

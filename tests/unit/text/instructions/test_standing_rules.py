@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.instructions.standing_rules import standing_rules, warm_up
+from memtree.text.standing_rules import standing_rules, warm_up
 
 # Of each language: rules, and sentences that hold some of the same words and are none.
 RULES = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.pasted.kept_marks import MOST, kept_marks
+from memtree.text.pasted.own_words import MOST, kept_marks
 
 
 def kept(text: str) -> list[str]:

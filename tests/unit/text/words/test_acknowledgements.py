@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.words.acknowledgements import is_acknowledgement
+from memtree.text.requests import is_acknowledgement
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.words.anchors import anchors
+from memtree.text.anchors import anchors
 
 
 @pytest.mark.parametrize(

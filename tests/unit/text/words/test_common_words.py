@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.words.common_words import chat_words, common_words, is_common
+from memtree.text.terms import chat_words, common_words, is_common
 
 
 def test_each_word_stands_in_its_list_as_it_is_looked_up():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.words.telling_words import sharing, telling, word_forms
+from memtree.text.telling_words import sharing, telling, word_forms
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.text.words import terms
+from memtree.text import terms
 
 
 def named(*words):

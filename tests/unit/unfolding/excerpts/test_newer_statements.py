@@ -8,7 +8,7 @@ import pytest
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text.words import terms
+from memtree.text import terms
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice
 from memtree.unfolding.excerpts.newer_statements import BEST, with_earlier
 from memtree.unfolding.plan import TextSpan

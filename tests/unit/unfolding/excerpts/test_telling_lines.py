@@ -7,8 +7,7 @@ import pytest
 
 from memtree.conversation.message import Message
 from memtree.ranking.corpus import Corpus
-from memtree.text import tokens
-from memtree.text.words import terms
+from memtree.text import terms, tokens
 from memtree.unfolding.excerpts.telling_lines import (
     LEAST,
     LONGEST,

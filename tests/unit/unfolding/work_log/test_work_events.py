@@ -7,9 +7,17 @@ import json
 import pytest
 
 from memtree.conversation.history import History
-from memtree.digests.tool_calls import outputs
-from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, UNDONE, WRITTEN
-from memtree.digests.tool_calls.fields import Group, groups
+from memtree.digests.tool_calls import results
+from memtree.digests.tool_calls.fields import (
+    COMMITTED,
+    EDITED,
+    RAN,
+    READ,
+    UNDONE,
+    WRITTEN,
+    Group,
+    groups,
+)
 from memtree.unfolding.work_log.work_events import WorkEvent, WorkText, work_events
 from tests.unit.unfolding.histories import answering, call, calling, history
 
@@ -112,7 +120,7 @@ def test_a_result_is_parsed_once_for_all_commands_that_it_answers(
         parsed.append(text)
         return groups(text)
 
-    monkeypatch.setattr(outputs, "groups", counted)
+    monkeypatch.setattr(results, "groups", counted)
     commands = json.dumps({"commands": ["make", "pytest", "tox"]})
     found = history("Go.", calling(call("run", commands)), answering('{"output": "ok"}'))
     assert (len(events(found)), len(parsed)) == (3, 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from memtree.conversation.addresses.address_chain import digest
+from memtree.conversation.address_chain import digest
+from memtree.conversation.history import price
 from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_tokens import price
-from memtree.dialects.anthropic_messages.canonical import posted_message
+from memtree.dialects.anthropic_messages import posted_message
 from memtree.errors import BadRequest
 from memtree.text import tokens
 from tests.wire.messages.messages_shorthand import (

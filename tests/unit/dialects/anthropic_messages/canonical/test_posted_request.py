@@ -8,9 +8,9 @@ import msgspec
 
 from memtree.conversation.message_list import EarlierList
 from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
 from memtree.dialects.anthropic_messages.messages_history import MessagesHistory
-from memtree.dialects.raw_items import raw_items
+from memtree.dialects.anthropic_messages.posted_request import Cache, KnownRequests
+from memtree.dialects.translated_messages import raw_items
 from memtree.wire import json_body
 from tests.wire.messages.messages_shorthand import assistant, called, result, text, user
 

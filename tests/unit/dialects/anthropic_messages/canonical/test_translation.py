@@ -6,13 +6,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from memtree.dialects.anthropic_messages.canonical import posted_message, translation
-from memtree.dialects.anthropic_messages.canonical.translation import (
-    ASIDE,
-    JOINED,
-    TranslatedList,
-)
-from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.anthropic_messages import posted_message, posted_request
+from memtree.dialects.anthropic_messages.posted_request import ASIDE, JOINED, TranslatedList
+from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.errors import BadRequest
 from memtree.wire import json_body
 from tests.wire.messages.messages_shorthand import (
@@ -52,10 +48,10 @@ class Posted:
 
 
 def translated(
-    talk: list[dict], known: TranslatedList = translation.NOTHING, start: int = 0
+    talk: list[dict], known: TranslatedList = posted_request.NOTHING, start: int = 0
 ) -> tuple[TranslatedList, list[int]]:
     posted = Posted(talk)
-    made = translation.extended(known, start, posted.raws, posted, paired=True)
+    made = posted_request.extended(known, start, posted.raws, posted, paired=True)
     return made, posted.looked
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from memtree.dialects.openai_responses import conversation
-from memtree.dialects.openai_responses.items import canonical_message
-from memtree.dialects.openai_responses.items.input_item import read_item
+from memtree.dialects.openai_responses.input_item import read_item
 from memtree.dialects.openai_responses.translation import Beginning
 from tests.unit.dialects.openai_responses.test_conversation import call, output, said, thought, user
 
@@ -30,7 +29,7 @@ def test_every_message_is_made_again_as_it_was():
     assert made.translated.other_ids
     assert made.translated.sealed == 4
     again = [
-        canonical_message.message(made.translated, raws, items, index)
+        conversation.message(made.translated, raws, items, index)
         for index in range(len(made.messages))
     ]
     assert [facts(message) for message in again] == [facts(message) for message in made.messages]

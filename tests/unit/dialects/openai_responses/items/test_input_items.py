@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.dialects.openai_responses.items.input_items import INPUT, InputItems, ItemCache
-from memtree.dialects.raw_items import raw_items
+from memtree.dialects.openai_responses.input_item import INPUT, InputItems, ItemCache
+from memtree.dialects.translated_messages import raw_items
 from memtree.errors import BadRequest
 from memtree.wire import json_body
 

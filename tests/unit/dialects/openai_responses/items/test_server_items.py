@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memtree.dialects.openai_responses.items.input_item import read_item
+from memtree.dialects.openai_responses.input_item import read_item
 
 
 def said(**fields):

@@ -1,7 +1,6 @@
 import pytest
 
-from memtree.language.lists import languages_with
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, languages_with
 from memtree.memories.extraction.statements.other_languages import (
     CATEGORIES,
     REASONS,

@@ -11,7 +11,7 @@ from memtree.memories.ports import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
-from memtree.text.words.terms import terms
+from memtree.text.terms import terms
 
 WORDS = ("port", "staging", "tea", "Paris", "8090")
 rows = st.builds(

@@ -1,1 +1,0 @@
-"""Addresses of histories: digests of their messages, chained."""

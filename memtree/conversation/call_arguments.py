@@ -1,0 +1,196 @@
+r"""Canonical form of the arguments of tool calls, and the mapping back to the posted text.
+
+Clients re-serialise the arguments that a model wrote: `{"path": "a"}` comes back as `{"path":"a"}`,
+an escape as its character, `1.0` as `1`. So arguments that are a JSON object are hashed and indexed
+as compact JSON with the keys in their order. Excerpts quote the posted text: `Spelling` maps
+characters of the compact form to those of the posted string.
+
+    >>> canonical('{"path": "caf\\u00e9", "line": 1.0}')
+    '{"path":"café","line":1}'
+    >>> canonical("not JSON")
+    'not JSON'
+
+The strings in a call's arguments are found each with its path and its decoded text. Arguments are
+posted as the text of a JSON object, in which a line break is spelled `\n`. They are
+quoted decoded, string by string; `ArgumentValue` maps characters of the posted text to those of the
+decoded string.
+
+    >>> [(v.path, v.text) for v in argument_values('{"path": "a", "edits": [{"new": "x\\ny"}]}')]
+    [('.path', 'a'), ('.edits[0].new', 'x\ny')]
+    >>> argument_values("not JSON")
+    ()
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+# Applied only to valid JSON, so a string is always closed; possessive, so it never backtracks.
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
+_WHOLE = re.compile(r'"(?:[^"\\]++|\\.)*+"|(-?[0-9]++)\.0(?![0-9eE])', re.DOTALL)
+
+
+def canonical(arguments: str) -> str:
+    """Return compact JSON if `arguments` is the text of a JSON object, else `arguments` itself.
+
+    Two texts with the same canonical form hold the same values under the same keys in the same
+    order. An object with a duplicate key is left unchanged.
+    """
+    if not arguments.lstrip(" \t\r\n").startswith("{"):
+        return arguments
+    try:
+        value = msgspec.json.decode(arguments)
+        compact = msgspec.json.encode(value).decode()
+    except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError, OverflowError):
+        return arguments
+    if ".0" in compact:  # JavaScript does not distinguish 1.0 from 1
+        compact = _WHOLE.sub(_integer, compact)
+    if compact == arguments:
+        return arguments
+    same = sum(1 for _ in _TOKEN.finditer(arguments)) == sum(1 for _ in _TOKEN.finditer(compact))
+    return compact if same else arguments  # fewer tokens: there was a duplicate key
+
+
+def _integer(match: re.Match[str]) -> str:
+    whole = match[1]
+    if whole is None:  # a string
+        return match[0]
+    return "0" if whole == "-0" else whole
+
+
+@dataclass(frozen=True)  # without slots, since the tokens are cached properties
+class Spelling:
+    """The posted text of a JSON object beside its compact form, token by token."""
+
+    posted: str
+    compact: str
+
+    @cached_property
+    def _posted(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _TOKEN.finditer(self.posted))
+
+    @cached_property
+    def _compact(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _TOKEN.finditer(self.compact))
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(start for start, _ in self._compact)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span of the posted characters for the compact characters [start, end), start <
+        end. A token with a different spelling is included whole.
+        """
+        return self._posted_at(start, first=True), self._posted_at(end - 1, first=False)
+
+    def _posted_at(self, offset: int, *, first: bool) -> int:
+        """Return where the posted form of one compact character begins or ends."""
+        token = bisect_right(self._starts, offset) - 1
+        low, high = self._compact[token]
+        posted_low, posted_high = self._posted[token]
+        if self.compact[low:high] == self.posted[posted_low:posted_high]:
+            return posted_low + offset - low + (0 if first else 1)
+        return posted_low if first else posted_high
+
+
+MAX_DEPTH = 24
+LONGEST_PATH = 150  # characters; `explain` repeats the path with each excerpt
+_VALUE = re.compile(r'"((?:[^"\\]++|\\.)*+)"|[{}\[\],]', re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^u])"
+)
+_KEY = re.compile(r"[^.\[\]]+")  # a name that the path of a part can hold
+
+
+@dataclass(frozen=True)  # without slots: the places of escapes are a cached property
+class ArgumentValue:
+    """A string in the text of a call's arguments, [start, end) without its quotation marks.
+    `path`: as in `.edits[0].new`; `text`: the decoded string."""
+
+    start: int
+    end: int
+    path: str
+    raw: str
+    text: str
+
+    @cached_property
+    def _escapes(self) -> tuple[list[int], list[int]]:
+        """Ends of the escapes, in the posted and in the decoded text."""
+        posted, decoded, removed = [0], [0], 0
+        for match in _ESCAPE.finditer(self.raw):
+            removed += len(match[0]) - 1
+            posted.append(match.end())
+            decoded.append(match.end() - removed)
+        return posted, decoded
+
+    def decoded(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters of the decoded text for characters [start, end) of the arguments;
+        an escape that the span cuts is included whole."""
+        low, high = max(start, self.start) - self.start, min(end, self.end) - self.start
+        return self._at(low, first=True), self._at(high, first=False)
+
+    def _at(self, offset: int, *, first: bool) -> int:
+        posted, decoded = self._escapes
+        at = bisect_right(posted, offset) - 1
+        place = decoded[at] + offset - posted[at]
+        if at + 1 < len(decoded) and place >= decoded[at + 1]:  # inside an escape
+            return decoded[at + 1] - first
+        return place
+
+
+def argument_values(arguments: str) -> tuple[ArgumentValue, ...]:
+    """Return the strings in arguments that are the text of a JSON object, in order; none if a path
+    cannot name each of them: there is a duplicate key, or one with a dot or a bracket, or the
+    path of any value is too long."""
+    if not arguments.lstrip(" \t\r\n").startswith("{"):
+        return ()
+    try:
+        json.loads(arguments, object_pairs_hook=_named)
+        return tuple(_strings(arguments))
+    except (ValueError, RecursionError):
+        return ()
+
+
+def _named(pairs: list[tuple[str, Any]]) -> None:
+    """Raise `ValueError` for an object whose members cannot be named."""
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names) or not all(map(_KEY.fullmatch, names)):
+        raise ValueError("keys that no path can name")
+
+
+def _strings(arguments: str) -> Iterator[ArgumentValue]:
+    """Yield the strings of valid JSON. Raises `ValueError` for half a surrogate pair."""
+    opened: list[tuple[str, int]] = []  # paths of open objects (-1) and lists (the next index)
+    key = ""
+    for match in _VALUE.finditer(arguments):
+        sign = match[0]
+        path, index = opened[-1] if opened else ("", -1)
+        here = f"{path}[{index}]" if index >= 0 else f"{path}.{key}"
+        if len(here) > LONGEST_PATH:  # whatever stands there: each further token would repeat it
+            raise ValueError("a path that is too long")
+        if sign in "{[":
+            if len(opened) > MAX_DEPTH:
+                raise ValueError("nested too deeply")
+            opened.append((here if opened else "", 0 if sign == "[" else -1))
+            key = ""
+        elif sign in "}]":
+            opened.pop()
+            key = ""
+        elif sign == ",":
+            key = ""
+            if index >= 0:
+                opened[-1] = path, index + 1
+        elif index < 0 and not key:
+            key = json.loads(sign)
+        else:
+            text = json.loads(sign)
+            text.encode()
+            yield ArgumentValue(*match.span(1), here, match[1], text)

@@ -1,1 +1,0 @@
-"""Dates of messages: recognise lines and time stamps that name a day."""

@@ -1,1 +1,0 @@
-"""Images, audio and files in messages: found, named by a digest, and priced in tokens."""

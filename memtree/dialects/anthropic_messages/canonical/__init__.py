@@ -1,1 +1,0 @@
-"""Translate requests of the Messages API into the canonical form."""

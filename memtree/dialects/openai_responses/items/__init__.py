@@ -1,1 +1,0 @@
-"""Single items of a posted history."""

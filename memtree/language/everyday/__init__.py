@@ -1,1 +1,0 @@
-"""Everyday sentences on many topics in fourteen languages, which memories are compared with."""

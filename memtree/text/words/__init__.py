@@ -1,1 +1,0 @@
-"""Words of a text: its terms, its informative words, and its anchors."""
