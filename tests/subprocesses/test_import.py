@@ -68,7 +68,7 @@ def test_the_look_at_modules_sees_what_is_loaded():
     [
         pytest.param(
             "import memtree_proxy.cli.running, memtree_proxy.server.serve\n"
-            "import memtree_proxy.cli.history.history_commands",
+            "import memtree_proxy.cli.history_commands",
             marks=pytest.mark.long,
         ),
         OPENED.format(settings=""),

@@ -17,7 +17,7 @@ from typing import Any
 
 from memtree.config import Settings
 from memtree.settings.setting_values import nearest
-from memtree_proxy.cli.drawing.foreign_text import plain
+from memtree_proxy.cli.foreign_text import plain
 from memtree_proxy.cli.parsers import wrapping
 from memtree_proxy.cli.parsers.parser import build_parser
 
@@ -87,6 +87,6 @@ def uncollected() -> Iterator[None]:
 
 
 def named(place: str) -> Any:
-    """Import a module and return an object in it: `memtree_proxy.cli.store.keys:create`."""
+    """Import a module and return an object in it: `memtree_proxy.cli.keys:create`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -24,9 +24,9 @@ from memtree.errors import BadRequest
 from memtree.ports.request_log import RequestFilter, RequestRow, RequestTotals
 from memtree.stores import Opened, open_memories
 from memtree.tenant_names import LOCAL
-from memtree_proxy.cli.drawing.console import open_console
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
-from memtree_proxy.cli.store.keys import named_tenant, opened
+from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.foreign_text import json_line, one_line
+from memtree_proxy.cli.keys import named_tenant, opened
 from memtree_proxy.context.requests import row_json
 from memtree_proxy.observability.records.request_rows import wrap_run
 

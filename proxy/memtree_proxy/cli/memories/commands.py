@@ -21,7 +21,7 @@ from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.fields.times import timestamp
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope, ScopeKind
-from memtree_proxy.cli.drawing.foreign_text import json_line
+from memtree_proxy.cli.foreign_text import json_line
 from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.lines import line, print_memories, refs, row
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of

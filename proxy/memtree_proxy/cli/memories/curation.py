@@ -26,7 +26,7 @@ from memtree.memories.fields.times import shown, timestamp
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.scope import Scope
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
+from memtree_proxy.cli.foreign_text import json_line, one_line
 from memtree_proxy.cli.memories.lines import print_memories, refs, row
 from memtree_proxy.cli.memories.scope import agents_of, scope_of, tenant_of
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from memtree.memories.book import MemoryBook
 from memtree.memories.scope import Scope
-from memtree_proxy.cli.drawing.console import open_console
-from memtree_proxy.cli.drawing.progress import Progress
+from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.progress import Progress
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is left
 MAX_STILL = 60.0  # seconds without a new vector after which the command ends

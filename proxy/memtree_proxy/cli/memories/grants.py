@@ -40,8 +40,8 @@ from memtree.memories.grants.signatures.wallets import (
 from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.memories.scope import checked_id
 from memtree.stores import open_memories
-from memtree_proxy.cli.drawing.foreign_text import one_line
-from memtree_proxy.cli.store.keys import named_tenant, opened, secret
+from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.keys import named_tenant, opened, secret
 
 STDIN = "-"
 

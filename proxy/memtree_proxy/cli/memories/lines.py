@@ -8,7 +8,7 @@ from typing import Any
 from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryRef
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
+from memtree_proxy.cli.foreign_text import json_line, one_line
 
 
 def print_memories(memories: Sequence[Memory], as_json: bool) -> None:

@@ -11,7 +11,7 @@ from memtree.memories.scope import Scope, checked_id
 from memtree.ports.store import KeyStore
 from memtree.tenant_names import LOCAL
 from memtree_proxy.access.agent_scope import meant_agents
-from memtree_proxy.cli.store.keys import named_tenant
+from memtree_proxy.cli.keys import named_tenant
 
 
 def agents_of(tenant: str, options: argparse.Namespace) -> AgentScopes | None:

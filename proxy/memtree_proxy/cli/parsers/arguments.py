@@ -1,6 +1,6 @@
 """Parts that several commands' parsers share: settings as flags, groups of commands, actions.
 
-A command is named by its module and function, `memtree_proxy.cli.store.keys:create`, and imported
+A command is named by its module and function, `memtree_proxy.cli.keys:create`, and imported
 only when it was typed.
 """
 

@@ -29,7 +29,7 @@ def add_demo(commands: CommandGroups) -> None:
     sub.add_argument("--query", metavar="TEXT", help="ask this instead of the demo's own question")
     full = "show everything that the model would be sent, too"
     sub.add_argument("--full", action="store_true", help=full)
-    sub.set_defaults(run="memtree_proxy.cli.history.demo:run")
+    sub.set_defaults(run="memtree_proxy.cli.demo:run")
 
 
 def add_compress(commands: CommandGroups) -> None:
@@ -45,12 +45,12 @@ def add_compress(commands: CommandGroups) -> None:
     explain = "say on standard error what was chosen and why"
     sub.add_argument("--explain", action="store_true", help=explain)
     _add_mode(sub)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:compress")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:compress")
 
 
 def add_index(commands: CommandGroups) -> None:
     sub = _on_file(commands, "index", "index a history, with a progress bar")
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:index")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:index")
 
 
 def add_tree(commands: CommandGroups) -> None:
@@ -60,7 +60,7 @@ def add_tree(commands: CommandGroups) -> None:
     sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
     sub.add_argument("--scores", action="store_true", help="with why each excerpt was chosen")
     _add_mode(sub)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:tree")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:tree")
 
 
 def add_delete(commands: CommandGroups) -> None:
@@ -71,7 +71,7 @@ def add_delete(commands: CommandGroups) -> None:
     target.add_argument("--all", action="store_true", help="everything")
     sub.add_argument("--dry-run", action="store_true", help="delete nothing, tell how much")
     add_settings(sub, KEEPS)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:delete")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:delete")
 
 
 def add_import(commands: CommandGroups) -> None:
@@ -101,7 +101,7 @@ def add_import(commands: CommandGroups) -> None:
     server = "index by this running server, not in the store"
     sub.add_argument("--server", metavar="URL", help=server)
     add_settings(sub, [*KEEPS, "embedder", "expiration_days"])
-    sub.set_defaults(run="memtree_proxy.cli.history.import_command:run")
+    sub.set_defaults(run="memtree_proxy.cli.import_command:run")
 
 
 def add_sessions(commands: CommandGroups) -> None:

@@ -13,7 +13,7 @@ _PLAN = "free: no memories are made of conversations, or shown unasked (default:
 def add_keys(commands: CommandGroups) -> None:
     actions = Actions(
         commands.add("keys", "create, rotate, list and revoke access keys; their plans"),
-        "memtree_proxy.cli.store.keys",
+        "memtree_proxy.cli.keys",
     )
     new = actions.add("create", "make a key and print it once", "create", STORE)
     new.add_argument("label")
@@ -47,7 +47,7 @@ def add_keys(commands: CommandGroups) -> None:
 def add_tenants(commands: CommandGroups) -> None:
     actions = Actions(
         commands.add("tenants", "whose memory is kept; move it to another credential"),
-        "memtree_proxy.cli.store.tenants",
+        "memtree_proxy.cli.tenants",
     )
     actions.add("list", "who has memory, how much, and which keys reach it", "show", STORE)
     move = actions.add("move", "let TO go on with the memory of FROM", "move", STORE)
@@ -65,7 +65,7 @@ def add_tenants(commands: CommandGroups) -> None:
 
 def add_store(commands: CommandGroups) -> None:
     sub = commands.add("store", "copy a store into another one")
-    actions = Actions(sub, "memtree_proxy.cli.store.store_copy")
+    actions = Actions(sub, "memtree_proxy.cli.store_copy")
     what = "make TO what FROM is; a copy that was stopped goes on where it is run again"
     copy = actions.add("copy", what, "run")
     copy.description = (
@@ -80,7 +80,7 @@ def add_store(commands: CommandGroups) -> None:
 def add_check(commands: CommandGroups) -> None:
     sub = commands.add("check", "check the integrity of the store")
     add_settings(sub, STORE)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:check")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:check")
 
 
 def add_doctor(commands: CommandGroups) -> None:
@@ -110,4 +110,4 @@ def add_report(commands: CommandGroups) -> None:
     sub.add_argument("--tenant", metavar="WHICH", help=whose)
     sub.add_argument("--json", action="store_true", help="as JSON")
     add_settings(sub, STORE)
-    sub.set_defaults(run="memtree_proxy.cli.store.report:run")
+    sub.set_defaults(run="memtree_proxy.cli.report:run")

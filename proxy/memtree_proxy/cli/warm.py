@@ -23,8 +23,8 @@ from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import Credentials
 from memtree_proxy.access import auth
-from memtree_proxy.cli.drawing.foreign_text import plain
-from memtree_proxy.cli.drawing.progress import Progress, bar
+from memtree_proxy.cli.foreign_text import plain
+from memtree_proxy.cli.progress import Progress, bar
 from memtree_proxy.imports.conversation import Conversation, fields
 
 Read = tuple[int, Conversation, tuple[Message, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from memtree_proxy.cli.drawing.foreign_text import plain
+from memtree_proxy.cli.foreign_text import plain
 
 
 def open_console(*, stderr: bool = False) -> Console:

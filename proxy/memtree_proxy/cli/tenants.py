@@ -17,9 +17,9 @@ from memtree.memories.ports import MemoryMaintenance
 from memtree.ports.store import TenantRow
 from memtree.stores import open_memories
 from memtree_proxy.access.auth import KEYS_SECONDS
-from memtree_proxy.cli.drawing.foreign_text import one_line
-from memtree_proxy.cli.store.keys import named_tenant, opened
-from memtree_proxy.cli.store.report import labelled
+from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.keys import named_tenant, opened
+from memtree_proxy.cli.report import labelled
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:

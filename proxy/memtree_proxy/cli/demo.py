@@ -30,9 +30,9 @@ from memtree.errors import BadRequest
 from memtree.settings.setting_values import INPROCESS
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
-from memtree_proxy.cli.drawing.console import open_console, styled
-from memtree_proxy.cli.drawing.trees import draw_path, draw_unfolded, summary_line
-from memtree_proxy.cli.history.history_commands import progress
+from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.cli.history_commands import progress
+from memtree_proxy.cli.trees import draw_path, draw_unfolded, summary_line
 from memtree_proxy.demo.session import DemoFact, session
 
 TARGET = 4_000

@@ -12,7 +12,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.stores import Opened, open_store, shown_store, store_file
 from memtree.stores.copying import copy
-from memtree_proxy.cli.drawing.console import open_console
+from memtree_proxy.cli.console import open_console
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:

@@ -20,9 +20,9 @@ from memtree.config import Settings
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest
-from memtree_proxy.cli.drawing.console import open_console
-from memtree_proxy.cli.drawing.foreign_text import plain, plain_json
-from memtree_proxy.cli.history import warm
+from memtree_proxy.cli import warm
+from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.foreign_text import plain, plain_json
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.places import AnyPlace, places

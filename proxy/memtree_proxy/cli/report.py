@@ -19,8 +19,8 @@ from memtree.days import day_of
 from memtree.errors import BadRequest
 from memtree.ports.store import TALLY_DAYS, KeyRow
 from memtree.stores import open_store
-from memtree_proxy.cli.drawing.console import open_console
-from memtree_proxy.cli.drawing.foreign_text import one_line
+from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.foreign_text import one_line
 
 SHOWN = 10  # characters shown of a tenant, which is a hash
 SUMMARY = ("calls", "input_tokens", "cached_tokens", "output_tokens", "nodes", "rejected")

@@ -22,7 +22,7 @@ from memtree.unfolding.explain import (
     TreeNode,
     TreeView,
 )
-from memtree_proxy.cli.drawing.foreign_text import one_line, plain
+from memtree_proxy.cli.foreign_text import one_line, plain
 
 ROOT = b""
 RUN = 3  # longest run of excerpts drawn one by one; of a longer run, the first and the count

@@ -18,7 +18,7 @@ from memtree.ports.store import KeyRow, KeyStore
 from memtree.stores import Opened, open_memories, open_store
 from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access import auth
-from memtree_proxy.cli.drawing.foreign_text import one_line
+from memtree_proxy.cli.foreign_text import one_line
 
 _ONCE = "This is the only time the key is shown."
 
