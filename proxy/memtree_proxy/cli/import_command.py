@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import os
 import re
 import sys
@@ -16,13 +17,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.state import is_degraded
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
-from memtree.errors import BadRequest
-from memtree_proxy.cli import warm
+from memtree.errors import BadRequest, Unauthorized, Unavailable
+from memtree.ports.store import Credentials
+from memtree_proxy.access import auth
 from memtree_proxy.cli.console import open_console
 from memtree_proxy.cli.foreign_text import plain, plain_json
+from memtree_proxy.cli.progress import bar
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.places import AnyPlace, places
@@ -58,15 +64,15 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.output or not options.warm:
         _write(chosen, options, console)
     if options.warm:
-        await warm.warm(_read(chosen, options), options, settings, console)
+        await _warm(chosen, options, settings, console)
     return 1 if options.all and troubles else 0
 
 
 def _check(options: argparse.Namespace) -> None:
     if options.all and not (options.output or options.warm):
         raise BadRequest("--all needs a folder to write to (-o FOLDER), or --warm")
-    if not options.warm and (options.key or options.key_file or options.server):
-        raise BadRequest("--key, --key-file and --server belong to --warm")
+    if not options.warm and (options.key or options.key_file):
+        raise BadRequest("--key and --key-file belong to --warm")
     if options.warm and options.names:
         raise BadRequest("--names changes what is said, so that --warm would find no memory by it")
     if options.path == "-" and options.key == "-":
@@ -257,3 +263,69 @@ def _save(path: Path, messages: Sequence[Message]) -> None:
 
 def _slug(text: str) -> str:
     return "-".join(re.findall(r"\w+", text.lower()))[:50].strip("-")
+
+
+# -- the memory of a session before its first request ----------------------------------------------
+
+
+async def _warm(
+    chosen: Sequence[tuple[int, ImportEntry]],
+    options: argparse.Namespace,
+    settings: Settings,
+    console: Console,
+) -> None:
+    """Index conversations for the tenant of the client's credential. Raises `BadRequest`,
+    `Unauthorized`, or `Unavailable`."""
+    key = _key(options)
+    if settings.store.startswith("memory:"):
+        raise BadRequest("--warm: a store in memory ends with this command; name one with --store")
+    async with open_runtime(settings, drain=0) as runtime:
+        tenant = await _tenant_of(runtime.store, key)
+        for _, conversation, messages in _read(chosen, options):
+            ask = CompressRequest(
+                tenant,
+                messages,
+                expiration_days=settings.expiration_days,
+                patience=UNHURRIED,
+            )
+            answer = await runtime.memory.index(ask)
+            if is_degraded(answer.state):
+                raise Unavailable(f"--warm: nothing was kept ({answer.state})")
+            await bar(runtime.memory, tenant, console)
+            sizes = f"{answer.raw_tokens:,} tokens, {answer.indexed_tokens:,} indexed"
+            console.print(plain(f"{conversation.title}: {sizes}"), soft_wrap=True)
+    if key is None:
+        text = "Without --key this memory is for requests without a credential."
+        console.print(text, style="dim")
+
+
+async def _tenant_of(keys: Credentials, credential: str | None) -> str:
+    """Return the tenant that a server with this store would give the credential (see `auth.Gate`).
+
+    Raises `Unauthorized` if the server would refuse it.
+    """
+    if await keys.has_keys():
+        known = await keys.tenant_of(credential) if credential else None
+        if known is None:
+            why = "this key is not one of them" if credential else "give the client's with --key"
+            raise Unauthorized(f"the store has access keys: {why}")
+        return known
+    return await auth.bare_tenant(keys, credential)
+
+
+def _key(options: argparse.Namespace) -> str | None:
+    """Return the client's credential: from an option, a prompt or a file."""
+    given = options.key
+    if options.key_file:
+        try:
+            given = Path(options.key_file).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRequest(f"--key-file {options.key_file}: cannot be read: {error}") from error
+    elif given == "-":
+        asks = sys.stdin.isatty()
+        given = getpass.getpass("API key of the client: ") if asks else sys.stdin.readline()
+    if given is None:
+        return None
+    if not given.strip():
+        raise BadRequest("--key: is empty")
+    return str(given).strip()

@@ -98,8 +98,6 @@ def add_import(commands: CommandGroups) -> None:
     key = "the client's API key, whose memory it will be; - asks for it or reads standard input"
     sub.add_argument("--key", metavar="KEY", help=key)
     sub.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
-    server = "index by this running server, not in the store"
-    sub.add_argument("--server", metavar="URL", help=server)
     add_settings(sub, [*KEEPS, "embedder", "expiration_days"])
     sub.set_defaults(run="memtree_proxy.cli.import_command:run")
 
