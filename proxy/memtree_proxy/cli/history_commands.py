@@ -28,9 +28,8 @@ from memtree.stores import open_store
 from memtree.tenant_names import LOCAL
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
-from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.cli.console import bar, open_console, styled
 from memtree_proxy.cli.foreign_text import plain, plain_json
-from memtree_proxy.cli.progress import bar
 from memtree_proxy.cli.trees import draw_all, draw_unfolded, summary_line
 from memtree_proxy.request import fields, price_table
 

@@ -26,9 +26,8 @@ from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import Credentials
 from memtree_proxy.access import auth
-from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.console import bar, open_console
 from memtree_proxy.cli.foreign_text import plain, plain_json
-from memtree_proxy.cli.progress import bar
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.places import AnyPlace, places

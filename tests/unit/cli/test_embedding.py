@@ -8,8 +8,8 @@ import pytest
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
-from memtree_proxy.cli.memories import embedding
-from memtree_proxy.cli.memories.embedding import LATER, embed_rest
+from memtree_proxy.cli.memories import opening as embedding
+from memtree_proxy.cli.memories.opening import LATER, embed_rest
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened
 
 ADA, BEN = Scope.of_user("t", "ada"), Scope.of_user("t", "ben")

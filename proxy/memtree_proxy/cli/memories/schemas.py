@@ -19,7 +19,7 @@ from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.keys import opened
-from memtree_proxy.cli.memories.scope import tenant_of
+from memtree_proxy.cli.memories.opening import tenant_of
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.schemas import SCHEMA
 

@@ -65,7 +65,7 @@ class Actions:
         self._module = module
 
     def add(
-        self, name: str, help_: str, run: str, settings: Sequence[str] = (), module: str = ""
+        self, name: str, help_: str, run: str, settings: Sequence[str] = ()
     ) -> argparse.ArgumentParser:
         """Add an action and return its parser. `run`: the name of the function that runs it."""
         text = help_.partition(";")[0]
@@ -74,7 +74,7 @@ class Actions:
         )
         if settings:
             add_settings(added, settings)
-        added.set_defaults(run=f"{module or self._module}:{run}")
+        added.set_defaults(run=f"{self._module}:{run}")
         return added
 
 

@@ -24,8 +24,7 @@ def add_memories(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.commands")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        where = _MODULES.get(run, "commands")
-        added = actions.add(name, help_, run, EMBEDDED, f"memtree_proxy.cli.memories.{where}")
+        added = actions.add(name, help_, run, EMBEDDED)
         _add_scope(added)
         added.add_argument("--json", action="store_true", help="one JSON object a line")
         return added
@@ -53,13 +52,6 @@ def add_memories(commands: CommandGroups) -> None:
     pinning = action("pin", "let it stand in every prompt that memories stand in", "pin")
     pinning.add_argument("ids", nargs="+", metavar="ID")
     pinning.add_argument("--off", action="store_true", help="no longer")
-
-
-# Modules of the actions that are not in `proxy/memtree_proxy/cli/memories/commands.py`.
-_MODULES = {
-    "remove": "curation", "history": "curation", "settle": "curation",
-    "write": "transfer", "read": "transfer",
-}  # fmt: skip
 
 
 def _add_curation(action: Action) -> None:

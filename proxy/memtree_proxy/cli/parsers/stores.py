@@ -47,9 +47,9 @@ def add_keys(commands: CommandGroups) -> None:
 def add_tenants(commands: CommandGroups) -> None:
     actions = Actions(
         commands.add("tenants", "whose memory is kept; move it to another credential"),
-        "memtree_proxy.cli.tenants",
+        "memtree_proxy.cli.keys",
     )
-    actions.add("list", "who has memory, how much, and which keys reach it", "show", STORE)
+    actions.add("list", "who has memory, how much, and which keys reach it", "show_tenants", STORE)
     move = actions.add("move", "let TO go on with the memory of FROM", "move", STORE)
     move.description = (
         "FROM and TO: a key (id or label), a tenant as `tenants list` shows it, or - for a "

@@ -24,7 +24,7 @@ from typing import Any
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
 from memtree_proxy.cli.foreign_text import plain
-from memtree_proxy.cli.token_sizes import short
+from memtree_proxy.cli.status import short
 from memtree_proxy.cli.wrap import server
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, Agent, sdk
 from memtree_proxy.cli.wrap.child import run_child
