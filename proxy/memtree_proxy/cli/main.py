@@ -18,8 +18,8 @@ from typing import Any
 from memtree.config import Settings
 from memtree.settings.setting_values import nearest
 from memtree_proxy.cli.foreign_text import plain
-from memtree_proxy.cli.parsers import wrapping
 from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.parsers.serving import WRAP, split_wrapped
 
 RUNNING = "memtree_proxy.cli.running:run"
 ABOUT_THE_PROGRAM = "-h", "--help", "--version"
@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
         parser.error(_no_command(typed, parser.commands))
     behind: list[str] = []
     any_program = False
-    if typed == wrapping.COMMAND:
-        words, behind, any_program = wrapping.split(words)
+    if typed == WRAP:
+        words, behind, any_program = split_wrapped(words)
     options, unknown = parser.parse_known_args(words)
     options.words, options.any_program = behind, any_program  # for `memtree wrap` alone
     if not options.command:

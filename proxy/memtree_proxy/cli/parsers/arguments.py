@@ -12,8 +12,9 @@ from dataclasses import Field, fields
 from typing import Any
 
 from memtree.config import Settings, variable
-from memtree_proxy.cli.parsers.setting_groups import grouped
 
+STORE = ("home", "store")
+EMBEDDED = (*STORE, "embedder")
 FILE_HELP = "JSON or JSONL of messages, or - for standard input"
 WHOSE_HELP = "a key (id or label), a tenant, - for a credential that is asked for"
 
@@ -78,6 +79,11 @@ class Actions:
         return added
 
 
+def switch(parser: Any, name: str, help_: str) -> None:
+    """Add an option without a value to a parser, or to a group of its options."""
+    parser.add_argument(name, action="store_true", help=help_)
+
+
 def named_settings(*beginnings: str) -> list[str]:
     """Return the settings whose names begin with one of these."""
     return [setting.name for setting in fields(Settings) if setting.name.startswith(beginnings)]
@@ -114,3 +120,55 @@ def _default(setting: Field[Any]) -> str:
         value = "on" if value else "off"
     shown = setting.metadata.get("default") or ("none" if value in (None, "") else value)
     return f"default {shown}"
+
+
+FEW = 10  # up to this many settings need no groups
+# A setting belongs to the group that has its name or the longest prefix of it.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "where it listens, and who may come": (
+        "host", "port", "open", "allowed_", "public_url", "ui", "metrics_key",
+        "requests_per_minute", "trusted_proxies", "failed_keys_per_minute",
+    ),
+    "the model behind it": (
+        "upstream", "anthropic_upstream", "model", "passthrough_routes", "window", "prices",
+        "input_prices", "overflow_status", "json_wait",
+    ),
+    "where data is kept, and background work": (
+        "home", "store", "queue", "worker_", "index_processes", "cache_mb", "expiration_days",
+        "sessions",
+    ),
+    "memory of long conversations": (
+        "memory", "mode", "target_tokens", "recall_tools", "volatile_tags", "preamble_tags",
+        "alternate", "keep_", "protected_tools", "max_waits", "wait_seconds",
+    ),
+    "saved memories": (
+        "memories_", "max_text_chars", "max_memories", "max_imports", "import_", "extraction_chars",
+        "deleted_days", "agent_", "strict_",
+    ),
+    "embeddings: ranking by meaning": ("embedder", "embedding_"),
+    "summaries by a model": ("summary_",),
+    "limits of requests": ("max_", "upload_seconds", "shutdown_seconds"),
+    "logs and traces": ("log_", "requests_log", "otel_"),
+}  # fmt: skip
+OTHER = "other settings"
+
+
+def grouped(settings: Sequence[Field[Any]]) -> dict[str, list[Field[Any]]]:
+    """Group the settings by title, in the order of GROUPS; a few settings share one title."""
+    if len(settings) <= FEW:
+        return {"settings": list(settings)}
+    by_title: dict[str, list[Field[Any]]] = {title: [] for title in (*GROUPS, OTHER)}
+    for setting in settings:
+        by_title[group_of(setting.name)].append(setting)
+    return {title: members for title, members in by_title.items() if members}
+
+
+def group_of(name: str) -> str:
+    """Return the title of a setting's group."""
+    fitting = [
+        (len(beginning), title)
+        for title, beginnings in GROUPS.items()
+        for beginning in beginnings
+        if name == beginning or name.startswith(f"{beginning.rstrip('_')}_")
+    ]
+    return max(fitting)[1] if fitting else OTHER

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from memtree import __version__
-from memtree_proxy.cli.parsers import histories, saved, serving, stores, wrapping
+from memtree_proxy.cli.parsers import histories, saved, serving
 from memtree_proxy.cli.parsers.arguments import CommandGroups
 
 HEAD = "Endless conversations for any LLM client."
@@ -34,11 +34,11 @@ def build_parser() -> CommandParser:
     commands = CommandGroups(parser)
     commands.begin("Begin here")
     histories.add_demo(commands)
-    wrapping.add_wrap(commands)
+    serving.add_wrap(commands)
     serving.add_serve(commands)
     serving.add_ui(commands)
     serving.add_status(commands)
-    stores.add_doctor(commands)
+    serving.add_doctor(commands)
     commands.begin("Conversations in files")
     histories.add_compress(commands)
     histories.add_tree(commands)
@@ -53,12 +53,12 @@ def build_parser() -> CommandParser:
     saved.add_grants(commands)
     serving.add_mcp(commands)
     commands.begin("For whoever runs a server")
-    stores.add_keys(commands)
-    stores.add_tenants(commands)
-    stores.add_requests(commands)
-    stores.add_report(commands)
-    stores.add_check(commands)
-    stores.add_store(commands)
+    serving.add_keys(commands)
+    serving.add_tenants(commands)
+    serving.add_requests(commands)
+    serving.add_report(commands)
+    serving.add_check(commands)
+    serving.add_store(commands)
     serving.add_worker(commands)
     parser.description = "\n".join((HEAD, "", *commands.lines())).rstrip()
     parser.epilog = FOOT

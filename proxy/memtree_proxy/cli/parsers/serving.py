@@ -1,13 +1,27 @@
-"""Parsers of the long-running commands (`serve`, `worker`, `mcp`), and of `ui`, which opens the
-pages of a running server."""
+"""Parsers of the commands for servers (`serve`, `worker`, `mcp`, `wrap`, `ui`, `status`) and for a
+store (`keys`, `tenants`, `store`, `check`, `report`, `requests`, `doctor`).
+
+The arguments of `wrap` end where those of the wrapped program begin.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
 
 from memtree.config import Settings
-from memtree_proxy.cli.parsers.arguments import CommandGroups, add_settings, named_settings
+from memtree.memories.users.user_memories import PLANS
+from memtree_proxy.cli.parsers.arguments import (
+    EMBEDDED,
+    STORE,
+    WHOSE_HELP,
+    Actions,
+    CommandGroups,
+    add_settings,
+    named_settings,
+    switch,
+)
 
 EPILOG = (
     "Each setting is also a variable MEMTREE_* and a line of memtree.toml; "
@@ -58,8 +72,7 @@ def add_status(commands: CommandGroups) -> None:
         "what memory does for this session and today",
         usage="memtree status [--line] [--home VALUE]",
     )
-    shown = "one line, for the status line of an agent that `memtree wrap` started"
-    sub.add_argument("--line", action="store_true", help=shown)
+    switch(sub, "--line", "one line, for the status line of an agent that `memtree wrap` started")
     add_settings(sub, ["home"])
     sub.set_defaults(run="memtree_proxy.cli.status:run", wraps=True)
 
@@ -72,7 +85,7 @@ def add_worker(commands: CommandGroups) -> None:
         epilog=EPILOG,
     )
     burst = "do what is there now, waits between attempts aside, and end"
-    sub.add_argument("--burst", action="store_true", help=burst)
+    switch(sub, "--burst", burst)
     port = "serve /health and /metrics on this port (default: neither)"
     sub.add_argument("--health-port", type=int, metavar="N", help=port)
     host = "address that this port listens on (default: the setting host)"
@@ -91,3 +104,150 @@ def add_mcp(commands: CommandGroups) -> None:
     )
     add_settings(sub, named_settings(*MCP_SETTINGS))
     sub.set_defaults(run="memtree_proxy.cli.mcp:run", runs_on=True)
+
+
+WRAP = "wrap"
+
+
+def add_wrap(commands: CommandGroups) -> None:
+    sub = commands.add(
+        WRAP,
+        "start a coding agent with memory before its model",
+        usage="memtree wrap [--print | --alias] [--home VALUE] AGENT [ARGUMENTS]\n"
+        "       memtree wrap [--print] [--home VALUE] -- COMMAND [ARGUMENTS]",
+        description="Start claude, codex, opencode, qwen, pi, continue, aider, cline, openclaw or "
+        "hermes with a base URL of a server that is started for it, and ends after it. None of "
+        "your files is changed. Behind `--`: any program on the SDKs of OpenAI or Anthropic.",
+    )
+    how = sub.add_mutually_exclusive_group()
+    shown = "print what would be done, and do nothing"
+    how.add_argument("--print", dest="only_print", action="store_true", help=shown)
+    alias = "print a line for your shell's settings, so that AGENT alone starts it so"
+    switch(how, "--alias", alias)
+    add_settings(sub, ["home"])
+    sub.set_defaults(run="memtree_proxy.cli.wrap.command:run", wraps=True)
+
+
+def split_wrapped(words: Sequence[str]) -> tuple[list[str], list[str], bool]:
+    """Split the arguments of `memtree` into its own words, the program's words, and True if a `--`
+    stands between them. The program's words are not parsed.
+
+    >>> split_wrapped(["wrap", "--home", "x", "claude", "-p", "hi"])
+    (['wrap', '--home', 'x'], ['claude', '-p', 'hi'], False)
+    >>> split_wrapped(["wrap", "--print", "--", "python", "app.py"])
+    (['wrap', '--print'], ['python', 'app.py'], True)
+    """
+    place = 1
+    while place < len(words):
+        if words[place] == "--":
+            return list(words[:place]), list(words[place + 1 :]), True
+        if not words[place].startswith("-"):
+            break
+        place += 2 if words[place] == "--home" else 1
+    return list(words[:place]), list(words[place:]), False
+
+
+_VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
+_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
+
+
+def add_keys(commands: CommandGroups) -> None:
+    actions = Actions(
+        commands.add("keys", "create, rotate, list and revoke access keys; their plans"),
+        "memtree_proxy.cli.keys",
+    )
+    new = actions.add("create", "make a key and print it once", "create", STORE)
+    new.add_argument("label")
+    new.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
+    new.add_argument("--plan", choices=PLANS, help=_PLAN)
+    whose = new.add_mutually_exclusive_group()
+    whose.add_argument(
+        "--tenant", metavar="NAME", help="give it the memory of this key (id or label) or tenant"
+    )
+    whose.add_argument(
+        "--keep-memory",
+        action="store_true",
+        help="give it the memory that the first --value collected while there were no keys",
+    )
+    add = actions.add("add-value", "one more value for a key: the same memory", "add_value", STORE)
+    add.add_argument("key", metavar="ID|LABEL")
+    add.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
+    switch(add, "--only", "and let its other values in no more")
+    remove = actions.add("remove-value", "let one value of a key in no more", "remove_value", STORE)
+    remove.add_argument("key", metavar="ID|LABEL")
+    remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
+    actions.add("list", "labels, tenants and plans, never the keys", "show", STORE)
+    plan = actions.add("plan", "set the plan of a key's tenant", "set_plan", STORE)
+    plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
+    plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
+    gone = actions.add("revoke", "take a key back", "revoke", STORE)
+    gone.add_argument("key", metavar="ID|LABEL")
+
+
+def add_tenants(commands: CommandGroups) -> None:
+    actions = Actions(
+        commands.add("tenants", "whose memory is kept; move it to another credential"),
+        "memtree_proxy.cli.keys",
+    )
+    actions.add("list", "who has memory, how much, and which keys reach it", "show_tenants", STORE)
+    move = actions.add("move", "let TO go on with the memory of FROM", "move", STORE)
+    move.description = (
+        "FROM and TO: a key (id or label), a tenant as `tenants list` shows it, or - for a "
+        "credential that is asked for (read from standard input, FROM first). FROM itself begins "
+        "anew. Memory is found by the tenant's name and what was said, so that of two tenants "
+        "cannot be merged."
+    )
+    move.add_argument("source", metavar="FROM")
+    move.add_argument("target", metavar="TO")
+    switch(move, "--share", "let FROM go on with it, too")
+    switch(move, "--replace", "forget first what TO has")
+
+
+def add_store(commands: CommandGroups) -> None:
+    sub = commands.add("store", "copy a store into another one")
+    actions = Actions(sub, "memtree_proxy.cli.store_copy")
+    what = "make TO what FROM is; a copy that was stopped goes on where it is run again"
+    copy = actions.add("copy", what, "run")
+    copy.description = (
+        "Stores are named as by --store: sqlite:///PATH or postgresql://... TO may be empty or "
+        "hold a part of FROM; let nobody else write to it meanwhile. FROM may be in use: what "
+        "comes later is not copied."
+    )
+    copy.add_argument("source", metavar="FROM")
+    copy.add_argument("target", metavar="TO")
+
+
+def add_check(commands: CommandGroups) -> None:
+    sub = commands.add("check", "check the integrity of the store")
+    add_settings(sub, STORE)
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:check")
+
+
+def add_doctor(commands: CommandGroups) -> None:
+    sub = commands.add("doctor", "what is configured, what can be reached, what is wrong")
+    switch(sub, "--settings", "show all settings as well")
+    add_settings(sub, [*EMBEDDED, "upstream"])
+    sub.set_defaults(run="memtree_proxy.cli.doctor:run")
+
+
+def add_requests(commands: CommandGroups) -> None:
+    sub = commands.add("requests", "what each request was, cost and saved; also as they come")
+    switch(sub, "--follow", "go on, until Ctrl-C, as they come")
+    whose = sub.add_mutually_exclusive_group()
+    whose.add_argument("--tenant", metavar="WHOSE", help=WHOSE_HELP)
+    switch(whose, "--all", "of all tenants (the default)")
+    sub.add_argument("--wrap", metavar="ID", help="of one run of memtree wrap")
+    sub.add_argument("--limit", type=int, default=20, help="most rows (default 20)")
+    switch(sub, "--json", "as JSON, a line for each")
+    add_settings(sub, STORE)
+    sub.set_defaults(run="memtree_proxy.cli.requests:run")
+
+
+def add_report(commands: CommandGroups) -> None:
+    sub = commands.add("report", "what summaries by a model cost, by tenant")
+    sub.add_argument("--days", type=int, default=30, help="how far back (default 30, UTC)")
+    whose = "the beginning of a tenant's hash, or a key's label"
+    sub.add_argument("--tenant", metavar="WHICH", help=whose)
+    switch(sub, "--json", "as JSON")
+    add_settings(sub, STORE)
+    sub.set_defaults(run="memtree_proxy.cli.report:run")

@@ -10,8 +10,8 @@ import pytest
 
 from memtree.config import Settings, variable
 from memtree_proxy.cli.main import main, named, serving
+from memtree_proxy.cli.parsers.arguments import GROUPS, OTHER, group_of
 from memtree_proxy.cli.parsers.parser import build_parser
-from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
 
 # One line for each command and action, as it may be typed.
 LINES = """\
