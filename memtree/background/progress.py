@@ -1,7 +1,7 @@
 """Progress of indexing in numbers, for metrics: its backlog and the work done.
 
 Every queue has a `Backlog`, wherever it keeps its jobs; workers count in a `StageTotals`.
-Prometheus is left to `proxy/memtree_proxy/observability/metrics/index_metrics.py`.
+Prometheus is left to `proxy/memtree_proxy/observability/index_metrics.py`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memtree_proxy.imports.formats import (
+from memtree_proxy.imports import (
     chatgpt,
     claude_code,
     cline_cli,

@@ -28,7 +28,7 @@ from memtree_proxy.cli.console import open_console
 from memtree_proxy.cli.foreign_text import json_line, one_line
 from memtree_proxy.cli.keys import named_tenant, opened
 from memtree_proxy.context.requests import row_json
-from memtree_proxy.observability.records.request_rows import wrap_run
+from memtree_proxy.observability.request_rows import wrap_run
 
 MAX_ROWS = 10_000
 PACE = 1.0  # seconds between two reads of the store: as often as a server writes

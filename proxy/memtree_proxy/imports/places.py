@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from memtree.errors import BadRequest
+from memtree_proxy.imports import tasks
 from memtree_proxy.imports.conversation import fields
-from memtree_proxy.imports.formats import tasks
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, parse
 
 MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB

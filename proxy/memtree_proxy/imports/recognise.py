@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
-from memtree_proxy.imports.formats import (
+from memtree_proxy.imports import (
     chatgpt,
     claude_code,
     cline_cli,
@@ -20,6 +19,7 @@ from memtree_proxy.imports.formats import (
     sillytavern,
     tasks,
 )
+from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
 
 _MARK = b"\xef\xbb\xbf"
 KILO_BASE = "kilo.db"

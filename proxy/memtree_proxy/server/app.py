@@ -21,13 +21,11 @@ from memtree.context.sent_requests import SentRequests
 from memtree.ports.request_log import RequestLog
 from memtree.ports.store import Credentials, Tallies
 from memtree.process.bounded import SizedCache
-from memtree_proxy.access.auth import Gate, is_loopback
+from memtree_proxy.access.auth import Gate, WalletAccess, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.event_streams import EVENT_PACE, EventPace, EventStreams
-from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.local_user import LocalUser
-from memtree_proxy.access.rate_limits import CostlyWork, RequestRates, WaitingRequests
-from memtree_proxy.access.wallet_access import WalletAccess
+from memtree_proxy.access.rate_limits import CostlyWork, FailedKeys, RequestRates, WaitingRequests
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
 from memtree_proxy.checkups.health_report import HealthReport
@@ -56,33 +54,30 @@ from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.memories.user.groups import GroupRoutes
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 from memtree_proxy.memories.user.settings import SettingsRoutes
-from memtree_proxy.observability.metrics.extraction_metrics import ExtractionMetrics
-from memtree_proxy.observability.metrics.index_metrics import SummaryMetrics
-from memtree_proxy.observability.metrics.metrics import Metrics
-from memtree_proxy.observability.metrics.process_metrics import CacheMetrics
-from memtree_proxy.observability.records.request_log import PACE as PACE_OF_LOG
-from memtree_proxy.observability.records.request_log import RequestLogWriter
-from memtree_proxy.observability.records.usage_tallies import UsageTallies
+from memtree_proxy.observability.index_metrics import ExtractionMetrics, SummaryMetrics
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.process_metrics import CacheMetrics
+from memtree_proxy.observability.request_log import PACE as PACE_OF_LOG
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.timing import Spans
+from memtree_proxy.observability.usage_tallies import UsageTallies
 from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard
 from memtree_proxy.server.completion_routes import CompletionRoutes
 from memtree_proxy.server.edge import Edge, Recorders
 from memtree_proxy.server.health import HealthDetails, MetricsPage, health
-from memtree_proxy.server.pages.demo_session import PATH as DEMO_PATH
-from memtree_proxy.server.pages.demo_session import DemoSession
-from memtree_proxy.server.pages.home_page import DocumentPage, HomePage, HomeRoute, show_map
-from memtree_proxy.server.pages.page_session import PATH as SESSION_PATH
-from memtree_proxy.server.pages.page_session import PageSession
-from memtree_proxy.server.pages.web_pages import WebPages
-from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
-from memtree_proxy.server.wrapped.leases import (
+from memtree_proxy.server.leases import (
     LEASE_PATH,
     TOTALS_PATH,
     Leases,
     WrappedPaths,
     closed_path,
 )
+from memtree_proxy.server.pages.home_page import DocumentPage, HomePage, HomeRoute, show_map
+from memtree_proxy.server.pages.page_session import PATH as SESSION_PATH
+from memtree_proxy.server.pages.page_session import PageSession
+from memtree_proxy.server.pages.web_pages import DEMO_PATH, DemoSession, WebPages
+from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
 from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
 from memtree_proxy.upstream.server_key import ServerKey

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from memtree import __version__
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.checkups.health_report import HealthReport
-from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.metrics import Metrics
 
 
 async def health(_: Request) -> Response:

@@ -19,9 +19,8 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports import places, recognise
+from memtree_proxy.imports import places, recognise, tasks
 from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
-from memtree_proxy.imports.formats import tasks
 from memtree_proxy.imports.recognise import ParsedFile
 
 MAX_BYTES = 64 << 20  # of one transcript

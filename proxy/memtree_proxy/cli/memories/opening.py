@@ -22,7 +22,7 @@ from memtree.memories.ports import MemoryMaintenance
 from memtree.memories.scope import Scope, checked_id
 from memtree.ports.store import KeyStore
 from memtree.tenant_names import LOCAL
-from memtree_proxy.access.agent_scope import meant_agents
+from memtree_proxy.access.request_scopes import meant_agents
 from memtree_proxy.cli.console import Progress, open_console
 from memtree_proxy.cli.keys import named_tenant
 

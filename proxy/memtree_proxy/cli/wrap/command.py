@@ -29,8 +29,8 @@ from memtree_proxy.cli.wrap import server
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, Agent, sdk
 from memtree_proxy.cli.wrap.child import run_child
 from memtree_proxy.cli.wrap.plan import Plan, Wrapping
+from memtree_proxy.server.run_folders import run_folder
 from memtree_proxy.server.state_file import ServerState
-from memtree_proxy.server.wrapped.run_folders import run_folder
 
 NO_SUCH_PROGRAM = 127  # exit status of shells
 PROGRAM = "memtree wrap"

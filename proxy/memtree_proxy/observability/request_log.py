@@ -23,8 +23,8 @@ from prometheus_client import Counter as MetricCounter
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog, RequestRow
 from memtree_proxy.observability import log
-from memtree_proxy.observability.records.background_writer import BackgroundWriter
-from memtree_proxy.observability.records.request_rows import request_row
+from memtree_proxy.observability.background_writer import BackgroundWriter
+from memtree_proxy.observability.request_rows import request_row
 from memtree_proxy.observability.request_trace import Trace
 
 logger = logging.getLogger("memtree")

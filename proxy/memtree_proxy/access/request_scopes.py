@@ -1,4 +1,5 @@
-"""Read which agents' memories a request refers to: `agentId` and `subjectId` in its query or body.
+"""Scope of a request: the tenant itself or one of its users (`x-user-id`), or the agents' memories
+that `agentId` and `subjectId` name in its query or body.
 
 agentId                 what the agent remembers without a subject
 agentId, subjectId      what it remembers of one subject
@@ -11,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from starlette.datastructures import QueryParams
+from starlette.requests import Request
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import ALL, AgentScopes
 from memtree.memories.scope import Scope, checked_id
+from memtree_proxy.access.auth import SESSION_COOKIE, Tenant
+from memtree_proxy.http.own_headers import USER_HEADER
 
 AGENT, SUBJECT = AGENT_FIELDS = ("agentId", "subjectId")
 
@@ -66,3 +70,16 @@ def single_scope(scopes: AgentScopes) -> Scope:
         name = AGENT if scopes.agent is None else SUBJECT
         raise BadRequest(f"{name} must be one name; {ALL} is for lists and searches", param=name)
     return scope
+
+
+def user_scope(request: Request, tenant: Tenant) -> Scope:
+    """Return the tenant itself, or the user within it that `x-user-id` names; raises `BadRequest`
+    for an invalid id.
+
+    A browser's cookie authenticates only its owner, so together with a valid cookie the header is
+    ignored.
+    """
+    named = request.headers.get(USER_HEADER)
+    if named is None or (tenant.keyed and request.cookies.get(SESSION_COOKIE)):
+        return Scope.of_user(tenant.id)
+    return Scope.of_user(tenant.id, checked_id(named, USER_HEADER))

@@ -19,8 +19,8 @@ from prometheus_client.registry import Collector
 
 from memtree import __version__
 from memtree.process.bounded import SizedCache
+from memtree_proxy.observability.label_series import by_label
 from memtree_proxy.observability.log import Tally
-from memtree_proxy.observability.metrics.label_series import by_label
 
 BEAT = 0.5  # seconds between two measurements of the event loop
 # Seconds. Request handlers block the loop for up to 25 ms; a tenth of a second is noticeable in

@@ -25,8 +25,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, HeadersTooLarge, MemTreeError, RequestTimeout
 from memtree_proxy.http import error_response
 from memtree_proxy.observability import log
-from memtree_proxy.server.protocol.answer_writer import AnswerWriter
-from memtree_proxy.server.protocol.hang_up import HangUp
+from memtree_proxy.server.connection import AnswerWriter, HangUp
 
 MAX_HEADERS = 200
 MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models sends any

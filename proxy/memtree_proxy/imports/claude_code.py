@@ -21,18 +21,18 @@ import msgspec
 
 from memtree.dialects.anthropic_messages.canonical import posted_message
 from memtree.errors import BadRequest
+from memtree_proxy.imports.blocks import image_part
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
     fields,
     listed,
     moment,
+    paired,
     raw_message,
     text,
     titled,
 )
-from memtree_proxy.imports.formats.blocks import image_part
-from memtree_proxy.imports.formats.pairing import paired
 
 _SENT = "api-request-blob"
 _REMARK = "<system-reminder>"  # begins a block that the program added

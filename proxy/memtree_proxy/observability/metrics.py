@@ -23,7 +23,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from memtree_proxy.observability.metrics.label_series import LabelCounts, LabelTimes, counters
+from memtree_proxy.observability.label_series import LabelCounts, LabelTimes, counters
 from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.observability.timing import UpstreamTiming
 

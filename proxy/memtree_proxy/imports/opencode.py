@@ -20,11 +20,11 @@ from memtree_proxy.imports.conversation import (
     listed,
     moment,
     objects,
+    paired,
     text,
     titled,
     tool_call,
 )
-from memtree_proxy.imports.formats.pairing import paired
 
 CLEARED = "[Old tool result content cleared]"
 INTERRUPTED = "[Tool execution was interrupted]"

@@ -19,11 +19,11 @@ from memtree_proxy.imports.conversation import (
     listed,
     moment,
     objects,
+    paired,
     text,
     titled,
     tool_call,
 )
-from memtree_proxy.imports.formats.pairing import paired
 
 _UNSEEN = frozenset(
     {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context",

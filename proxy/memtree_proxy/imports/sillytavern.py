@@ -17,11 +17,11 @@ from memtree_proxy.imports.conversation import (
     fields,
     listed,
     moment,
+    paired,
     text,
     titled,
 )
 from memtree_proxy.imports.conversation import tool_call as call
-from memtree_proxy.imports.formats.pairing import paired
 
 
 def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -> Conversation:

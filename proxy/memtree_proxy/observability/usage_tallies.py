@@ -10,12 +10,18 @@ number may count twice.
 
 Reads of a tenant take turns, so that many of them do not slow others; writing never waits for a
 reader. If a write of the tenant happens during a read, the read is repeated.
+
+Histograms of milliseconds can be summed over days and processes:
+
+>>> percentile({bucket(30.0): 3, bucket(500.0): 1}, 0.5)
+29.0
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -23,8 +29,7 @@ from weakref import WeakValueDictionary
 from memtree.context.state import State
 from memtree.days import day_of
 from memtree.ports.store import Tallies
-from memtree_proxy.observability.latency_histogram import bucket
-from memtree_proxy.observability.records.background_writer import BackgroundWriter
+from memtree_proxy.observability.background_writer import BackgroundWriter
 from memtree_proxy.observability.request_trace import Trace
 
 logger = logging.getLogger("memtree")
@@ -167,3 +172,32 @@ class UsageTallies(BackgroundWriter):
 def _merge(sums: dict[str, int], added: Mapping[str, int]) -> None:
     for name, amount in added.items():
         sums[name] = sums.get(name, 0) + amount
+
+
+# Milliseconds. Each is some 1.4 times the one before, so a percentile is off by a sixth at most.
+# Memory takes from a third of a millisecond to five minutes.
+BOUNDS = (
+    0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256, 360,
+    512, 720, 1_024, 1_440, 2_048, 2_900, 4_096, 5_800, 8_192, 11_600, 16_384, 32_768, 65_536,
+    131_072, 262_144, 524_288,
+)  # fmt: skip
+
+
+def bucket(ms: float) -> float:
+    """Return the upper bound of the bucket for `ms`, which names it."""
+    return BOUNDS[min(bisect_left(BOUNDS, ms), len(BOUNDS) - 1)]
+
+
+def percentile(counts: Mapping[float, int], share: float) -> float | None:
+    """Return the milliseconds below which this share of all values lies, assuming even distribution
+    within a bucket; None if nothing was counted. `counts`: by bound."""
+    total = sum(counts.values())
+    if total <= 0:
+        return None
+    left, lower = share * total, 0.0
+    for bound in BOUNDS:
+        here = counts.get(bound, 0)
+        if here and left <= here:
+            return round(lower + (bound - lower) * max(0.0, left) / here, 1)
+        left, lower = left - here, bound
+    return BOUNDS[-1]

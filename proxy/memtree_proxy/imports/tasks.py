@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from memtree.errors import BadRequest
+from memtree_proxy.imports import blocks
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
@@ -19,11 +20,10 @@ from memtree_proxy.imports.conversation import (
     listed,
     moment,
     objects,
+    paired,
     text,
     titled,
 )
-from memtree_proxy.imports.formats import blocks
-from memtree_proxy.imports.formats.pairing import paired
 
 HISTORY = "api_conversation_history.json"
 SHOWN = "ui_messages.json"

@@ -22,11 +22,11 @@ from memtree_proxy.imports.conversation import (
     listed,
     moment,
     objects,
+    paired,
     text,
     titled,
     tool_call,
 )
-from memtree_proxy.imports.formats.pairing import paired
 
 RESULT_CHARS = 8_000
 FILE_CHARS = 50_000
