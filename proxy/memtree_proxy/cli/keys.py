@@ -13,7 +13,7 @@ import getpass
 import secrets
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -26,7 +26,6 @@ from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access import auth
 from memtree_proxy.access.auth import KEYS_SECONDS
 from memtree_proxy.cli.foreign_text import one_line
-from memtree_proxy.cli.report import labelled
 
 _ONCE = "This is the only time the key is shown."
 
@@ -198,7 +197,7 @@ async def _kept_by(store: KeyStore, credential: str) -> str:
 async def show_tenants(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
         rows = {row.name: row for row in await store.tenants()}
-        labels = labelled(await store.list_keys())
+        labels = _labelled(await store.list_keys())
         saved = Counter[str]()
         for scope, count in await open_memories(store).memory_scopes(None):
             saved[scope.tenant] += count
@@ -243,6 +242,14 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
         + f". A server that runs notices it within {KEYS_SECONDS:g} seconds."
     )
     return 0
+
+
+def _labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
+    """Return the labels of each tenant's access keys."""
+    names: dict[str, list[str]] = {}
+    for key in keys:
+        names.setdefault(key.tenant, []).append(key.label)
+    return {tenant: ", ".join(labels) for tenant, labels in names.items()}
 
 
 def _line(name: str, row: TenantRow | None, saved: int, labels: Mapping[str, str]) -> str:

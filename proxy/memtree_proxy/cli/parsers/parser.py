@@ -56,7 +56,6 @@ def build_parser() -> CommandParser:
     serving.add_keys(commands)
     serving.add_tenants(commands)
     serving.add_requests(commands)
-    serving.add_report(commands)
     serving.add_check(commands)
     serving.add_store(commands)
     serving.add_worker(commands)

@@ -1,5 +1,5 @@
 """Parsers of the commands for servers (`serve`, `worker`, `mcp`, `wrap`, `ui`, `status`) and for a
-store (`keys`, `tenants`, `store`, `check`, `report`, `requests`, `doctor`).
+store (`keys`, `tenants`, `store`, `check`, `requests`, `doctor`).
 
 The arguments of `wrap` end where those of the wrapped program begin.
 """
@@ -241,13 +241,3 @@ def add_requests(commands: CommandGroups) -> None:
     switch(sub, "--json", "as JSON, a line for each")
     add_settings(sub, STORE)
     sub.set_defaults(run="memtree_proxy.cli.requests:run")
-
-
-def add_report(commands: CommandGroups) -> None:
-    sub = commands.add("report", "what summaries by a model cost, by tenant")
-    sub.add_argument("--days", type=int, default=30, help="how far back (default 30, UTC)")
-    whose = "the beginning of a tenant's hash, or a key's label"
-    sub.add_argument("--tenant", metavar="WHICH", help=whose)
-    switch(sub, "--json", "as JSON")
-    add_settings(sub, STORE)
-    sub.set_defaults(run="memtree_proxy.cli.report:run")

@@ -64,7 +64,6 @@ keys revoke x
 tenants list
 tenants move x y
 requests --follow --all
-report
 check
 store copy x y
 worker --burst
