@@ -30,8 +30,7 @@ from memtree.errors import BadRequest
 from memtree.settings.setting_values import INPROCESS
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
-from memtree_proxy.cli.console import open_console, styled
-from memtree_proxy.cli.history_commands import progress
+from memtree_proxy.cli.console import bar, open_console, styled
 from memtree_proxy.cli.trees import draw_path, draw_unfolded, summary_line
 from memtree_proxy.demo.session import DemoFact, session
 
@@ -90,7 +89,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
                 console.print(styled(f"Ranked by words alone: {runtime.trouble}.\n"))
             else:
                 console.print(EMBEDDING, style="dim")
-                await progress(runtime, console)
+                await bar(runtime.memory, LOCAL, console)
                 newest = await _ask(runtime, posted, first)
                 after = [await _ask(runtime, posted, fact) for fact in others]
                 _show_again(console, at_once, newest, first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from collections.abc import Sequence
@@ -24,12 +23,12 @@ from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
-from memtree.stores import open_store
 from memtree.tenant_names import LOCAL
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.cli.console import bar, open_console, styled
 from memtree_proxy.cli.foreign_text import plain, plain_json
+from memtree_proxy.cli.keys import opened
 from memtree_proxy.cli.trees import draw_all, draw_unfolded, summary_line
 from memtree_proxy.request import fields, price_table
 
@@ -47,7 +46,7 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
     async with open_runtime(own, drain=0) as runtime:
         if options.wait:
             await runtime.memory.index(CompressRequest(LOCAL, ask.messages, patience=UNHURRIED))
-            await progress(runtime, console)
+            await bar(runtime.memory, LOCAL, console)
         answer, details = await runtime.memory.compress_with_details(ask)
     if options.explain:
         draw_unfolded(console, details.explain(), ask.messages)
@@ -64,7 +63,7 @@ async def index(options: argparse.Namespace, settings: Settings) -> int:
     console = open_console()
     async with open_runtime(settings, drain=0) as runtime:
         answer = await runtime.memory.index(CompressRequest(LOCAL, messages, patience=UNHURRIED))
-        await progress(runtime, console)
+        await bar(runtime.memory, LOCAL, console)
         stats = await runtime.store.stats()
         summaries = await runtime.memory.summary_status(LOCAL)
     console.print(
@@ -86,7 +85,7 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
         known = CompressRequest(LOCAL, ask.messages, patience=UNHURRIED)
         await _print_title(runtime, (await runtime.memory.index(known)).address, console)
         if unfolds:
-            await progress(runtime, open_console(stderr=True))
+            await bar(runtime.memory, LOCAL, open_console(stderr=True))
             answer, details = await runtime.memory.compress_with_details(ask)
             draw_unfolded(console, details.explain(), ask.messages, scores=options.scores)
             console.print(summary_line(answer))
@@ -123,23 +122,15 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
 
 async def check(options: argparse.Namespace, settings: Settings) -> int:
     """Check the store and print its problems. Returns exit code 1 if there are any."""
-    store = await asyncio.to_thread(open_store, settings.store)
-    try:
+    async with opened(settings.store) as store:
         problems = await store.check()
         stats = await store.stats()
-    finally:
-        await store.close()
     for problem in problems:
         print(plain(problem))
     print(stats.schema)
     print(f"{stats.nodes} nodes, {stats.leaves} leaves, {stats.addresses} addresses, "
           f"{stats.vectors} leaves with vectors: {len(problems) or 'no'} problem(s)")  # fmt: skip
     return 1 if problems else 0
-
-
-async def progress(runtime: Runtime, console: Console) -> None:
-    """Draw a bar until all stages of the posted history are done."""
-    await bar(runtime.memory, LOCAL, console)
 
 
 def read_history(file: str) -> tuple[Message, ...]:

@@ -34,7 +34,7 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
     if options.keep_memory and not options.value:
         raise BadRequest("--keep-memory: name the credential whose memory is kept with --value")
     values = _values(options)
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         tenant = None
         if options.keep_memory:
             tenant = await _kept_by(store, values[0])
@@ -50,7 +50,7 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
 
 async def add_value(options: argparse.Namespace, settings: Settings) -> int:
     values = _values(options)
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         key = chosen(await store.list_keys(), options.key)
         await store.add_values(key.id, values, only=options.only)
     _say(f"{key.id}  {one_line(key.label)}", None if options.value else values[0])
@@ -69,7 +69,7 @@ def _say(named: str, made: str | None) -> None:
 
 
 async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         key = chosen(await store.list_keys(), options.key)
         await store.remove_value(key.id, _given(options.value))
     print(f"{key.id}  {one_line(key.label)}  {key.values - 1} value(s) left")
@@ -77,7 +77,7 @@ async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         rows = await store.list_keys()
         memories = open_memories(store)
         plans = {tenant: await memories.plan(tenant) for tenant in {row.tenant for row in rows}}
@@ -92,7 +92,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 
 async def set_plan(options: argparse.Namespace, settings: Settings) -> int:
     """Set the plan of the tenant, which all its keys share."""
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         tenant = await named_tenant(store, memories, options.key)
         await memories.set_plan(tenant, options.plan)
@@ -101,7 +101,7 @@ async def set_plan(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def revoke(options: argparse.Namespace, settings: Settings) -> int:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         rows = await store.list_keys()
         if not matching(rows, options.key):
             print(f"there is no key {one_line(options.key)}")
@@ -120,8 +120,8 @@ async def revoke(options: argparse.Namespace, settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Opened]:
-    store = await asyncio.to_thread(open_store, settings.store)
+async def opened(url: str) -> AsyncIterator[Opened]:
+    store = await asyncio.to_thread(open_store, url)
     try:
         yield store
     finally:
@@ -195,7 +195,7 @@ async def _kept_by(store: KeyStore, credential: str) -> str:
 
 
 async def show_tenants(options: argparse.Namespace, settings: Settings) -> int:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         rows = {row.name: row for row in await store.tenants()}
         labels = _labelled(await store.list_keys())
         saved = Counter[str]()
@@ -210,7 +210,7 @@ async def show_tenants(options: argparse.Namespace, settings: Settings) -> int:
 
 async def move(options: argparse.Namespace, settings: Settings) -> int:
     """Move a tenant. Raises `BadRequest` before anything is changed."""
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         source = await named_tenant(store, memories, options.source)
         target = await named_tenant(store, memories, options.target)

@@ -66,7 +66,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.wrap and not wrap_run(options.wrap):
         raise BadRequest("--wrap must be the id of a run of memtree wrap", param="wrap")
     where = RequestFilter(wrap_run=options.wrap)
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
 
         async def read() -> Shown:
             return await read_log(store, await _tenants(store, options), where, options.limit)

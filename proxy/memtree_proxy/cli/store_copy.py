@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from contextlib import AsyncExitStack
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.stores import Opened, open_store, shown_store, store_file
+from memtree.stores import shown_store, store_file
 from memtree.stores.copying import copy
 from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.keys import opened
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -21,7 +21,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     _check(options.source, options.target)
     console = open_console(stderr=True)
     async with AsyncExitStack() as stack:
-        source, target = [await _opened(url, stack) for url in (options.source, options.target)]
+        both = (options.source, options.target)
+        source, target = [await stack.enter_async_context(opened(url)) for url in both]
         total = sum((await source.counts()).values())
         columns = (TextColumn("copying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=console, transient=True) as drawn:
@@ -35,12 +36,6 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     print(f"copied {held or 'nothing'} to {shown_store(options.target)}: "
           f"{len(problems) or 'no'} problem(s)")  # fmt: skip
     return 1 if problems else 0
-
-
-async def _opened(url: str, stack: AsyncExitStack) -> Opened:
-    store = await asyncio.to_thread(open_store, url)
-    stack.push_async_callback(store.close)
-    return store
 
 
 def _check(source: str, target: str) -> None:

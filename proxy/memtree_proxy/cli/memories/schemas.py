@@ -68,7 +68,7 @@ async def remove(options: argparse.Namespace, settings: Settings) -> int:
 async def _book(
     options: argparse.Namespace, settings: Settings
 ) -> AsyncIterator[tuple[SchemaBook, str]]:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         tenant = await tenant_of(store, memories, options.tenant)
         yield SchemaBook(memories, SystemClock()), tenant
