@@ -73,15 +73,19 @@ class Actions:
         added: argparse.ArgumentParser = self._subs.add_parser(
             name, help=help_, description=f"{text[:1].upper()}{text[1:]}."
         )
-        if settings:
-            add_settings(added, settings)
-        added.set_defaults(run=f"{self._module}:{run}")
+        runs(added, f"{self._module}:{run}", settings)
         return added
 
 
 def switch(parser: Any, name: str, help_: str) -> None:
     """Add an option without a value to a parser, or to a group of its options."""
     parser.add_argument(name, action="store_true", help=help_)
+
+
+def runs(parser: argparse.ArgumentParser, run: str, settings: Sequence[str], **marks: bool) -> None:
+    """Name what a command runs, and add the settings that it takes. `marks`: `runs_on`, `wraps`."""
+    add_settings(parser, settings)
+    parser.set_defaults(run=run, **marks)
 
 
 def named_settings(*beginnings: str) -> list[str]:

@@ -12,6 +12,7 @@ from memtree_proxy.cli.parsers.arguments import (
     Actions,
     CommandGroups,
     add_settings,
+    runs,
     switch,
 )
 from memtree_proxy.imports.conversation import FORMATS
@@ -72,8 +73,7 @@ def add_delete(commands: CommandGroups) -> None:
     target.add_argument("--address", metavar="HEX", help="an address as answers name it")
     switch(target, "--all", "everything")
     switch(sub, "--dry-run", "delete nothing, tell how much")
-    add_settings(sub, STORE)
-    sub.set_defaults(run="memtree_proxy.cli.history_commands:delete")
+    runs(sub, "memtree_proxy.cli.history_commands:delete", STORE)
 
 
 def add_import(commands: CommandGroups) -> None:
@@ -100,8 +100,7 @@ def add_import(commands: CommandGroups) -> None:
     key = "the client's API key, whose memory it will be; - asks for it or reads standard input"
     sub.add_argument("--key", metavar="KEY", help=key)
     sub.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
-    add_settings(sub, [*EMBEDDED, "expiration_days"])
-    sub.set_defaults(run="memtree_proxy.cli.import_command:run")
+    runs(sub, "memtree_proxy.cli.import_command:run", [*EMBEDDED, "expiration_days"])
 
 
 def add_sessions(commands: CommandGroups) -> None:

@@ -18,8 +18,8 @@ from memtree_proxy.cli.parsers.arguments import (
     WHOSE_HELP,
     Actions,
     CommandGroups,
-    add_settings,
     named_settings,
+    runs,
     switch,
 )
 
@@ -46,8 +46,12 @@ def add_serve(commands: CommandGroups) -> None:
     )
     # `memtree wrap` starts its server with this: it ends after so many seconds without a run.
     sub.add_argument("--for-wraps", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
-    add_settings(sub, [setting.name for setting in fields(Settings)])
-    sub.set_defaults(run="memtree_proxy.server.serve:run", runs_on=True)
+    runs(
+        sub,
+        "memtree_proxy.server.serve:run",
+        [setting.name for setting in fields(Settings)],
+        runs_on=True,
+    )
 
 
 def add_ui(commands: CommandGroups) -> None:
@@ -62,8 +66,7 @@ def add_ui(commands: CommandGroups) -> None:
     sub.add_argument("--port", dest="only_port", type=int, metavar="N", help="of several servers")
     shown = "print the address instead of opening a browser"
     sub.add_argument("--print", dest="only_print", action="store_true", help=shown)
-    add_settings(sub, ["home"])
-    sub.set_defaults(run="memtree_proxy.cli.ui:run")
+    runs(sub, "memtree_proxy.cli.ui:run", ["home"])
 
 
 def add_status(commands: CommandGroups) -> None:
@@ -73,8 +76,7 @@ def add_status(commands: CommandGroups) -> None:
         usage="memtree status [--line] [--home VALUE]",
     )
     switch(sub, "--line", "one line, for the status line of an agent that `memtree wrap` started")
-    add_settings(sub, ["home"])
-    sub.set_defaults(run="memtree_proxy.cli.status:run", wraps=True)
+    runs(sub, "memtree_proxy.cli.status:run", ["home"], wraps=True)
 
 
 def add_worker(commands: CommandGroups) -> None:
@@ -90,8 +92,7 @@ def add_worker(commands: CommandGroups) -> None:
     sub.add_argument("--health-port", type=int, metavar="N", help=port)
     host = "address that this port listens on (default: the setting host)"
     sub.add_argument("--health-host", metavar="HOST", help=host)
-    add_settings(sub, named_settings(*WORKER_SETTINGS))
-    sub.set_defaults(run="memtree_proxy.server.worker:run", runs_on=True)
+    runs(sub, "memtree_proxy.server.worker:run", named_settings(*WORKER_SETTINGS), runs_on=True)
 
 
 def add_mcp(commands: CommandGroups) -> None:
@@ -102,8 +103,7 @@ def add_mcp(commands: CommandGroups) -> None:
         description="Speaks MCP on standard input and output until the input ends. A client that "
         "speaks HTTP needs no process of its own: `memtree serve` has the same tools at /mcp.",
     )
-    add_settings(sub, named_settings(*MCP_SETTINGS))
-    sub.set_defaults(run="memtree_proxy.cli.mcp:run", runs_on=True)
+    runs(sub, "memtree_proxy.cli.mcp:run", named_settings(*MCP_SETTINGS), runs_on=True)
 
 
 WRAP = "wrap"
@@ -124,8 +124,7 @@ def add_wrap(commands: CommandGroups) -> None:
     how.add_argument("--print", dest="only_print", action="store_true", help=shown)
     alias = "print a line for your shell's settings, so that AGENT alone starts it so"
     switch(how, "--alias", alias)
-    add_settings(sub, ["home"])
-    sub.set_defaults(run="memtree_proxy.cli.wrap.command:run", wraps=True)
+    runs(sub, "memtree_proxy.cli.wrap.command:run", ["home"], wraps=True)
 
 
 def split_wrapped(words: Sequence[str]) -> tuple[list[str], list[str], bool]:
@@ -219,15 +218,13 @@ def add_store(commands: CommandGroups) -> None:
 
 def add_check(commands: CommandGroups) -> None:
     sub = commands.add("check", "check the integrity of the store")
-    add_settings(sub, STORE)
-    sub.set_defaults(run="memtree_proxy.cli.history_commands:check")
+    runs(sub, "memtree_proxy.cli.history_commands:check", STORE)
 
 
 def add_doctor(commands: CommandGroups) -> None:
     sub = commands.add("doctor", "what is configured, what can be reached, what is wrong")
     switch(sub, "--settings", "show all settings as well")
-    add_settings(sub, [*EMBEDDED, "upstream"])
-    sub.set_defaults(run="memtree_proxy.cli.doctor:run")
+    runs(sub, "memtree_proxy.cli.doctor:run", [*EMBEDDED, "upstream"])
 
 
 def add_requests(commands: CommandGroups) -> None:
@@ -239,5 +236,4 @@ def add_requests(commands: CommandGroups) -> None:
     sub.add_argument("--wrap", metavar="ID", help="of one run of memtree wrap")
     sub.add_argument("--limit", type=int, default=20, help="most rows (default 20)")
     switch(sub, "--json", "as JSON, a line for each")
-    add_settings(sub, STORE)
-    sub.set_defaults(run="memtree_proxy.cli.requests:run")
+    runs(sub, "memtree_proxy.cli.requests:run", STORE)
