@@ -30,8 +30,8 @@ from memtree_proxy.cli.console import bar, open_console
 from memtree_proxy.cli.foreign_text import plain, plain_json
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
-from memtree_proxy.imports.places import AnyPlace, places
-from memtree_proxy.imports.recognise import NoConversation
+from memtree_proxy.imports.places import places
+from memtree_proxy.imports.recognise import NoConversation, SourceFile
 
 SHOWN = 5  # candidates named when a title matches several
 
@@ -40,7 +40,7 @@ SHOWN = 5  # candidates named when a title matches several
 class ImportEntry:
     """A conversation in the list, without its messages, since all messages may take gigabytes."""
 
-    place: AnyPlace
+    place: SourceFile
     conversation: Conversation
     count: int
     tokens: int
@@ -102,7 +102,7 @@ def _survey(
     return sorted(entries, key=lambda entry: entry.conversation.date, reverse=True)
 
 
-def _entry(place: AnyPlace, conversation: Conversation) -> ImportEntry:
+def _entry(place: SourceFile, conversation: Conversation) -> ImportEntry:
     messages = _messages(conversation)
     read = history.read("", messages, Volatile())
     size = read.tokens + read.system_tokens
