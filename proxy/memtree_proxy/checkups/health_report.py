@@ -27,10 +27,11 @@ OFTEN, SELDOM = 9.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class PartCheck:
-    """A check of one part, and for how many seconds its result stays valid."""
+    """A check of one part, which may have nothing to tell, and for how many seconds its result
+    stays valid."""
 
     part: str
-    find: Callable[[], Awaitable[Sequence[Finding]]]
+    find: Callable[[], Awaitable[Sequence[Finding] | Finding | None]]
     seconds: float
 
 
@@ -69,7 +70,10 @@ class RecentCheck:
     async def _looked(self) -> Sequence[Finding]:
         try:
             async with asyncio.timeout(self._patience):
-                return await self._look.find()
+                found = await self._look.find()
+            if isinstance(found, Finding):
+                return (found,)
+            return found or ()
         except TimeoutError:
             text = f"no answer within {self._patience:g} seconds"
         except MemTreeError as error:
@@ -82,47 +86,31 @@ class RecentCheck:
 def health_report(settings: Settings, runtime: Runtime, patience: float = PATIENCE) -> HealthReport:
     """Build the report of the server in this process."""
 
-    async def upstream() -> Sequence[Finding]:
-        return ((await parts.upstream(settings))[0],)
+    async def upstream() -> Finding:
+        return (await parts.upstream(settings))[0]
 
     async def messages() -> Sequence[Finding]:
         return (await parts.messages(settings))[0]
 
-    async def store() -> Sequence[Finding]:
-        return (await parts.store(runtime.store),)
-
-    async def database() -> Sequence[Finding]:
-        return present(await parts.database(settings.store))
-
-    async def disk() -> Sequence[Finding]:
-        return present(await asyncio.to_thread(surroundings.disk, settings.store))
-
-    async def embedder() -> Sequence[Finding]:
+    async def embedder() -> Finding:
         # Embedders cache vectors, so each check needs a new text.
         question = f"{parts.QUESTION} {time.time_ns()}"
-        return (await parts.embedder(settings, runtime, question),)
+        return await parts.embedder(settings, runtime, question)
 
-    async def summaries() -> Sequence[Finding]:
-        return (parts.seen_summarizer(settings, runtime),)
-
-    async def files() -> Sequence[Finding]:
-        return (surroundings.files(),)
+    async def summaries() -> Finding:
+        return parts.seen_summarizer(settings, runtime)
 
     return HealthReport(
         (
             PartCheck("upstream", upstream, SELDOM / 2),
             PartCheck("messages", messages, SELDOM / 2),
-            PartCheck("store", store, SELDOM / 2),
-            PartCheck("database", database, SELDOM),
-            PartCheck("disk", disk, OFTEN),
+            PartCheck("store", partial(parts.store, runtime.store), SELDOM / 2),
+            PartCheck("database", partial(parts.database, settings.store), SELDOM),
+            PartCheck("disk", partial(asyncio.to_thread, surroundings.disk, settings.store), OFTEN),
             PartCheck("embedder", embedder, SELDOM),
             PartCheck("summaries", summaries, OFTEN),
             PartCheck("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),
-            PartCheck("files", files, OFTEN),
+            PartCheck("files", partial(asyncio.to_thread, surroundings.files), OFTEN),
         ),
         patience=patience,
     )
-
-
-def present(finding: Finding | None) -> Sequence[Finding]:
-    return () if finding is None else (finding,)

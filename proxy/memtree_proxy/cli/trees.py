@@ -71,10 +71,10 @@ def draw_unfolded(
     others = [excerpt for excerpt in explained.excerpts if excerpt.reason != "rule"]
     count = f"{len(others):,} excerpt{'' if len(others) == 1 else 's'}, word for word"
     tree = Tree(Text(f"memory message: summaries, and {count}", "bold"), guide_style="dim")
-    _hang(console, tree, explained.nodes, others, messages, scores)
+    drawing = _Unfolded(console, messages, scores)
+    drawing.hang(tree, explained.nodes, others)
     if rules:
-        branch = tree.add(Text("standing rules, always shown", "bold"))
-        _quote(console, branch, rules, messages, scores)
+        drawing.quote(tree.add(Text("standing rules, always shown", "bold")), rules)
     console.print(tree)
 
 
@@ -141,38 +141,64 @@ def summary_line(answer: Answer) -> str:
     )
 
 
-def _hang(
-    console: Console,
-    tree: Tree,
-    nodes: Sequence[ExplainedNode],
-    excerpts: Sequence[ExplainedExcerpt],
-    messages: Sequence[Message],
-    scores: bool,
-) -> None:
-    """Add nodes at their depth, and excerpts under the narrowest of their nodes, all in order."""
-    children: dict[bytes, list[ExplainedNode | ExplainedExcerpt]] = defaultdict(list)
-    stack = [ROOT]
-    for node in nodes:
-        del stack[node.depth + 1 :]
-        children[stack[-1]].append(node)
-        stack.append(node.id)
-    known = {node.id for node in nodes}
-    for excerpt in excerpts:
-        children[next((id_ for id_ in reversed(excerpt.path) if id_ in known), ROOT)].append(
-            excerpt
-        )
-    waiting = [(tree, ROOT)]
-    while waiting:
-        branch, id_ = waiting.pop()
-        for is_node, group in groupby(
-            sorted(children[id_], key=_place), key=lambda item: isinstance(item, ExplainedNode)
-        ):
-            if is_node:
-                for node in (item for item in group if isinstance(item, ExplainedNode)):
-                    waiting.append((branch.add(_node_line(console, node)), node.id))
-            else:
-                run = [item for item in group if isinstance(item, ExplainedExcerpt)]
-                _quote(console, branch, run, messages, scores)
+@dataclass(frozen=True, slots=True)
+class _Unfolded:
+    """Draws the content of an answer to these messages."""
+
+    console: Console
+    messages: Sequence[Message]
+    scores: bool
+
+    def hang(
+        self, tree: Tree, nodes: Sequence[ExplainedNode], excerpts: Sequence[ExplainedExcerpt]
+    ) -> None:
+        """Add nodes at their depth, and excerpts under the narrowest of theirs, all in order."""
+        children: dict[bytes, list[ExplainedNode | ExplainedExcerpt]] = defaultdict(list)
+        stack = [ROOT]
+        for node in nodes:
+            del stack[node.depth + 1 :]
+            children[stack[-1]].append(node)
+            stack.append(node.id)
+        known = {node.id for node in nodes}
+        for excerpt in excerpts:
+            children[next((id_ for id_ in reversed(excerpt.path) if id_ in known), ROOT)].append(
+                excerpt
+            )
+        waiting = [(tree, ROOT)]
+        while waiting:
+            branch, id_ = waiting.pop()
+            for is_node, group in groupby(
+                sorted(children[id_], key=_place), key=lambda item: isinstance(item, ExplainedNode)
+            ):
+                if is_node:
+                    for node in (item for item in group if isinstance(item, ExplainedNode)):
+                        waiting.append((branch.add(_node_line(self.console, node)), node.id))
+                else:
+                    run = [item for item in group if isinstance(item, ExplainedExcerpt)]
+                    self.quote(branch, run)
+
+    def quote(self, branch: Tree, run: Sequence[ExplainedExcerpt]) -> None:
+        """Draw a run of excerpts: a line for each message, or for each excerpt with its scores."""
+        if self.scores:
+            for excerpt in run:
+                text = quoted_text(self.messages[excerpt.message], excerpt)
+                branch.add(self._line(excerpt.message, text, _scores(excerpt)))
+            return
+        lines = list(quoted_messages(run, self.messages))
+        shown = lines if len(lines) <= RUN else lines[: RUN - 1]
+        for quoted in shown:
+            branch.add(self._line(quoted.message, " … ".join(quoted.texts)))
+        if left := lines[len(shown) :]:
+            tokens = sum(quoted.tokens for quoted in left)
+            more = f"… and of {len(left):,} more messages up to {left[-1].message:,}"
+            branch.add(Text(f"{more}: {tokens:,} tokens", "dim"))
+
+    def _line(self, message: int, text: str, scores: str = "") -> Text:
+        line = _line(self.console)
+        line.append(f"{message:,} {plain(self.messages[message].role)}: ", "cyan")
+        line.append(f"“{one_line(text, BEGINNING)}”")
+        line.append(scores, "dim")
+        return line
 
 
 def _place(child: ExplainedNode | ExplainedExcerpt) -> tuple[int, int]:
@@ -181,42 +207,9 @@ def _place(child: ExplainedNode | ExplainedExcerpt) -> tuple[int, int]:
     return child.message, 1
 
 
-def _quote(
-    console: Console,
-    branch: Tree,
-    run: Sequence[ExplainedExcerpt],
-    messages: Sequence[Message],
-    scores: bool,
-) -> None:
-    """Draw a run of excerpts: a line for each message, or for each excerpt with its scores."""
-    if scores:
-        for excerpt in run:
-            text = quoted_text(messages[excerpt.message], excerpt)
-            branch.add(_quote_line(console, excerpt.message, messages, text, _scores(excerpt)))
-        return
-    lines = list(quoted_messages(run, messages))
-    shown = lines if len(lines) <= RUN else lines[: RUN - 1]
-    for quoted in shown:
-        branch.add(_quote_line(console, quoted.message, messages, " … ".join(quoted.texts)))
-    if left := lines[len(shown) :]:
-        tokens = sum(quoted.tokens for quoted in left)
-        line = f"… and of {len(left):,} more messages up to {left[-1].message:,}: {tokens:,} tokens"
-        branch.add(Text(line, "dim"))
-
-
 def _scores(excerpt: ExplainedExcerpt) -> str:
     scores = ", ".join(f"{name} {value:.2f}" for name, value in excerpt.scores.items())
     return f"  {excerpt.tokens} tokens, {excerpt.reason}{f': {scores}' if scores else ''}"
-
-
-def _quote_line(
-    console: Console, message: int, messages: Sequence[Message], text: str, scores: str = ""
-) -> Text:
-    line = _line(console)
-    line.append(f"{message:,} {plain(messages[message].role)}: ", "cyan")
-    line.append(f"“{one_line(text, BEGINNING)}”")
-    line.append(scores, "dim")
-    return line
 
 
 def _branch(

@@ -152,14 +152,14 @@ class Metrics:
             self._steps.observe(took, name)
         for name in seen.work.failed:
             self._counters["memtree_step_failures"].labels(name).inc()
-        if seen.rounds.overflows:
-            self._counters["memtree_overflows"].inc(seen.rounds.overflows)
-        if seen.rounds.thinking_replays:
-            self._counters["memtree_thinking_replays"].inc(seen.rounds.thinking_replays)
-        if seen.rounds.recalls:
-            self._counters["memtree_recall_rounds"].inc(seen.rounds.recalls)
-        if seen.memory.saved:
-            self._counters["memtree_injected_memories"].inc(len(seen.memory.saved))
+        for name, count in (
+            ("memtree_overflows", seen.rounds.overflows),
+            ("memtree_thinking_replays", seen.rounds.thinking_replays),
+            ("memtree_recall_rounds", seen.rounds.recalls),
+            ("memtree_injected_memories", len(seen.memory.saved)),
+        ):
+            if count:
+                self._counters[name].inc(count)
         for cause in seen.memory.degraded:
             self._counters["memtree_injections_degraded"].labels(cause).inc()
         if seen.counted:
