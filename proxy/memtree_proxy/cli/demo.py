@@ -1,7 +1,7 @@
 """`memtree demo`: ask about an old detail of a session, and show how memory finds it and what it
 costs.
 
-Only the session is prepared (`memtree_proxy.demo.session`): it is indexed in a store of its own and
+Only the session is prepared (`memtree_proxy.demo`): it is indexed in a store of its own and
 asked about at once, as a chat would do, and again when its embeddings are ready. The demo needs no
 key, no upstream and no network, and keeps nothing.
 """
@@ -32,7 +32,7 @@ from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
 from memtree_proxy.cli.console import bar, open_console, styled
 from memtree_proxy.cli.trees import draw_path, draw_unfolded, summary_line
-from memtree_proxy.demo.session import DemoFact, session
+from memtree_proxy.demo import DemoFact, session
 
 TARGET = 4_000
 SHOWN = 3  # excerpts shown with their path

@@ -33,7 +33,7 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.errors import NotFound
-from memtree_proxy.demo.session import session
+from memtree_proxy.demo import session
 from memtree_proxy.server.pages.joined_modules import joined
 
 ROOT = Path(__file__).resolve().parents[2] / "web"

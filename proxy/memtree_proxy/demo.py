@@ -17,49 +17,21 @@ from memtree.conversation.message import Message, Volatile
 
 SEED = 20_260
 MODULES = (
-    "billing",
-    "catalog",
-    "search",
-    "session",
-    "export",
-    "webhook",
-    "audit",
-    "mailer",
-    "pricing",
+    "billing", "catalog", "search", "session", "export", "webhook", "audit", "mailer", "pricing",
     "stock",
-)
+)  # fmt: skip
 NOUNS = (
-    "invoice",
-    "voucher",
-    "cart",
-    "refund",
-    "ledger",
-    "shipment",
-    "coupon",
-    "quote",
-    "payout",
+    "invoice", "voucher", "cart", "refund", "ledger", "shipment", "coupon", "quote", "payout",
     "receipt",
-)
+)  # fmt: skip
 VERBS = (
-    "merge",
-    "validate",
-    "split",
-    "cache",
-    "retry",
-    "archive",
-    "rank",
-    "import",
-    "reconcile",
+    "merge", "validate", "split", "cache", "retry", "archive", "rank", "import", "reconcile",
     "throttle",
-)
+)  # fmt: skip
 ERRORS = (
-    "KeyError",
-    "TimeoutError",
-    "ZeroDivisionError",
-    "IntegrityError",
-    "UnicodeDecodeError",
+    "KeyError", "TimeoutError", "ZeroDivisionError", "IntegrityError", "UnicodeDecodeError",
     "RecursionError",
-)
+)  # fmt: skip
 REASONS = (
     "because the queue delivers twice after a restart",
     "because the accountants close the month in UTC",
