@@ -42,6 +42,17 @@ from memtree_proxy.http.own_headers import TENANT_KEY, WALLET_HEADERS
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
+SESSION_COOKIE = "session"
+KEYS_SECONDS = 2.0  # how long a new key or a revocation may take to be effective
+MAX_CACHED = 4096
+_NO_KEY = "You did not provide an API key."
+_DOMAIN = b"memtree tenant v1\x00"
+# Separates wallets from header values: addresses are public, and a client that sends one as its
+# bearer token must not become that wallet's tenant.
+_WALLET_DOMAIN = b"memtree wallet tenant v1\x00"
+_PROVEN = "memtree_wallet"  # key in the state of a request
+Value = TypeVar("Value")
+
 
 class WalletHeaders(NamedTuple):
     address: str
@@ -90,20 +101,6 @@ def signed_paths(request: Request) -> tuple[str, ...]:
     query = request.scope["query_string"].decode("latin-1")
     query_part = f"?{query}" if query else ""
     return tuple(dict.fromkeys((plain + query_part, path + query_part, plain, path)))
-
-
-SESSION_COOKIE = "session"
-KEYS_SECONDS = 2.0  # how long a new key or a revocation may take to be effective
-MAX_CACHED = 4096
-
-_NO_KEY = "You did not provide an API key."
-_DOMAIN = b"memtree tenant v1\x00"
-# Separates wallets from header values: addresses are public, and a client that sends one as its
-# bearer token must not become that wallet's tenant.
-_WALLET_DOMAIN = b"memtree wallet tenant v1\x00"
-_PROVEN = "memtree_wallet"  # key in the state of a request
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)

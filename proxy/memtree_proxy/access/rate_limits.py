@@ -32,6 +32,10 @@ UNCOUNTED_SECONDS = 5.0  # nearly every request is answered before it counts as 
 WAIT_AGAIN_SECONDS = 10.0
 
 Result = TypeVar("Result")
+FORWARDED = "x-forwarded-for"
+MOST_HOPS = 20  # of the header that are read, from the end
+V6_PREFIX = 64  # bits that identify a customer, who owns all addresses below
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class RequestRates:
@@ -192,11 +196,6 @@ class CostlyWork:
             self._rates.charge(tenant, meter.seconds)
 
 
-FORWARDED = "x-forwarded-for"
-MOST_HOPS = 20  # of the header that are read, from the end
-V6_PREFIX = 64  # bits that identify a customer, who owns all addresses below
-
-
 class FailedKeys:
     def __init__(self, settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._rates = RequestRates(settings.failed_keys_per_minute, monotonic, "wrong keys")
@@ -223,9 +222,6 @@ class FailedKeys:
 
     def _trusts(self, address: _Address) -> bool:
         return any(address in network for network in self._proxies)
-
-
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def _hops(request: Request) -> Iterator[_Address | None]:

@@ -14,6 +14,9 @@ if sys.platform != "win32":
 
 MANY_FILES = 65_536
 FEW_FILES = 2_048  # a thousand streams
+PROC = Path("/proc")
+LISTENING = "0A"  # a socket's state in /proc/net/tcp
+MAX_PROCESSES = 20_000  # limit; with more processes the search is skipped
 
 
 def most_files() -> int | None:
@@ -34,11 +37,6 @@ def allow_many_files() -> None:
         wanted = MANY_FILES if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
         with suppress(OSError, ValueError):  # some systems allow less than they report
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-
-
-PROC = Path("/proc")
-LISTENING = "0A"  # a socket's state in /proc/net/tcp
-MAX_PROCESSES = 20_000  # limit; with more processes the search is skipped
 
 
 def port_owner(port: int, proc: Path = PROC) -> str | None:

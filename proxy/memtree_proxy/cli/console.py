@@ -12,6 +12,8 @@ from rich.text import Text
 from memtree.context.context_memory import ContextMemory
 from memtree_proxy.cli.foreign_text import plain
 
+STEP = 0.1  # seconds
+
 
 def open_console(*, stderr: bool = False) -> Console:
     """Return a console that reads no text as markup or as the name of an emoji. Without a terminal
@@ -22,9 +24,6 @@ def open_console(*, stderr: bool = False) -> Console:
 def styled(text: str, style: str = "") -> Text:
     """Return foreign text in a style of the command's own."""
     return Text(plain(text), style)
-
-
-STEP = 0.1  # seconds
 
 
 class Progress:

@@ -29,6 +29,8 @@ Fields = dict[str, Any]
 
 FORMATS = ("chatgpt", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code", "codex")
 TITLE_CHARS = 80
+NAME_CHARS = 256  # of a tool's name in a result's text: many calls may have one long name
+NO_RESULT = "[no result was recorded]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +120,6 @@ def tool_call(id_: Any, name: Any, arguments: str) -> Fields:
 def image(media_type: Any, data: Any) -> Fields:
     url = f"data:{text(media_type)};base64,{text(data)}"
     return {"type": "image_url", "image_url": {"url": url}}
-
-
-NAME_CHARS = 256  # of a tool's name in a result's text: many calls may have one long name
-NO_RESULT = "[no result was recorded]"
 
 
 def unrecorded(name: str) -> str:

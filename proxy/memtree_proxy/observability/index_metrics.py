@@ -65,6 +65,9 @@ SUMMARIES = {
         "problems",
     ),
 }
+REASONS = frozenset((*SkipReason, EXPIRED, LIMIT, UNSTORABLE, NOT_GROUNDED, NO_ANSWER))
+OUTCOMES, KINDS = ("answered", "failed", "limited"), ("input", "cached", "output")
+OTHER = "other"  # limits the label's values, whatever an extractor reports
 
 
 class IndexMetrics(Collector):
@@ -139,11 +142,6 @@ class SummaryMetrics(Collector):
             count_value=sum(totals.calls.values()),
             sum_value=totals.seconds,
         )
-
-
-REASONS = frozenset((*SkipReason, EXPIRED, LIMIT, UNSTORABLE, NOT_GROUNDED, NO_ANSWER))
-OUTCOMES, KINDS = ("answered", "failed", "limited"), ("input", "cached", "output")
-OTHER = "other"  # limits the label's values, whatever an extractor reports
 
 
 class ExtractionMetrics(Collector):

@@ -19,6 +19,9 @@ from starlette.types import Message, Receive
 
 from memtree.errors import RequestTimeout
 
+MIN_BYTES_PER_SECOND = 1_000
+CRAWL = 4  # factor for the longest pause: how long a body may arrive more slowly than that
+
 
 class AnswerWriter:
     """Writer of one connection, whose answers come one after the other. It implements the part of a
@@ -88,10 +91,6 @@ class HangUp:
         callback, self._told = self._told, None
         if callback is not None:
             callback()
-
-
-MIN_BYTES_PER_SECOND = 1_000
-CRAWL = 4  # factor for the longest pause: how long a body may arrive more slowly than that
 
 
 class Upload:

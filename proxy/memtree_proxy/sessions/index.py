@@ -50,6 +50,7 @@ CREATE TABLE sessions (
 ) WITHOUT ROWID;
 """
 Vectors = NDArray[np.int8]
+BATCH = 64  # passages embedded between two checks of the time
 
 
 class IndexedSession(NamedTuple):
@@ -221,9 +222,6 @@ def _opened(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-BATCH = 64  # passages embedded between two checks of the time
 
 
 class ReadSession(NamedTuple):

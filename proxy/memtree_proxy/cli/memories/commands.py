@@ -43,6 +43,9 @@ from memtree_proxy.wire.answer import shown as as_answer
 from memtree_proxy.wire.transfer import REPORT
 
 PAGE = 1_000
+STDIN = "-"
+LARGEST = 1 << 30  # bytes of a file, unpacked
+SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
@@ -280,11 +283,6 @@ def _wanted(options: argparse.Namespace) -> MemoryFilter | None:
     if options.all:
         return replace(EVERYTHING, deleted=options.purge)
     return None if options.ids else replace(wanted, superseded=True, expired=True)
-
-
-STDIN = "-"
-LARGEST = 1 << 30  # bytes of a file, unpacked
-SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
 
 
 async def write(options: argparse.Namespace, settings: Settings) -> int:

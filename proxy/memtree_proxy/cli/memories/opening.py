@@ -26,6 +26,10 @@ from memtree_proxy.access.request_scopes import meant_agents
 from memtree_proxy.cli.console import Progress, open_console
 from memtree_proxy.cli.keys import named_tenant
 
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is left
+MAX_STILL = 60.0  # seconds without a new vector after which the command ends
+LATER = "words alone find them until a server starts, which embeds them"
+
 
 @asynccontextmanager
 async def opened_tenant(
@@ -69,11 +73,6 @@ def scope_of(tenant: str, options: argparse.Namespace) -> Scope:
     if options.chat:
         return Scope.of_chat(tenant, checked_id(options.chat, "--chat"))
     return Scope.of_user(tenant, checked_id(options.user, "--user") if options.user else "")
-
-
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is left
-MAX_STILL = 60.0  # seconds without a new vector after which the command ends
-LATER = "words alone find them until a server starts, which embeds them"
 
 
 def pauses() -> Iterator[float]:

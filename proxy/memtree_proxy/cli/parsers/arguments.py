@@ -17,6 +17,35 @@ STORE = ("home", "store")
 EMBEDDED = (*STORE, "embedder")
 FILE_HELP = "JSON or JSONL of messages, or - for standard input"
 WHOSE_HELP = "a key (id or label), a tenant, - for a credential that is asked for"
+FEW = 10  # up to this many settings need no groups
+# A setting belongs to the group that has its name or the longest prefix of it.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "where it listens, and who may come": (
+        "host", "port", "open", "allowed_", "public_url", "ui", "metrics_key",
+        "requests_per_minute", "trusted_proxies", "failed_keys_per_minute",
+    ),
+    "the model behind it": (
+        "upstream", "anthropic_upstream", "model", "passthrough_routes", "window", "prices",
+        "input_prices", "overflow_status", "json_wait",
+    ),
+    "where data is kept, and background work": (
+        "home", "store", "queue", "worker_", "index_processes", "cache_mb", "expiration_days",
+        "sessions",
+    ),
+    "memory of long conversations": (
+        "memory", "mode", "target_tokens", "recall_tools", "volatile_tags", "preamble_tags",
+        "alternate", "keep_", "protected_tools", "max_waits", "wait_seconds",
+    ),
+    "saved memories": (
+        "memories_", "max_text_chars", "max_memories", "max_imports", "import_", "extraction_chars",
+        "deleted_days", "agent_", "strict_",
+    ),
+    "embeddings: ranking by meaning": ("embedder", "embedding_"),
+    "summaries by a model": ("summary_",),
+    "limits of requests": ("max_", "upload_seconds", "shutdown_seconds"),
+    "logs and traces": ("log_", "requests_log", "otel_"),
+}  # fmt: skip
+OTHER = "other settings"
 
 
 class CommandGroups:
@@ -124,37 +153,6 @@ def _default(setting: Field[Any]) -> str:
         value = "on" if value else "off"
     shown = setting.metadata.get("default") or ("none" if value in (None, "") else value)
     return f"default {shown}"
-
-
-FEW = 10  # up to this many settings need no groups
-# A setting belongs to the group that has its name or the longest prefix of it.
-GROUPS: dict[str, tuple[str, ...]] = {
-    "where it listens, and who may come": (
-        "host", "port", "open", "allowed_", "public_url", "ui", "metrics_key",
-        "requests_per_minute", "trusted_proxies", "failed_keys_per_minute",
-    ),
-    "the model behind it": (
-        "upstream", "anthropic_upstream", "model", "passthrough_routes", "window", "prices",
-        "input_prices", "overflow_status", "json_wait",
-    ),
-    "where data is kept, and background work": (
-        "home", "store", "queue", "worker_", "index_processes", "cache_mb", "expiration_days",
-        "sessions",
-    ),
-    "memory of long conversations": (
-        "memory", "mode", "target_tokens", "recall_tools", "volatile_tags", "preamble_tags",
-        "alternate", "keep_", "protected_tools", "max_waits", "wait_seconds",
-    ),
-    "saved memories": (
-        "memories_", "max_text_chars", "max_memories", "max_imports", "import_", "extraction_chars",
-        "deleted_days", "agent_", "strict_",
-    ),
-    "embeddings: ranking by meaning": ("embedder", "embedding_"),
-    "summaries by a model": ("summary_",),
-    "limits of requests": ("max_", "upload_seconds", "shutdown_seconds"),
-    "logs and traces": ("log_", "requests_log", "otel_"),
-}  # fmt: skip
-OTHER = "other settings"
 
 
 def grouped(settings: Sequence[Field[Any]]) -> dict[str, list[Field[Any]]]:

@@ -33,6 +33,9 @@ MCP_SETTINGS = ("home", "store", "embedder", "embedding_", "max_text_chars", "ma
                 "log_")  # fmt: skip
 WORKER_SETTINGS = ("home", "store", "queue", "embedder", "worker_", "embedding_", "summary_",
                    "cache_mb", "log_")  # fmt: skip
+WRAP = "wrap"
+_VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
+_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
 
 
 def add_serve(commands: CommandGroups) -> None:
@@ -106,9 +109,6 @@ def add_mcp(commands: CommandGroups) -> None:
     runs(sub, "memtree_proxy.cli.mcp:run", named_settings(*MCP_SETTINGS), runs_on=True)
 
 
-WRAP = "wrap"
-
-
 def add_wrap(commands: CommandGroups) -> None:
     sub = commands.add(
         WRAP,
@@ -144,10 +144,6 @@ def split_wrapped(words: Sequence[str]) -> tuple[list[str], list[str], bool]:
             break
         place += 2 if words[place] == "--home" else 1
     return list(words[:place]), list(words[place:]), False
-
-
-_VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
-_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
 
 
 def add_keys(commands: CommandGroups) -> None:
