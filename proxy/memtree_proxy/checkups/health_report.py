@@ -1,4 +1,4 @@
-"""Report problems of a running server, for callers that poll every few seconds.
+"""Report health, problems and metrics of a running server, for callers that poll every few seconds.
 
 Each part is checked at most once in `PartCheck.seconds`, by one caller at a time, and has
 `PATIENCE` to answer; callers in between get the last result. Nothing is checked without a request,
@@ -10,15 +10,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memtree import __version__
 from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree_indexer.queues import redis_queues
+from memtree_proxy.access.auth import Gate
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
+from memtree_proxy.observability.metrics import Metrics
 
 PATIENCE = 5.0  # seconds for one part
 # seconds that a result stays valid: of cheap checks, and of expensive ones
@@ -114,3 +120,34 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
         ),
         patience=patience,
     )
+
+
+async def health(_: Request) -> Response:
+    """Answer that the process runs. Checks no parts, and needs no credential."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+class HealthDetails:
+    """`GET /health/details`: the checks of `memtree doctor` for the running server."""
+
+    def __init__(self, report: HealthReport, gate: Gate) -> None:
+        self._report = report
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        findings = [asdict(finding) for finding in await self._report.findings()]
+        return JSONResponse({"version": __version__, "findings": findings})
+
+
+class MetricsPage:
+    """Answers `GET /metrics`."""
+
+    def __init__(self, metrics: Metrics, gate: Gate) -> None:
+        self._metrics = metrics
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        await self._metrics.gather()
+        return self._metrics.page(request.headers.get("accept", ""))

@@ -28,7 +28,7 @@ from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import CostlyWork, FailedKeys, RequestRates, WaitingRequests
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
-from memtree_proxy.checkups.health_report import HealthReport
+from memtree_proxy.checkups.health_report import HealthDetails, HealthReport, MetricsPage, health
 from memtree_proxy.context.compress import ContextMemoryRoutes
 from memtree_proxy.context.conversations import ConversationRoutes, StoredConversations
 from memtree_proxy.context.delete import Deletion
@@ -65,7 +65,6 @@ from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard
 from memtree_proxy.server.completion_routes import CompletionRoutes
 from memtree_proxy.server.edge import Edge, Recorders
-from memtree_proxy.server.health import HealthDetails, MetricsPage, health
 from memtree_proxy.server.leases import (
     LEASE_PATH,
     TOTALS_PATH,
