@@ -52,7 +52,7 @@ def loaded_by(statement: str) -> list[str]:
         "import memtree",
         "import memtree.config, memtree.errors",
         "import memtree.tree.btree, memtree.tree.chunking",
-        "from memtree_proxy.cli.parsers.parser import build_parser; build_parser()",
+        "from memtree_proxy.cli.main import build_parser; build_parser()",
     ],
 )
 def test_importing_loads_nothing_heavy(statement):

@@ -12,7 +12,7 @@ import yaml
 
 from memtree.config import DEFAULT_UPSTREAM
 from memtree.errors import BadRequest
-from memtree_proxy.cli.parsers.serving import split_wrapped
+from memtree_proxy.cli.parsers.servers import split_wrapped
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, sdk
 from memtree_proxy.cli.wrap.plan import Plan, Wrapping, read_json, without_option
 
