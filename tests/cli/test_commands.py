@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.cli.history.history_commands import read_history
+from memtree_proxy.cli.history_commands import read_history
 from memtree_proxy.cli.main import main
 from tests.programs.sessions import chat, coding
 from tests.wire.conversations import as_messages, as_responses, conversation

@@ -96,7 +96,6 @@ def test_keys_tenants_and_errors(folder: Path, capsys: pytest.CaptureFixture[str
     said(capsys, "keys", "create", "[bold] :100:", *HOME)
     assert "[bold] :100:" in said(capsys, "keys", "list", *HOME)
     said(capsys, "tenants", "list", *HOME)
-    said(capsys, "report", *HOME)
     said(capsys, "check", *HOME)
     said(capsys, "keys", "revoke", HOSTILE, *HOME, code=1)
     said(capsys, "compress", HOSTILE, *QUICK, code=1)

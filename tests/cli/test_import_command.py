@@ -37,7 +37,6 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("conversations.json", "--pick", "a", "--warm", "--store", "memory:"), "--store"),
         (("conversations.json", "--pick", "a", "--warm", "--key-file", "gone"), "gone"),
         (("conversations.json", "--pick", "a", "--warm", "--key", " "), "--key"),
-        (("conversations.json", "--pick", "a", "--warm", "--server", "x:1"), "--server"),
         (("-", "--warm", "--key", "-"), "--key-file"),
     ],
 )

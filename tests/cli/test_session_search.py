@@ -13,8 +13,13 @@ import pytest
 
 from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree_proxy.sessions import index, transcripts
-from memtree_proxy.sessions.search import RUNNING_SECONDS, SessionAnswer, SessionSearch
-from memtree_proxy.sessions.tool import NOTE, SessionTool
+from memtree_proxy.sessions.search import (
+    NOTE,
+    RUNNING_SECONDS,
+    SessionAnswer,
+    SessionSearch,
+    SessionTool,
+)
 from tests.fakes import HashingEmbedder
 from tests.transcripts import AGENTS, DAY, NOW, PROJECT, claude, codex, kilo, opencode, task
 

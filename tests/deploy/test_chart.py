@@ -8,7 +8,7 @@ from dataclasses import fields
 import pytest
 
 from memtree.config import Settings
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from tests.deploy.programs import DEPLOY, ask
 
 CHART = DEPLOY / "helm" / "memtree"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from tests.deploy.programs import DEPLOY, ask
 
 SECRETS = {"POSTGRES_PASSWORD": "p1", "REDIS_PASSWORD": "r1"}

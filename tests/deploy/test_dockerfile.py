@@ -10,7 +10,7 @@ import tomllib
 import pytest
 
 from memtree import __version__
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from scripts import image_rehearsal as rehearsal
 from tests.deploy.programs import DEPLOY, ROOT, program, run
 from tests.programs.server import PATIENCE, free_port

@@ -203,7 +203,7 @@ def test_counters_are_read_as_rates_and_only_they(query: str, page: Page):
 
 
 def test_every_metric_of_ours_is_on_the_dashboard(page: Page):
-    """But for those that only `memtree report` or nobody looks at all day."""
+    """But for those that nobody looks at all day."""
     text = json.dumps(DASHBOARD)
     missing = {name for name in DOCUMENTED if name.removesuffix("_total") not in text}
     assert missing <= {

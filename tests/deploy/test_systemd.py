@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from tests.deploy.programs import DEPLOY, ROOT, run
 from tests.programs.server import PATIENCE, free_port
 from tests.programs.sessions import coding

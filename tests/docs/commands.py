@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 from memtree.config import Settings
-from memtree_proxy.cli.main import main
+from memtree_proxy.cli.main import build_parser, main
 from memtree_proxy.cli.parsers.arguments import given_settings
-from memtree_proxy.cli.parsers.parser import build_parser
 from tests.docs.pages import ROOT
 from tests.programs.server import PATIENCE
 

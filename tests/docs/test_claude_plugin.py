@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtree import __version__
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from memtree_proxy.mcp.definitions import BY_NAME
 from tests.clients.dialects import driven
 from tests.clients.driven import needed

@@ -12,7 +12,7 @@ import yaml
 
 from memtree import __version__
 from memtree.config import Settings, variable
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from scripts import llms_txt
 from tests.docs.pages import ROOT
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memtree_proxy.imports.formats import (
+from memtree_proxy.imports import (
     chatgpt,
     claude_code,
     cline_cli,
@@ -15,7 +15,7 @@ from memtree_proxy.imports.formats import (
     sillytavern,
     tasks,
 )
-from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
+from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 
@@ -112,13 +112,13 @@ PIECES = {
         lambda data: cline_cli.read("a", {"messages": data}, "1"), cline_with_one_id
     ),
     "a posted file": Subject(
-        hostile.refused(lambda raw: parsed(PostedFile.of(raw), ANY_PREFIX)), str.encode
+        hostile.refused(lambda raw: parsed(posted_file(raw), ANY_PREFIX)), str.encode
     ),
     "posted lines": Subject(
-        hostile.refused(lambda raw: parsed(PostedFile.of(raw), ANY_PREFIX)), posted_lines
+        hostile.refused(lambda raw: parsed(posted_file(raw), ANY_PREFIX)), posted_lines
     ),
     "posted messages": Subject(
-        hostile.refused(lambda raw: parsed(PostedFile.of(raw), ANY_PREFIX)),
+        hostile.refused(lambda raw: parsed(posted_file(raw), ANY_PREFIX)),
         posted_messages,
     ),
     "opencode": Subject(lambda data: opencode.read("a", data, False), hostile.opencode),

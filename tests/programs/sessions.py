@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from memtree_proxy.demo.session import session
+from memtree_proxy.demo import session
 
 WORDS = (
     "river garden letter window engine market summer kitchen bridge mountain camera pocket signal "

@@ -52,7 +52,7 @@ def loaded_by(statement: str) -> list[str]:
         "import memtree",
         "import memtree.config, memtree.errors",
         "import memtree.tree.btree, memtree.tree.chunking",
-        "from memtree_proxy.cli.parsers.parser import build_parser; build_parser()",
+        "from memtree_proxy.cli.main import build_parser; build_parser()",
     ],
 )
 def test_importing_loads_nothing_heavy(statement):
@@ -68,7 +68,7 @@ def test_the_look_at_modules_sees_what_is_loaded():
     [
         pytest.param(
             "import memtree_proxy.cli.running, memtree_proxy.server.serve\n"
-            "import memtree_proxy.cli.history.history_commands",
+            "import memtree_proxy.cli.history_commands",
             marks=pytest.mark.long,
         ),
         OPENED.format(settings=""),

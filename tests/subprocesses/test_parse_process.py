@@ -19,7 +19,7 @@ from memtree.errors import BadRequest, RateLimited
 from memtree_proxy.imports import parse_process
 from memtree_proxy.imports.conversation import raw_message
 from memtree_proxy.imports.parse_process import FileReader, ParseTask, answered
-from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
+from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
 
 PLAIN = [{"role": "user", "content": f"<note>{at}</note> a {at}"} for at in range(20)]
 DATA = json.dumps(PLAIN).encode()
@@ -33,7 +33,7 @@ def sent(data: bytes, name: str = "f", wanted: PrefixQuery | None = None) -> io.
 def test_the_child_says_what_the_parent_would() -> None:
     wanted = PrefixQuery(b"a" * 32, "t", 30, Volatile(("note",), ()))
     assert ParseTask.of("f", wanted).wanted() == wanted
-    assert answered(sent(DATA, wanted=wanted)) == b"\x00" + parsed(PostedFile.of(DATA), wanted)
+    assert answered(sent(DATA, wanted=wanted)) == b"\x00" + parsed(posted_file(DATA), wanted)
     refused = answered(sent(b"PK\x03\x04", "my.zip"))
     assert refused[:1] == b"\x01"
     assert "my.zip: is a zip" in json.loads(refused[1:])["message"]

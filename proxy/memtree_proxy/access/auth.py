@@ -24,37 +24,83 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
-from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
-from memtree.memories.grants.wallet_proof import ProvenWallet
+from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable, Unauthorized
+from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof
 from memtree.ports.store import Credentials
 from memtree.process.bounded import remember
 from memtree.tenant_names import ANONYMOUS, LOCAL
-from memtree_proxy.access import wallet_access
-from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
 from memtree_proxy.access.local_user import LocalUser
-from memtree_proxy.access.rate_limits import RequestRates
-from memtree_proxy.access.wallet_access import WalletAccess
-from memtree_proxy.http.headers import TENANT_KEY
+from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
 SESSION_COOKIE = "session"
 KEYS_SECONDS = 2.0  # how long a new key or a revocation may take to be effective
 MAX_CACHED = 4096
-
 _NO_KEY = "You did not provide an API key."
 _DOMAIN = b"memtree tenant v1\x00"
 # Separates wallets from header values: addresses are public, and a client that sends one as its
 # bearer token must not become that wallet's tenant.
 _WALLET_DOMAIN = b"memtree wallet tenant v1\x00"
 _PROVEN = "memtree_wallet"  # key in the state of a request
-
 Value = TypeVar("Value")
+
+
+class WalletHeaders(NamedTuple):
+    address: str
+    timestamp: str
+    signature: str
+
+
+class WalletAccess:
+    """Checks the proof of a wallet in a request. `max_body_bytes`: most bytes of a body, which must
+    be read before the proof can be checked, because its hash is signed."""
+
+    def __init__(self, book: GrantBook, max_body_bytes: int) -> None:
+        self._book, self._limit = book, max_body_bytes
+
+    async def proven(self, request: Request, sent: WalletHeaders) -> ProvenWallet:
+        """Check a proof. Raises as `GrantBook.proven`, and `RequestTooLarge`."""
+        body = await request_body.kept(request, self._limit)
+        return await self._book.proven(
+            WalletProof(*sent, method=request.method, paths=signed_paths(request), body=body)
+        )
+
+    async def bind(self, tenant: str, wallet: ProvenWallet) -> None:
+        """Bind a wallet to the tenant. Raises as `GrantBook.prove`."""
+        await self._book.prove(tenant, wallet)
+
+
+def sent_headers(request: Request) -> WalletHeaders | None:
+    """Return the three headers of a wallet's proof, None if none of them was sent. Raises
+    `BadRequest` that names the missing one."""
+    values = [request.headers.getlist(name) for name in WALLET_HEADERS]
+    if not any(values):
+        return None
+    for name, given in zip(WALLET_HEADERS, values, strict=True):
+        if len(given) != 1:
+            problem = "is repeated" if given else "is missing: a wallet's proof has three headers"
+            raise BadRequest(f"{name} {problem}", param=name)
+    return WalletHeaders(*(given[0].strip() for given in values))
+
+
+def signed_paths(request: Request) -> tuple[str, ...]:
+    """Return the forms of a request's path that a client may have signed: as it was sent, or as its
+    SDK knows it, without our prefix; with the query, or without. The SDKs' own form is first."""
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    path = raw.partition(b"?")[0].decode("latin-1")
+    plain = request_body.without_prefix(path)
+    query = request.scope["query_string"].decode("latin-1")
+    query_part = f"?{query}" if query else ""
+    return tuple(dict.fromkeys((plain + query_part, path + query_part, plain, path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +198,7 @@ class Gate:
         Raises as `tenant` does, `BadRequest` and `Unauthorized` for an invalid proof, `Conflict` if
         the wallet belongs to another tenant, `Forbidden` if the proof does, and `RequestTooLarge`.
         """
-        sent = wallet_access.sent_headers(request) if self._wallets else None
+        sent = sent_headers(request) if self._wallets else None
         if sent is None or self._wallets is None:
             return await self.tenant(request, counted=counted)
         alone = not any(credentials(request)) and await self.keyless()

@@ -1,4 +1,4 @@
-"""Report problems of a running server, for callers that poll every few seconds.
+"""Report health, problems and metrics of a running server, for callers that poll every few seconds.
 
 Each part is checked at most once in `PartCheck.seconds`, by one caller at a time, and has
 `PATIENCE` to answer; callers in between get the last result. Nothing is checked without a request,
@@ -10,15 +10,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memtree import __version__
 from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree_indexer.queues import redis_queues
+from memtree_proxy.access.auth import Gate
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
+from memtree_proxy.observability.metrics import Metrics
 
 PATIENCE = 5.0  # seconds for one part
 # seconds that a result stays valid: of cheap checks, and of expensive ones
@@ -27,10 +33,11 @@ OFTEN, SELDOM = 9.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class PartCheck:
-    """A check of one part, and for how many seconds its result stays valid."""
+    """A check of one part, which may have nothing to tell, and for how many seconds its result
+    stays valid."""
 
     part: str
-    find: Callable[[], Awaitable[Sequence[Finding]]]
+    find: Callable[[], Awaitable[Sequence[Finding] | Finding | None]]
     seconds: float
 
 
@@ -69,7 +76,10 @@ class RecentCheck:
     async def _looked(self) -> Sequence[Finding]:
         try:
             async with asyncio.timeout(self._patience):
-                return await self._look.find()
+                found = await self._look.find()
+            if isinstance(found, Finding):
+                return (found,)
+            return found or ()
         except TimeoutError:
             text = f"no answer within {self._patience:g} seconds"
         except MemTreeError as error:
@@ -82,47 +92,62 @@ class RecentCheck:
 def health_report(settings: Settings, runtime: Runtime, patience: float = PATIENCE) -> HealthReport:
     """Build the report of the server in this process."""
 
-    async def upstream() -> Sequence[Finding]:
-        return ((await parts.upstream(settings))[0],)
+    async def upstream() -> Finding:
+        return (await parts.upstream(settings))[0]
 
     async def messages() -> Sequence[Finding]:
         return (await parts.messages(settings))[0]
 
-    async def store() -> Sequence[Finding]:
-        return (await parts.store(runtime.store),)
-
-    async def database() -> Sequence[Finding]:
-        return present(await parts.database(settings.store))
-
-    async def disk() -> Sequence[Finding]:
-        return present(await asyncio.to_thread(surroundings.disk, settings.store))
-
-    async def embedder() -> Sequence[Finding]:
+    async def embedder() -> Finding:
         # Embedders cache vectors, so each check needs a new text.
         question = f"{parts.QUESTION} {time.time_ns()}"
-        return (await parts.embedder(settings, runtime, question),)
+        return await parts.embedder(settings, runtime, question)
 
-    async def summaries() -> Sequence[Finding]:
-        return (parts.seen_summarizer(settings, runtime),)
-
-    async def files() -> Sequence[Finding]:
-        return (surroundings.files(),)
+    async def summaries() -> Finding:
+        return parts.seen_summarizer(settings, runtime)
 
     return HealthReport(
         (
             PartCheck("upstream", upstream, SELDOM / 2),
             PartCheck("messages", messages, SELDOM / 2),
-            PartCheck("store", store, SELDOM / 2),
-            PartCheck("database", database, SELDOM),
-            PartCheck("disk", disk, OFTEN),
+            PartCheck("store", partial(parts.store, runtime.store), SELDOM / 2),
+            PartCheck("database", partial(parts.database, settings.store), SELDOM),
+            PartCheck("disk", partial(asyncio.to_thread, surroundings.disk, settings.store), OFTEN),
             PartCheck("embedder", embedder, SELDOM),
             PartCheck("summaries", summaries, OFTEN),
             PartCheck("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),
-            PartCheck("files", files, OFTEN),
+            PartCheck("files", partial(asyncio.to_thread, surroundings.files), OFTEN),
         ),
         patience=patience,
     )
 
 
-def present(finding: Finding | None) -> Sequence[Finding]:
-    return () if finding is None else (finding,)
+async def health(_: Request) -> Response:
+    """Answer that the process runs. Checks no parts, and needs no credential."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+class HealthDetails:
+    """`GET /health/details`: the checks of `memtree doctor` for the running server."""
+
+    def __init__(self, report: HealthReport, gate: Gate) -> None:
+        self._report = report
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        findings = [asdict(finding) for finding in await self._report.findings()]
+        return JSONResponse({"version": __version__, "findings": findings})
+
+
+class MetricsPage:
+    """Answers `GET /metrics`."""
+
+    def __init__(self, metrics: Metrics, gate: Gate) -> None:
+        self._metrics = metrics
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        await self._metrics.gather()
+        return self._metrics.page(request.headers.get("accept", ""))

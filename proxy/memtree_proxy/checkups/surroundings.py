@@ -22,8 +22,7 @@ from memtree.errors import BadRequest, QueueUnavailable, Unavailable
 from memtree.text import tiktoken_counts, tokens
 from memtree_proxy.access.auth import is_loopback
 from memtree_proxy.checkups.finding import Finding, Level
-from memtree_proxy.checkups.open_files import FEW_FILES, most_files
-from memtree_proxy.checkups.port_owner import port_owner
+from memtree_proxy.checkups.machine import FEW_FILES, most_files, port_owner
 from memtree_proxy.observability.setup import open_tracing
 
 if TYPE_CHECKING:

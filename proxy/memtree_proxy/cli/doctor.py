@@ -22,7 +22,7 @@ from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.checkups.model_terms import memory_begins, models
-from memtree_proxy.cli.drawing.console import open_console, styled
+from memtree_proxy.cli.console import open_console, styled
 from memtree_proxy.request import context_windows
 from memtree_proxy.request.fields import CHAT_MODE, CONTEXT_MODE
 

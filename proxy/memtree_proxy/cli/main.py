@@ -7,6 +7,7 @@ therefore name commands as `module:function`, and only this file imports by name
 
 from __future__ import annotations
 
+import argparse
 import gc
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,15 +16,21 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
+from memtree import __version__
 from memtree.config import Settings
 from memtree.settings.setting_values import nearest
-from memtree_proxy.cli.drawing.foreign_text import plain
-from memtree_proxy.cli.parsers import wrapping
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.foreign_text import plain
+from memtree_proxy.cli.parsers import histories, saved, servers
+from memtree_proxy.cli.parsers.arguments import CommandGroups
+from memtree_proxy.cli.parsers.servers import WRAP, split_wrapped
 
 RUNNING = "memtree_proxy.cli.running:run"
 ABOUT_THE_PROGRAM = "-h", "--help", "--version"
 NO_COMMAND = 2  # exit code of a typing error
+HEAD = "Endless conversations for any LLM client."
+FOOT = """\
+`memtree COMMAND --help` shows a command's options. Settings come from options, then from
+variables MEMTREE_*, then from memtree.toml; `memtree serve --help` lists all of them."""
 
 
 def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambda: None) -> int:
@@ -38,8 +45,8 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
         parser.error(_no_command(typed, parser.commands))
     behind: list[str] = []
     any_program = False
-    if typed == wrapping.COMMAND:
-        words, behind, any_program = wrapping.split(words)
+    if typed == WRAP:
+        words, behind, any_program = split_wrapped(words)
     options, unknown = parser.parse_known_args(words)
     options.words, options.any_program = behind, any_program  # for `memtree wrap` alone
     if not options.command:
@@ -87,6 +94,56 @@ def uncollected() -> Iterator[None]:
 
 
 def named(place: str) -> Any:
-    """Import a module and return an object in it: `memtree_proxy.cli.store.keys:create`."""
+    """Import a module and return an object in it: `memtree_proxy.cli.keys:create`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of all commands. `commands`: their names."""
+
+    commands: Sequence[str] = ()
+
+
+def build_parser() -> CommandParser:
+    parser = CommandParser(
+        prog="memtree",
+        usage="memtree COMMAND [OPTIONS]",
+        # argparse has no groups of commands, so they are lines of the description.
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"memtree {__version__}")
+    # `runs_on`: runs until a signal, and logs meanwhile. `wraps`: starts another program.
+    parser.set_defaults(runs_on=False, wraps=False)
+    commands = CommandGroups(parser)
+    commands.begin("Begin here")
+    histories.add_demo(commands)
+    servers.add_wrap(commands)
+    servers.add_serve(commands)
+    servers.add_ui(commands)
+    servers.add_status(commands)
+    servers.add_doctor(commands)
+    commands.begin("Conversations in files")
+    histories.add_compress(commands)
+    histories.add_tree(commands)
+    histories.add_index(commands)
+    histories.add_import(commands)
+    histories.add_sessions(commands)
+    histories.add_delete(commands)
+    commands.begin("Saved memories")
+    saved.add_memories(commands)
+    saved.add_documents(commands)
+    saved.add_schemas(commands)
+    saved.add_grants(commands)
+    servers.add_mcp(commands)
+    commands.begin("For whoever runs a server")
+    servers.add_keys(commands)
+    servers.add_tenants(commands)
+    servers.add_requests(commands)
+    servers.add_check(commands)
+    servers.add_store(commands)
+    servers.add_worker(commands)
+    parser.description = "\n".join((HEAD, "", *commands.lines())).rstrip()
+    parser.epilog = FOOT
+    parser.commands = commands.names
+    return parser

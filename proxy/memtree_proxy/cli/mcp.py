@@ -20,8 +20,7 @@ from memtree_proxy.mcp.stdio_lines import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from memtree_proxy.observability import log
 from memtree_proxy.sessions import transcripts
-from memtree_proxy.sessions.search import SessionSearch
-from memtree_proxy.sessions.tool import SessionTool
+from memtree_proxy.sessions.search import SessionSearch, SessionTool
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:

@@ -24,11 +24,11 @@ from memtree.errors import BadRequest
 from memtree.ports.request_log import RequestFilter, RequestRow, RequestTotals
 from memtree.stores import Opened, open_memories
 from memtree.tenant_names import LOCAL
-from memtree_proxy.cli.drawing.console import open_console
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
-from memtree_proxy.cli.store.keys import named_tenant, opened
+from memtree_proxy.cli.console import open_console
+from memtree_proxy.cli.foreign_text import json_line, one_line
+from memtree_proxy.cli.keys import named_tenant, opened
 from memtree_proxy.context.requests import row_json
-from memtree_proxy.observability.records.request_rows import wrap_run
+from memtree_proxy.observability.request_rows import wrap_run
 
 MAX_ROWS = 10_000
 PACE = 1.0  # seconds between two reads of the store: as often as a server writes
@@ -66,7 +66,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.wrap and not wrap_run(options.wrap):
         raise BadRequest("--wrap must be the id of a run of memtree wrap", param="wrap")
     where = RequestFilter(wrap_run=options.wrap)
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
 
         async def read() -> Shown:
             return await read_log(store, await _tenants(store, options), where, options.limit)

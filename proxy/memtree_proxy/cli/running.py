@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from memtree.config import Settings
 from memtree.errors import MemTreeError
-from memtree_proxy.cli.drawing.foreign_text import plain
+from memtree_proxy.cli.foreign_text import plain
 from memtree_proxy.cli.parsers.arguments import given_settings
 from memtree_proxy.observability import log
 

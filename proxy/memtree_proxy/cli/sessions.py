@@ -21,8 +21,8 @@ from rich.text import Text
 from memtree.background.embedder import open_embedder
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
-from memtree_proxy.cli.drawing.console import open_console, styled
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
+from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.sessions import index, search, transcripts
 from memtree_proxy.sessions.search import Quotation, SessionAnswer, SessionSearch
 

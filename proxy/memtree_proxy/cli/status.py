@@ -26,7 +26,6 @@ from urllib.parse import quote, urlsplit
 from memtree.config import Settings, environment
 from memtree.settings.data_folder import STORE_FILE, data_folder
 from memtree.tenant_names import LOCAL
-from memtree_proxy.cli.token_sizes import short
 from memtree_proxy.server.state_file import known_servers
 
 ADDRESSES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
@@ -139,3 +138,14 @@ def _get(root: str | None, path: str) -> dict[str, Any] | None:
 if __name__ == "__main__":
     own = environment()
     print_line(data_folder(own.get("MEMTREE_HOME"), own, sys.platform))
+
+
+def short(tokens: float) -> str:
+    """Write a number of tokens in a few characters.
+
+    >>> short(950), short(18_200), short(2_140_000)
+    ('950', '18k', '2.1M')
+    """
+    if tokens < 1_000:
+        return f"{tokens:.0f}"
+    return f"{tokens / 1_000:.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:.1f}M"

@@ -24,8 +24,8 @@ from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log
-from memtree_proxy.observability.metrics.metrics import Metrics
-from memtree_proxy.observability.records.request_log import RequestLogWriter
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.request import delete_options, fields
 from memtree_proxy.wire.answer import LEFT_OUT, shown
 from memtree_proxy.wire.context_answers import DELETION

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memtree.days import DAY, date_of
 from memtree.ports.request_log import StateSums
-from memtree_proxy.observability.records.usage_tallies import MILLI, RAW, SAVED, SENT, STATE
+from memtree_proxy.observability.usage_tallies import MILLI, RAW, SAVED, SENT, STATE
 
 
 class DayShift(NamedTuple):

@@ -34,8 +34,8 @@ from memtree_proxy.access.event_streams import (
     last_event,
 )
 from memtree_proxy.context.conversations import MAX_ROWS, ROWS, json_answer
-from memtree_proxy.observability.records.request_log import RequestLogWriter
-from memtree_proxy.observability.records.request_rows import STATES, wrap_run
+from memtree_proxy.observability.request_log import RequestLogWriter
+from memtree_proxy.observability.request_rows import STATES, wrap_run
 from memtree_proxy.request import fields
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.request.delete_options import refuse_unknown

@@ -19,8 +19,7 @@ from memtree.ports.store import TALLY_DAYS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.context.local_days import day_shifts, local_day, moved
 from memtree_proxy.context.time_zones import IN_UTC, time_zone
-from memtree_proxy.observability.latency_histogram import percentile
-from memtree_proxy.observability.records.usage_tallies import (
+from memtree_proxy.observability.usage_tallies import (
     LATENCY,
     MICROS,
     MILLI,
@@ -31,6 +30,7 @@ from memtree_proxy.observability.records.usage_tallies import (
     STATE,
     UsageCounts,
     UsageTallies,
+    percentile,
 )
 from memtree_proxy.request import fields
 from memtree_proxy.wire.operation import KNOWN, operation

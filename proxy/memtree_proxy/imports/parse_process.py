@@ -27,7 +27,7 @@ import msgspec
 from memtree.conversation.message import Volatile
 from memtree.errors import BadRequest, RateLimited
 from memtree.process.threads import counted
-from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
+from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
 
 if sys.platform != "win32":
     import resource
@@ -107,9 +107,7 @@ class FileReader:
         for a file that takes too much memory or time, and `RateLimited` if others' files take too
         long."""
         if len(data) <= self._small:
-            return await asyncio.to_thread(
-                counted, lambda: parsed(PostedFile.of(data, name), wanted)
-            )
+            return await asyncio.to_thread(counted, lambda: parsed(posted_file(data, name), wanted))
         await self._wait()
         try:
             said, answer = await _asked(data, ParseTask.of(name, wanted))
@@ -195,6 +193,6 @@ def answered(given: IO[bytes]) -> bytes:
     size = int.from_bytes(given.read(HEAD), "big")
     task = msgspec.msgpack.decode(given.read(size), type=ParseTask)
     try:
-        return _WORKED + parsed(PostedFile.of(given.read(), task.name), task.wanted())
+        return _WORKED + parsed(posted_file(given.read(), task.name), task.wanted())
     except BadRequest as error:
         return _REFUSED + msgspec.json.encode(ParseRefusal(error.message, error.param))

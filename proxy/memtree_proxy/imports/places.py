@@ -15,15 +15,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NoReturn
 from urllib.parse import quote
 
 from memtree.errors import BadRequest
+from memtree_proxy.imports import tasks
 from memtree_proxy.imports.conversation import fields
-from memtree_proxy.imports.formats import tasks
-from memtree_proxy.imports.recognise import NoConversation, ParsedFile, parse
+from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile, parse
 
 MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB
 MAX_ENTRIES = 200_000
@@ -34,112 +33,65 @@ _SQLITE = b"SQLite format 3\x00"
 Trouble = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
-    """A file on disk. `held`: content of a file that can be read only once, such as a pipe."""
+def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
+    """Return a file on disk. `held`: content of one that can be read only once, as a pipe."""
 
-    path: Path
-    name: str
-    held: bytes | None = None
+    def load() -> ParsedFile:
+        return parse(_bytes(path, name) if held is None else held, name)
 
-    @property
-    def origin(self) -> str:
-        return str(self.path.absolute())
+    def beside(other: str) -> Any:
+        return _beside(lambda: _bytes(path.parent / other, str(path.parent / other)))
 
-    @property
-    def id(self) -> str:
-        is_task = self.path.name == tasks.HISTORY
-        return self.path.absolute().parent.name if is_task else self.title
-
-    @property
-    def title(self) -> str:
-        return self.path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
-
-    def load(self) -> ParsedFile:
-        data = _bytes(self.path, self.name) if self.held is None else self.held
-        return parse(data, self.name)
-
-    def beside(self, name: str) -> Any:
-        path = self.path.parent / name
-        return _beside(lambda: _bytes(path, str(path)))
+    id_, title = id_and_title(path.absolute())
+    return SourceFile(name, load, str(path.absolute()), id_, title, beside)
 
 
-@dataclass(frozen=True, slots=True)
-class ZipPlace:
-    """A file in a zip."""
-
-    path: Path
-    member: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.path}:{self.member}"
-
-    @property
-    def origin(self) -> str:
-        return f"{self.path.absolute()}:{self.member}"
-
-    @property
-    def id(self) -> str:
-        inner = PurePosixPath(self.member)
-        return inner.parent.name if inner.name == tasks.HISTORY else self.title
-
-    @property
-    def title(self) -> str:
-        return PurePosixPath(self.member).name.removesuffix(".jsonl").removesuffix(".json")
-
-    def load(self) -> ParsedFile:
-        return parse(self._bytes(self.member), self.name)
-
-    def beside(self, name: str) -> Any:
-        return _beside(lambda: self._bytes(str(PurePosixPath(self.member).parent / name)))
-
-    def _bytes(self, member: str) -> bytes:
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                info = archive.getinfo(member)
-                if info.flag_bits & 1:
-                    raise BadRequest(f"{self.name}: is encrypted", param=self.name)
-                with archive.open(info) as file:
-                    # The size that the zip states may be false: count bytes while unpacking.
-                    data = file.read(MAX_BYTES + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise BadRequest(f"{self.name}: the zip is broken: {error}", param=self.name) from error
-        except OSError as error:
-            _unreadable(self.name, error)
-        return _bounded(data, self.name)
+def id_and_title(path: PurePath) -> tuple[str, str]:
+    title = path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
+    return path.parent.name if path.name == tasks.HISTORY else title, title
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPlace:
-    """A session in the database of opencode or Kilo."""
+def _zip_place(path: Path, member: str) -> SourceFile:
+    """Return a file in a zip."""
+    name, inner = f"{path}:{member}", PurePosixPath(member)
+    title = inner.name.removesuffix(".jsonl").removesuffix(".json")
 
-    path: Path
-    id: str
+    def beside(other: str) -> Any:
+        return _beside(lambda: _unzipped(path, str(inner.parent / other), name))
 
-    @property
-    def name(self) -> str:
-        return f"{self.path}:{self.id}"
-
-    @property
-    def origin(self) -> str:
-        return str(self.path.absolute())
-
-    @property
-    def title(self) -> str:
-        return self.id
-
-    def load(self) -> ParsedFile:
-        return ParsedFile(_exported(self.path, self.id))
-
-    def beside(self, name: str) -> Any:
-        return None
+    return SourceFile(
+        name,
+        lambda: parse(_unzipped(path, member, name), name),
+        f"{path.absolute()}:{member}",
+        inner.parent.name if inner.name == tasks.HISTORY else title,
+        title,
+        beside,
+    )
 
 
-AnyPlace = FilePlace | ZipPlace | SessionPlace
+def _unzipped(path: Path, member: str, name: str) -> bytes:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            info = archive.getinfo(member)
+            if info.flag_bits & 1:
+                raise BadRequest(f"{name}: is encrypted", param=name)
+            with archive.open(info) as file:
+                # The size that the zip states may be false: count bytes while unpacking.
+                data = file.read(MAX_BYTES + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise BadRequest(f"{name}: the zip is broken: {error}", param=name) from error
+    except OSError as error:
+        _unreadable(name, error)
+    return _bounded(data, name)
 
 
-def places(given: str, trouble: Trouble) -> list[AnyPlace]:
+def session_place(path: Path, id_: str) -> SourceFile:
+    """Return a session in the database of opencode or Kilo."""
+    origin = str(path.absolute())
+    return SourceFile(f"{path}:{id_}", lambda: ParsedFile(_exported(path, id_)), origin, id_, id_)
+
+
+def places(given: str, trouble: Trouble) -> list[SourceFile]:
     """Return the files under a path that may hold conversations. `trouble` is called with each that
     cannot be read.
 
@@ -148,13 +100,13 @@ def places(given: str, trouble: Trouble) -> list[AnyPlace]:
     path = Path(given)
     if given == "-":
         name = "standard input"
-        return [FilePlace(path, name, _bounded(sys.stdin.buffer.read(MAX_BYTES + 1), name))]
+        return [file_place(path, name, _bounded(sys.stdin.buffer.read(MAX_BYTES + 1), name))]
     try:
         mode = path.stat().st_mode
         if not stat.S_ISDIR(mode):
             if stat.S_ISREG(mode):
                 return _of_file(path)
-            return [FilePlace(path, given, _bytes(path, given))]
+            return [file_place(path, given, _bytes(path, given))]
         os.scandir(path).close()
     except OSError as error:
         _unreadable(given, error)
@@ -164,7 +116,7 @@ def places(given: str, trouble: Trouble) -> list[AnyPlace]:
     return all_places
 
 
-def _tried(path: Path, trouble: Trouble) -> list[AnyPlace]:
+def _tried(path: Path, trouble: Trouble) -> list[SourceFile]:
     try:
         return _of_file(path)
     except NoConversation:
@@ -176,17 +128,17 @@ def _tried(path: Path, trouble: Trouble) -> list[AnyPlace]:
     return []
 
 
-def _of_file(path: Path) -> list[AnyPlace]:
+def _of_file(path: Path) -> list[SourceFile]:
     with path.open("rb") as file:
         head = file.read(16)
     if head == _SQLITE:
-        return [SessionPlace(path, id_) for id_ in _sessions(path)]
+        return [session_place(path, id_) for id_ in _sessions(path)]
     if head[:4] == b"PK\x03\x04":
         return _of_zip(path)
-    return [FilePlace(path, str(path))]
+    return [file_place(path, str(path))]
 
 
-def _of_zip(path: Path) -> list[AnyPlace]:
+def _of_zip(path: Path) -> list[SourceFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -197,7 +149,7 @@ def _of_zip(path: Path) -> list[AnyPlace]:
         raise BadRequest(f"{path}: no conversations in this zip", param=str(path))
     if len(held) > MAX_ENTRIES:
         raise BadRequest(f"{path}: holds more than {MAX_ENTRIES:,} files", param=str(path))
-    return [ZipPlace(path, name) for name in held]
+    return [_zip_place(path, name) for name in held]
 
 
 def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:

@@ -22,7 +22,7 @@ from memtree.errors import BadRequest
 from memtree.wire import json_body
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import FORMATS, Conversation, raw_message, titled
-from memtree_proxy.imports.recognise import NoConversation, ParsedFile
+from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile
 
 NAME = "the file"
 MESSAGES = "messages"  # format name of a file that is already a list of messages
@@ -39,39 +39,15 @@ _SIGNATURES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class PostedFile:
-    """A `SourceFile` that is not on disk. `name`: as its owner calls it."""
-
-    loaded: ParsedFile
-    name: str = NAME
-
-    @classmethod
-    def of(cls, data: bytes, name: str = NAME) -> PostedFile:
-        """Parse a posted file. Raises `BadRequest` naming the kind of file, or the place where its
-        JSON is invalid."""
-        for signature, what in _SIGNATURES.items():
-            if data.startswith(signature):
-                raise BadRequest(f"{name}: is {what}", param=name)
-        return cls(recognise.parse(data, name), name)
-
-    @property
-    def origin(self) -> str:
-        return self.name
-
-    @property
-    def id(self) -> str:
-        return self.title
-
-    @property
-    def title(self) -> str:
-        return self.name.removesuffix(".jsonl").removesuffix(".json")
-
-    def load(self) -> ParsedFile:
-        return self.loaded
-
-    def beside(self, name: str) -> Any:
-        return None
+def posted_file(data: bytes, name: str = NAME) -> SourceFile:
+    """Parse a posted file; `name`: as its owner calls it. Raises `BadRequest` naming the kind of
+    file, or the place where its JSON is invalid."""
+    for signature, what in _SIGNATURES.items():
+        if data.startswith(signature):
+            raise BadRequest(f"{name}: is {what}", param=name)
+    loaded = recognise.parse(data, name)
+    title = name.removesuffix(".jsonl").removesuffix(".json")
+    return SourceFile(name, lambda: loaded, name, title, title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +62,7 @@ class PrefixQuery:
     volatile: Volatile = field(default_factory=Volatile)
 
 
-def parsed(file: PostedFile, wanted: PrefixQuery) -> bytes:
+def parsed(file: SourceFile, wanted: PrefixQuery) -> bytes:
     """Return JSON: {"conversations": [{"title", "messages", "format", "belongs"}]}.
 
     Raises `BadRequest` that describes the file, and names the line where there is one.
@@ -100,8 +76,8 @@ def parsed(file: PostedFile, wanted: PrefixQuery) -> bytes:
     return msgspec.json.encode({"conversations": shown})
 
 
-def _conversations(file: PostedFile) -> Sequence[Conversation]:
-    plain = request_messages(file.loaded) or plain_messages(file.loaded)
+def _conversations(file: SourceFile) -> Sequence[Conversation]:
+    plain = request_messages(file.load()) or plain_messages(file.load())
     if plain is not None:
         return [Conversation(MESSAGES, "", titled("", plain), "", tuple(plain))] if plain else []
     try:
@@ -109,7 +85,7 @@ def _conversations(file: PostedFile) -> Sequence[Conversation]:
     except NoConversation as error:
         known = ", ".join((MESSAGES, *FORMATS))
         raise BadRequest(
-            f"{file.name}: {_what(file.loaded)}, and not a conversation of a program that is known "
+            f"{file.name}: {_what(file.load())}, and not a conversation of a program that is known "
             f"({known})",
             param=file.name,
         ) from error

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
-from memtree_proxy.imports.formats import (
+from memtree_proxy.imports import (
     chatgpt,
     claude_code,
     cline_cli,
@@ -20,34 +19,13 @@ from memtree_proxy.imports.formats import (
     sillytavern,
     tasks,
 )
+from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
 
 _MARK = b"\xef\xbb\xbf"
 KILO_BASE = "kilo.db"
 _TASKS = ("cline", "roo", "kilo")
 BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
 _CLAUDE_KINDS = frozenset({"user", "assistant", "system"})
-
-
-class SourceFile(Protocol):
-    """A file on disk, in a zip or in a request. `name`: as shown to people. `origin`: its full
-    path. `id`: id of its conversation if the file names none. `title`: its name without folder and
-    ending."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def origin(self) -> str: ...
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-
-    def load(self) -> ParsedFile:
-        """Parse the file. Raises `BadRequest` naming the file, and the line where there is one."""
-
-    def beside(self, name: str) -> Any:
-        """Return the parsed JSON file of this name in the same folder, None if it cannot be
-        read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +35,22 @@ class ParsedFile:
 
     value: Any
     lines: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file on disk, in a zip or in a request. `name`: as shown to people. `load`: parses it, and
+    raises `BadRequest` that names the file, and the line where there is one. `origin`: its full
+    path. `id`: id of its conversation if the file names none. `title`: its name without folder and
+    ending. `beside`: returns the parsed JSON file of a name in the same folder, None if it cannot
+    be read."""
+
+    name: str
+    load: Callable[[], ParsedFile]
+    origin: str
+    id: str
+    title: str
+    beside: Callable[[str], Any] = lambda _: None
 
 
 class NoConversation(BadRequest):

@@ -19,8 +19,7 @@ from starlette.responses import Response
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
 from memtree.memories.scope import Scope, ScopeKind
-from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 

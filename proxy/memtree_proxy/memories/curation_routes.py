@@ -19,12 +19,6 @@ from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.wire.json_body import Body
-from memtree_proxy.access.agent_scope import (
-    AGENT_FIELDS,
-    agent_scopes,
-    queried_agents,
-    single_scope,
-)
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.event_streams import (
     LAST_EVENT_HEADER,
@@ -32,7 +26,13 @@ from memtree_proxy.access.event_streams import (
     EventStreams,
     last_event,
 )
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import (
+    AGENT_FIELDS,
+    agent_scopes,
+    queried_agents,
+    single_scope,
+    user_scope,
+)
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted

@@ -14,10 +14,14 @@ from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
-from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents, single_scope
 from memtree_proxy.access.auth import Gate, Tenant
 from memtree_proxy.access.rate_limits import CostlyWork
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import (
+    AGENT_FIELDS,
+    queried_agents,
+    single_scope,
+    user_scope,
+)
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import delete_options

@@ -17,9 +17,9 @@ from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import importing
 from memtree_indexer.queues import redis_queues
+from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.log import counting
-from memtree_proxy.observability.metrics.index_metrics import IndexMetrics
-from memtree_proxy.observability.metrics.process_metrics import LoopLag, ProcessMetrics
+from memtree_proxy.observability.process_metrics import LoopLag, ProcessMetrics
 from memtree_proxy.observability.timing import Spans
 
 if TYPE_CHECKING:

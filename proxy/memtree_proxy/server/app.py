@@ -21,16 +21,14 @@ from memtree.context.sent_requests import SentRequests
 from memtree.ports.request_log import RequestLog
 from memtree.ports.store import Credentials, Tallies
 from memtree.process.bounded import SizedCache
-from memtree_proxy.access.auth import Gate, is_loopback
+from memtree_proxy.access.auth import Gate, WalletAccess, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.event_streams import EVENT_PACE, EventPace, EventStreams
-from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.local_user import LocalUser
-from memtree_proxy.access.rate_limits import CostlyWork, RequestRates, WaitingRequests
-from memtree_proxy.access.wallet_access import WalletAccess
+from memtree_proxy.access.rate_limits import CostlyWork, FailedKeys, RequestRates, WaitingRequests
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
-from memtree_proxy.checkups.health_report import HealthReport
+from memtree_proxy.checkups.health_report import HealthDetails, HealthReport, MetricsPage, health
 from memtree_proxy.context.compress import ContextMemoryRoutes
 from memtree_proxy.context.conversations import ConversationRoutes, StoredConversations
 from memtree_proxy.context.delete import Deletion
@@ -56,33 +54,29 @@ from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.memories.user.groups import GroupRoutes
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 from memtree_proxy.memories.user.settings import SettingsRoutes
-from memtree_proxy.observability.metrics.extraction_metrics import ExtractionMetrics
-from memtree_proxy.observability.metrics.index_metrics import SummaryMetrics
-from memtree_proxy.observability.metrics.metrics import Metrics
-from memtree_proxy.observability.metrics.process_metrics import CacheMetrics
-from memtree_proxy.observability.records.request_log import PACE as PACE_OF_LOG
-from memtree_proxy.observability.records.request_log import RequestLogWriter
-from memtree_proxy.observability.records.usage_tallies import UsageTallies
+from memtree_proxy.observability.index_metrics import ExtractionMetrics, SummaryMetrics
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.process_metrics import CacheMetrics
+from memtree_proxy.observability.request_log import PACE as PACE_OF_LOG
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.timing import Spans
+from memtree_proxy.observability.usage_tallies import UsageTallies
 from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard
 from memtree_proxy.server.completion_routes import CompletionRoutes
 from memtree_proxy.server.edge import Edge, Recorders
-from memtree_proxy.server.health import HealthDetails, MetricsPage, health
-from memtree_proxy.server.pages.demo_session import PATH as DEMO_PATH
-from memtree_proxy.server.pages.demo_session import DemoSession
-from memtree_proxy.server.pages.home_page import DocumentPage, HomePage, HomeRoute, show_map
-from memtree_proxy.server.pages.page_session import PATH as SESSION_PATH
-from memtree_proxy.server.pages.page_session import PageSession
-from memtree_proxy.server.pages.web_pages import WebPages
-from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
-from memtree_proxy.server.wrapped.leases import (
+from memtree_proxy.server.leases import (
     LEASE_PATH,
     TOTALS_PATH,
     Leases,
     WrappedPaths,
     closed_path,
 )
+from memtree_proxy.server.pages.home_page import DocumentPage, HomePage, HomeRoute, show_map
+from memtree_proxy.server.pages.page_session import PATH as SESSION_PATH
+from memtree_proxy.server.pages.page_session import PageSession
+from memtree_proxy.server.pages.web_pages import DEMO_PATH, DemoSession, WebPages
+from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
 from memtree_proxy.upstream.passthrough import Passthrough
 from memtree_proxy.upstream.server_key import OwnObjects, ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
@@ -122,31 +116,28 @@ class _Shared:
     """Parts that several routes use, or a route and the middleware around all routes."""
 
     gate: Gate
+    chat: CompletionServices
     plain: MemoryRequests
     costly: MemoryRequests
     work: CostlyWork
-    waits: WaitingRequests
     streams: EventStreams
     metrics: Metrics
     requests: RequestLogWriter
     usage: UsageTallies
-    sent: SentRequests
-    bodies: KnownBodies
-    server_key: ServerKey
     policy: BrowserPolicy
     mcp: McpRoute
 
 
 def create_app(services: Services) -> Starlette:
     shared = _shared(services)
-    completions = _completions(services, shared)
-    caches = {**services.caches, **completions.caches, "known_bodies": shared.bodies}
+    completions = CompletionRoutes(shared.chat)
+    caches = {**services.caches, **completions.caches, "known_bodies": shared.chat.bodies}
     for collector in _collectors(services, shared, caches):
         shared.metrics.show_also(collector)
     routes = _routes(services, shared, completions)
     middleware = _middleware(services, shared, completions, routes)
     app = App(lifespan=_lifespan, routes=routes, middleware=middleware)
-    state, key = app.state, shared.server_key
+    state, key = app.state, shared.chat.server_key
     state.usage, state.requests = shared.usage, shared.requests
     state.mcp, state.objects, state.streams = shared.mcp, key.objects, shared.streams
     app.router.redirect_slashes = False
@@ -166,47 +157,39 @@ def _shared(services: Services) -> _Shared:
         local=services.local,
     )
     work = CostlyWork(settings.max_imports, settings.import_seconds)
-    metrics, sent = Metrics(), SentRequests(services.requests)
+    sent = SentRequests(services.requests)
     services.memory.on_deletion(sent.forget)
+    chat = CompletionServices(
+        memory=services.memory,
+        memories=uses,
+        gate=gate,
+        upstreams=services.upstreams,
+        settings=settings,
+        waits=WaitingRequests(settings.max_waits),
+        pace=services.pace,
+        bodies=KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies),
+        server_key=ServerKey(settings, OwnObjects(uses.objects)),
+        sent=sent,
+    )
     return _Shared(
         gate=gate,
+        chat=chat,
         plain=MemoryRequests(gate, settings),
         costly=MemoryRequests(gate, settings, work),
         work=work,
-        waits=WaitingRequests(settings.max_waits),
         streams=EventStreams(services.event_pace),
-        metrics=metrics,
+        metrics=Metrics(),
         requests=RequestLogWriter(services.requests, pace=services.log_pace),
         usage=UsageTallies(services.tallies),
-        sent=sent,
-        bodies=KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies),
-        server_key=ServerKey(settings, OwnObjects(uses.objects)),
         policy=BrowserPolicy.of(settings),
         mcp=McpRoute(uses.book, StoredConversations(services.memory), gate, settings),
-    )
-
-
-def _completions(services: Services, shared: _Shared) -> CompletionRoutes:
-    return CompletionRoutes(
-        CompletionServices(
-            memory=services.memory,
-            memories=services.memory_services,
-            gate=shared.gate,
-            upstreams=services.upstreams,
-            settings=services.settings,
-            waits=shared.waits,
-            pace=services.pace,
-            bodies=shared.bodies,
-            server_key=shared.server_key,
-            sent=shared.sent,
-        )
     )
 
 
 def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) -> list[Route]:
     """Return all routes; the first that matches a path handles it."""
     settings, gate, mcp = services.settings, shared.gate, shared.mcp
-    passthrough = Passthrough(gate, services.upstreams, shared.policy, shared.server_key)
+    passthrough = Passthrough(gate, services.upstreams, shared.policy, shared.chat.server_key)
     return [
         *completions.routes(),
         *_context_memory(services, shared),
@@ -239,7 +222,7 @@ def _middleware(
             recorders=Recorders(
                 shared.metrics,
                 (shared.requests, shared.usage, *leases),
-                shared.sent,
+                shared.chat.sent,
                 services.spans,
             ),
             upload_seconds=services.settings.upload_seconds,
@@ -251,8 +234,8 @@ def _middleware(
 
 def _context_memory(services: Services, shared: _Shared) -> list[Route]:
     memory, settings, gate = services.memory, services.settings, shared.gate
-    requests, waits = shared.requests, shared.waits
-    context = ContextMemoryRoutes(memory, gate, waits, settings, shared.bodies, shared.sent)
+    requests, chat = shared.requests, shared.chat
+    context = ContextMemoryRoutes(memory, gate, chat.waits, settings, chat.bodies, chat.sent)
     deletion = Deletion(memory, gate, shared.metrics, settings, requests)
     return [
         *own("/context_memory", context.compress, "POST"),
@@ -260,7 +243,7 @@ def _context_memory(services: Services, shared: _Shared) -> list[Route]:
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
-        *described(ParseRoute(gate, waits, settings, shared.work)),
+        *described(ParseRoute(gate, chat.waits, settings, shared.work)),
         *described(UsageRoute(shared.usage, memory, gate, services.requests)),
         *described(ConversationRoutes(memory, gate)),
         *family("/requests", RequestRoutes(requests, memory, gate, shared.streams)),
@@ -317,7 +300,7 @@ def _collectors(
     help_ = "Requests that wait for their tree to be built."
     waiting = Gauge("memtree_requests_waiting", help_, registry=None)
     # The step `wait` shows how many did, and for how long.
-    waiting.set_function(lambda: shared.waits.all)
+    waiting.set_function(lambda: shared.chat.waits.all)
     return [
         *([SummaryMetrics(services.summaries)] if services.summaries else []),
         ExtractionMetrics(services.memory_services.extracting),

@@ -26,10 +26,9 @@ from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability import log, request_trace
-from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.timing import Spans
-from memtree_proxy.server.protocol.hang_up import HangUp
-from memtree_proxy.server.protocol.upload_timeout import Upload
+from memtree_proxy.server.connection import HangUp, Upload
 
 
 class RequestSink(Protocol):

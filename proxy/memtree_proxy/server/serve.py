@@ -7,10 +7,10 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
-from typing import cast
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -27,15 +27,15 @@ from memtree_proxy.access.auth import is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.local_user import LocalUser, new_secret
 from memtree_proxy.checkups.health_report import health_report
-from memtree_proxy.checkups.open_files import allow_many_files
+from memtree_proxy.checkups.machine import allow_many_files
 from memtree_proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
 from memtree_proxy.server.app import Services, create_app
 from memtree_proxy.server.garbage import collect_at_rest, short_collections
+from memtree_proxy.server.http_protocol import GuardedProtocol, guarded
+from memtree_proxy.server.leases import Leases
 from memtree_proxy.server.listener import accept_backlog, bound, listen, shown_address
-from memtree_proxy.server.protocol.http_protocol import GuardedProtocol, guarded
+from memtree_proxy.server.run_folders import sweep
 from memtree_proxy.server.state_file import state_file
-from memtree_proxy.server.wrapped.leases import Leases
-from memtree_proxy.server.wrapped.run_folders import sweep
 from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the client must be
@@ -83,8 +83,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
                     announce(settings, runtime, port, waits)
                     with state_file(settings, port, secret, for_wraps=leases is not None):
                         async with (
-                            loading_behind(runtime),
-                            ended_unused(server, runtime, leases, idle),
+                            beside(load_behind(runtime)),
+                            beside(end_unused(server, runtime, leases, idle)),
                         ):
                             await server.serve(sockets)
     return 0
@@ -100,25 +100,26 @@ async def compile_phrases() -> None:
 
 
 @asynccontextmanager
-async def loading_behind(runtime: Runtime) -> AsyncIterator[None]:
-    """Load what the first requests need while the server answers already. The first history of a
-    new server is often a long one: a child process is started for it soon after start-up, and ended
-    a minute later if none came."""
-
-    async def load() -> None:
-        await asyncio.sleep(LISTENS_AFTER_SECONDS)
-        await runtime.load()
-        await asyncio.sleep(WARM_AFTER_SECONDS)
-        if runtime.builder:
-            runtime.builder.warm()
-            await compile_phrases()
-
-    loading = asyncio.create_task(load())
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do this work while the block runs."""
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
-        loading.cancel()
-        await asyncio.gather(loading, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def load_behind(runtime: Runtime) -> None:
+    """Load what the first requests need while the server answers already. The first history of a
+    new server is often a long one: a child process is started for it soon after start-up, and ended
+    a minute later if none came."""
+    await asyncio.sleep(LISTENS_AFTER_SECONDS)
+    await runtime.load()
+    await asyncio.sleep(WARM_AFTER_SECONDS)
+    if runtime.builder:
+        runtime.builder.warm()
+        await compile_phrases()
 
 
 def sweeping(settings: Settings) -> Callable[[], None]:
@@ -130,30 +131,20 @@ def sweeping(settings: Settings) -> Callable[[], None]:
     return soon
 
 
-@asynccontextmanager
-async def ended_unused(
+async def end_unused(
     server: Server, runtime: Runtime, leases: Leases | None, idle: float | None
-) -> AsyncIterator[None]:
+) -> None:
     """End a server for `memtree wrap` that has had no run for `idle` seconds, once its work is
     done."""
-
-    async def end() -> None:
-        if leases is None or idle is None:
-            return
-        while True:
-            await leases.unused(idle)
-            await runtime.worked_off()
-            if not leases.in_use and not server.requests()[1]:
-                break
-            await asyncio.sleep(LISTENS_AFTER_SECONDS)
-        server.handle_exit(signal.SIGTERM, None)
-
-    ending = asyncio.create_task(end())
-    try:
-        yield
-    finally:
-        ending.cancel()
-        await asyncio.gather(ending, return_exceptions=True)
+    if leases is None or idle is None:
+        return
+    while True:
+        await leases.unused(idle)
+        await runtime.worked_off()
+        if not leases.in_use and not server.requests()[1]:
+            break
+        await asyncio.sleep(LISTENS_AFTER_SECONDS)
+    server.handle_exit(signal.SIGTERM, None)
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:

@@ -35,9 +35,9 @@ from memtree.errors import BadRequest, importing
 from memtree.settings.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.queues import IN_REDIS, refuse_own_memory
+from memtree_proxy.observability.index_metrics import IndexMetrics, SummaryMetrics
 from memtree_proxy.observability.log import Tally, counting
-from memtree_proxy.observability.metrics.index_metrics import IndexMetrics, SummaryMetrics
-from memtree_proxy.observability.metrics.process_metrics import ProcessMetrics
+from memtree_proxy.observability.process_metrics import ProcessMetrics
 from memtree_proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:

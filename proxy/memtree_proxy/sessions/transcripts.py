@@ -19,10 +19,9 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports import places, recognise
+from memtree_proxy.imports import places, recognise, tasks
 from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
-from memtree_proxy.imports.formats import tasks
-from memtree_proxy.imports.recognise import ParsedFile
+from memtree_proxy.imports.recognise import ParsedFile, SourceFile
 
 MAX_BYTES = 64 << 20  # of one transcript
 # A bracket of JSON means an object or a list, some 200 bytes in memory: a file consisting of
@@ -69,36 +68,6 @@ class ReadTranscript:
 
     conversation: Conversation
     project: str
-
-
-@dataclass(frozen=True, slots=True)
-class _LoadedFile:
-    """A `SourceFile` that was read."""
-
-    path: Path
-    parsed: ParsedFile
-
-    @property
-    def name(self) -> str:
-        return str(self.path)
-
-    origin = name
-
-    @property
-    def title(self) -> str:
-        return places.FilePlace(self.path, "").title
-
-    @property
-    def id(self) -> str:
-        return places.FilePlace(self.path, "").id
-
-    def load(self) -> ParsedFile:
-        return self.parsed
-
-    def beside(self, name: str) -> Any:
-        with suppress(BadRequest):
-            return _parsed(self.path.parent / name).value
-        return None
 
 
 def folders(env: Mapping[str, str]) -> list[TranscriptFolder]:
@@ -197,13 +166,26 @@ def read(transcript: Transcript) -> ReadTranscript | None:
         size = "SELECT total(length(data)) FROM part WHERE session_id = ?"
         if places.rows(transcript.path, size, transcript.session)[0][0] > MAX_BYTES:
             raise BadRequest(f"{transcript.path}: a session of it is larger than 64 MB")
-        place: Any = places.SessionPlace(transcript.path, transcript.session)
+        place = places.session_place(transcript.path, transcript.session)
         project = transcript.project
     else:
-        place = _LoadedFile(transcript.path, _parsed(transcript.path))
-        project = _project(place)
+        place = _loaded(transcript.path)
+        project = _project(place, transcript.path)
     conversation = next(recognise.conversations(place, transcript.agent, whole=True), None)
     return None if conversation is None else ReadTranscript(conversation, project)
+
+
+def _loaded(path: Path) -> SourceFile:
+    """Read a file. Raises as `read`."""
+    parsed = _parsed(path)
+
+    def beside(name: str) -> Any:
+        with suppress(BadRequest):
+            return _parsed(path.parent / name).value
+        return None
+
+    id_, title = places.id_and_title(path.absolute())
+    return SourceFile(str(path), lambda: parsed, str(path), id_, title, beside)
 
 
 def _parsed(path: Path) -> ParsedFile:
@@ -237,15 +219,16 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _project(place: _LoadedFile) -> str:
+def _project(place: SourceFile, path: Path) -> str:
     """Return the agent's folder that a file names: in its first lines, beside it, or in its first
     message."""
-    value = place.parsed.value
-    if place.parsed.lines:
+    parsed = place.load()
+    value = parsed.value
+    if parsed.lines:
         named = (text(each.get("cwd")) or text(fields(each.get("payload")).get("cwd"))
                  for each in value)  # fmt: skip
         return next(filter(None, named), "")
-    if place.path.name == tasks.HISTORY:
+    if path.name == tasks.HISTORY:
         match = WORKING_FOLDER.search(_beginning(value))
         return match[1] if match else ""
     manifest = fields(place.beside(f"{place.title}.json"))

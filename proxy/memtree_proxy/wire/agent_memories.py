@@ -30,7 +30,7 @@ from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.memory import UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.scope import Scope, checked_id
-from memtree_proxy.access.agent_scope import AGENT, SUBJECT, single_scope
+from memtree_proxy.access.request_scopes import AGENT, SUBJECT, single_scope
 from memtree_proxy.request import delete_options
 from memtree_proxy.wire.json_schema import NULL, STRING, Json, array, described, when_given
 from memtree_proxy.wire.shape import (

@@ -21,7 +21,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import ScopeKind
 from memtree.memories.search.hits import MemoryHit
-from memtree_proxy.access.agent_scope import AGENT, SUBJECT
+from memtree_proxy.access.request_scopes import AGENT, SUBJECT
 from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_answers import (
     CONFIDENCE,

@@ -11,7 +11,7 @@ from memtree.context.state import Reason
 from memtree.digests.conversation_title import LONGEST
 from memtree.memories.fields.times import shown as shown_time
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow, RequestTotals
-from memtree_proxy.observability.records.request_rows import DIALECTS, ERROR_TYPES, REASONS, STATES
+from memtree_proxy.observability.request_rows import DIALECTS, ERROR_TYPES, REASONS, STATES
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.wire.answer import Answer, Shown, rows_of, same, schema_of_answer, shown
 from memtree_proxy.wire.json_schema import COUNT, NULL, STRING, Json, either

@@ -25,7 +25,7 @@ from memtree.memories.memory import (
 )
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.wire.json_body import Body
-from memtree_proxy.access.agent_scope import AGENT_FIELDS
+from memtree_proxy.access.request_scopes import AGENT_FIELDS
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire.agent_memories import A_MANY

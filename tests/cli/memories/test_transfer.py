@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtree_proxy.cli.main import main
-from memtree_proxy.cli.memories.transfer import SHOWN
+from memtree_proxy.cli.memories.commands import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 # Memories that were deleted before `rc1_export.jsonl` was written: with a reason, without one, and

@@ -13,8 +13,7 @@ from memtree.errors import Unauthorized
 from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.stores import RamStore, open_memories
-from memtree_proxy.access.auth import Gate, tenant_id, wallet_tenant
-from memtree_proxy.access.wallet_access import WalletAccess
+from memtree_proxy.access.auth import Gate, WalletAccess, tenant_id, wallet_tenant
 from memtree_proxy.http.headers import WALLET_HEADERS
 from memtree_proxy.observability import request_trace
 from tests.http.owned.granting import granting, refused

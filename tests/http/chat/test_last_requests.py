@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from memtree.config import Settings
-from memtree_proxy.server import serve
+from memtree_proxy.server import http_protocol, serve
 from memtree_proxy.server.listener import bound, listen
-from memtree_proxy.server.protocol import http_protocol
 from memtree_proxy.server.serve import Server, listening
 from tests.programs.server import PATIENCE
 

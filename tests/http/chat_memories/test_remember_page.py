@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memtree.models.local_embedder import LocalEmbedder
-from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import build_parser
 from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
 from memtree_proxy.mcp.rendering import CODES, INTERNAL
 from tests.http.served.mcp_client import OLD, remembering

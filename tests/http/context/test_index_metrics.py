@@ -17,9 +17,9 @@ from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, LeafWork
-from memtree_proxy.observability.metrics import metrics
-from memtree_proxy.observability.metrics.index_metrics import IndexMetrics
-from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability import metrics
+from memtree_proxy.observability.index_metrics import IndexMetrics
+from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.served.fakes import services

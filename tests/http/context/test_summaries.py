@@ -18,7 +18,7 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.background.summary_stage import open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree_proxy.cli.history import history_commands
+from memtree_proxy.cli import history_commands
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.http.served.running import PATIENCE, refused_port

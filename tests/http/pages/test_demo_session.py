@@ -9,8 +9,7 @@ import msgspec
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree_proxy.server.pages.demo_session import PATH, QUESTIONS, TOKENS
-from memtree_proxy.server.pages.web_pages import HEADERS
+from memtree_proxy.server.pages.web_pages import DEMO_PATH, DEMO_QUESTIONS, DEMO_TOKENS, HEADERS
 from tests.http.served.fakes import FakeKeys, edge
 from tests.http.served.upstream import FakeUpstream
 
@@ -19,10 +18,10 @@ PACKED = {"accept-encoding": "gzip, br"}
 
 async def test_a_long_conversation_with_questions_about_it():
     async with edge(None, keys=FakeKeys(acme=["K"])) as client:
-        shown = (await client.get(PATH)).json()
+        shown = (await client.get(DEMO_PATH)).json()
     read = history.read("", tuple(Message.of(each) for each in shown["messages"]), Volatile())
-    assert TOKENS <= read.tokens < 1.1 * TOKENS
-    assert len(set(shown["questions"])) == QUESTIONS
+    assert DEMO_TOKENS <= read.tokens < 1.1 * DEMO_TOKENS
+    assert len(set(shown["questions"])) == DEMO_QUESTIONS
     text = msgspec.json.encode(shown["messages"]).decode()
     for question in shown["questions"]:
         task = question.split()[1].rstrip(",")
@@ -31,24 +30,24 @@ async def test_a_long_conversation_with_questions_about_it():
 
 async def test_it_is_made_once_and_sent_once():
     async with edge(None) as client:
-        both = await asyncio.gather(client.get(PATH), client.get(PATH, headers=PACKED))
+        both = await asyncio.gather(client.get(DEMO_PATH), client.get(DEMO_PATH, headers=PACKED))
         plain, packed = both
         assert plain.content == packed.content
         assert packed.headers["content-encoding"] == "gzip"
         assert {name: plain.headers[name] for name in HEADERS} == HEADERS
         assert plain.headers["content-type"] == "application/json"
         known = {"if-none-match": packed.headers["etag"], **PACKED}
-        again = await client.get(PATH, headers=known)
+        again = await client.get(DEMO_PATH, headers=known)
     assert (again.status_code, again.content) == (304, b"")
 
 
 async def test_without_pages_there_is_none_and_no_prefix_has_one(base: str, upstream: FakeUpstream):
     async with edge(base, ui=False) as client:
-        assert (await client.get(PATH)).status_code == 404
+        assert (await client.get(DEMO_PATH)).status_code == 404
     async with edge(base) as client:
-        assert (await client.get(f"/v1{PATH}")).status_code == 404
-        assert (await client.head(PATH)).status_code == 200
-        posted = await client.post(PATH, json={})
+        assert (await client.get(f"/v1{DEMO_PATH}")).status_code == 404
+        assert (await client.head(DEMO_PATH)).status_code == 200
+        posted = await client.post(DEMO_PATH, json={})
         assert (posted.status_code, posted.headers["allow"]) == (405, "GET")
     assert not upstream.seen
 
@@ -56,7 +55,7 @@ async def test_without_pages_there_is_none_and_no_prefix_has_one(base: str, upst
 async def test_the_compressed_form_is_the_same():
     async with (
         edge(None) as client,
-        client.stream("GET", PATH, headers=PACKED) as answer,
+        client.stream("GET", DEMO_PATH, headers=PACKED) as answer,
     ):
         packed = b"".join([piece async for piece in answer.aiter_raw()])
         assert gzip.decompress(packed).startswith(b'{"messages":')

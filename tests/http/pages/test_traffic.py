@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.process.tracing import STEPS, step
 from memtree_proxy.access import rate_limits
-from memtree_proxy.observability.metrics.metrics import STATUSES, status
+from memtree_proxy.observability.metrics import STATUSES, status
 from memtree_proxy.observability.request_trace import Trace
 from tests.http.served.fakes import FakeMemory, edge, real_memory, turn
 from tests.http.served.running import PATIENCE, refused_port

@@ -16,7 +16,7 @@ from memtree.background.runtime import SystemClock
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree_indexer.queues import open_redis_queues
-from memtree_proxy.checkups import open_files, parts, postgres_server, surroundings
+from memtree_proxy.checkups import machine, parts, postgres_server, surroundings
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.cli import doctor
 from memtree_proxy.server.app import create_app
@@ -109,7 +109,7 @@ async def test_a_port_that_is_free_taken_or_ours():
 
 
 def test_how_many_files_may_be_open(monkeypatch: pytest.MonkeyPatch):
-    for most, level in ((None, "ok"), (open_files.FEW_FILES - 1, "warning"), (65_536, "ok")):
+    for most, level in ((None, "ok"), (machine.FEW_FILES - 1, "warning"), (65_536, "ok")):
         monkeypatch.setattr(surroundings, "most_files", lambda most=most: most)
         assert surroundings.files().level == level
     monkeypatch.undo()

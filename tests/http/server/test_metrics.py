@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.context.state import State
 from memtree.errors import ContextOverflow
 from memtree_proxy.access.auth import tenant_id
-from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.served.upstream import PLAIN, FakeUpstream

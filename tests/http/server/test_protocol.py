@@ -13,9 +13,9 @@ from dataclasses import replace
 import pytest
 
 from memtree.config import Settings
+from memtree_proxy.server import connection, http_protocol
 from memtree_proxy.server.app import create_app
-from memtree_proxy.server.protocol import http_protocol, upload_timeout
-from memtree_proxy.server.protocol.http_protocol import MAX_HEADERS, MAX_QUEUED
+from memtree_proxy.server.http_protocol import MAX_HEADERS, MAX_QUEUED
 from tests.http.served.fakes import FakeMemory, dumps, services, turn
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.sockets import HOST, answers, ask, connect, drip, rest, talk, until
@@ -230,7 +230,7 @@ def test_a_body_that_crawls(
     address: str, memories: list[FakeMemory], monkeypatch: pytest.MonkeyPatch
 ):
     """At a server that waits for each piece as long as it takes."""
-    monkeypatch.setattr(upload_timeout, "CRAWL", HASTE / PATIENCE)
+    monkeypatch.setattr(connection, "CRAWL", HASTE / PATIENCE)
     head = b"POST /context_memory HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\n"
     answer, seconds = drip(address, itertools.chain((head,), itertools.repeat(b" ")), pause=0.2)
     assert error_of(answer) == (408, "request_timeout")

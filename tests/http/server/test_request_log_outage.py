@@ -18,9 +18,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore, SqliteStore
-from memtree_proxy.observability import request_trace
-from memtree_proxy.observability.records import background_writer
-from memtree_proxy.observability.records.request_log import RequestLogWriter
+from memtree_proxy.observability import background_writer, request_trace
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.server.app import create_app
 from tests.http.pages.test_usage import metrics
 from tests.http.served.fakes import FakeMemory, services, turn

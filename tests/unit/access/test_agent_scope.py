@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope
-from memtree_proxy.access.agent_scope import agent_scopes, queried_agents, single_scope
+from memtree_proxy.access.request_scopes import agent_scopes, queried_agents, single_scope
 
 
 @pytest.mark.parametrize(

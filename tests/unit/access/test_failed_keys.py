@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 
 from memtree.config import Settings
-from memtree_proxy.access.failed_keys import FailedKeys
+from memtree_proxy.access.rate_limits import FailedKeys
 
 OURS = Settings(trusted_proxies=("2001:db8:1::/48", "10.0.0.0/8"))
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Tenant
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import user_scope
 
 
 def request(**headers: str) -> Request:

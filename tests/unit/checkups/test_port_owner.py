@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.checkups.port_owner import port_owner
+from memtree_proxy.checkups.machine import port_owner
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid"
 # Port 8787 is 2253 in hexadecimal; the second socket is connected and does not listen.

@@ -8,8 +8,8 @@ import pytest
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
-from memtree_proxy.cli.memories import embedding
-from memtree_proxy.cli.memories.embedding import LATER, embed_rest
+from memtree_proxy.cli.memories import opening
+from memtree_proxy.cli.memories.opening import LATER, embed_rest
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened
 
 ADA, BEN = Scope.of_user("t", "ada"), Scope.of_user("t", "ben")
@@ -52,7 +52,7 @@ async def test_an_interruption_says_how_many_are_left(capsys: pytest.CaptureFixt
 async def test_an_embedder_that_makes_no_vector_is_not_waited_for_long(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "MAX_STILL", 0.2)
+    monkeypatch.setattr(opening, "MAX_STILL", 0.2)
     async with opened(None) as of:
         await left_behind(of, ADA)
         embedder = MoodyEmbedder()

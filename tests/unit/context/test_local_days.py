@@ -12,7 +12,7 @@ from memtree.errors import BadRequest
 from memtree.ports.request_log import StateSums
 from memtree_proxy.context.local_days import DayShift, day_shifts, local_day, moved
 from memtree_proxy.context.time_zones import IN_UTC, time_zone
-from memtree_proxy.observability.records.usage_tallies import RAW, SAVED, STATE
+from memtree_proxy.observability.usage_tallies import RAW, SAVED, STATE
 
 HOUR = 3_600
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from memtree.conversation.history import describe
 from memtree.conversation.message import Message, Volatile
-from memtree_proxy.demo.session import session
+from memtree_proxy.demo import session
 
 
 def tokens(messages: tuple[Message, ...]) -> int:

@@ -12,8 +12,7 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree_proxy.imports import js
-from memtree_proxy.imports.formats import cline_cli, opencode, tasks
+from memtree_proxy.imports import cline_cli, js, opencode, tasks
 from tests.foreign import (
     CLINE_STORED,
     DATA_URL,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.imports.formats import chatgpt, claude_code, sillytavern
-from memtree_proxy.imports.formats.pairing import NO_RESULT, paired
+from memtree_proxy.imports import chatgpt, claude_code, sillytavern
+from memtree_proxy.imports.conversation import NO_RESULT, paired
 from tests.foreign import (
     CLAUDE_SIMPLE,
     TAVERN_SIMPLE,

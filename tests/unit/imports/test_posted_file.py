@@ -11,7 +11,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest
 from memtree_proxy.imports.conversation import raw_message
-from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed, request_messages
+from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file, request_messages
 from tests.foreign import (
     CLAUDE_SIMPLE,
     TAVERN_SIMPLE,
@@ -47,7 +47,7 @@ def lines(*values: Any) -> bytes:
 
 def found(data: bytes, name: str = "the file", **wanted: Any) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = json.loads(
-        parsed(PostedFile.of(data, name), PrefixQuery(**wanted))
+        parsed(posted_file(data, name), PrefixQuery(**wanted))
     )["conversations"]
     return listed
 
@@ -147,7 +147,7 @@ def test_a_large_result_comes_once_whoever_names_it() -> None:
         {"type": one["role"], "uuid": f"{at}", "parentUuid": f"{at - 1}", "message": one}
         for at, one in enumerate(said)
     ))  # fmt: skip
-    shown = parsed(PostedFile.of(data), PrefixQuery())
+    shown = parsed(posted_file(data), PrefixQuery())
     assert shown.count(b"<large") == 1
     assert len(shown) < 3 * len(data)
 
@@ -156,14 +156,12 @@ def test_requests_of_the_other_dialects_are_read_as_these_are() -> None:
     talk = conversation(5, turns=4, size=200)
     chat = as_chat(talk)
     for body in (as_messages(talk), as_responses(talk)):
-        made = request_messages(PostedFile.of(json.dumps(body).encode(), "b.json").load())
+        made = request_messages(posted_file(json.dumps(body).encode(), "b.json").load())
         assert made is not None
-        shown = json.loads(
-            parsed(PostedFile.of(json.dumps(body).encode(), "b.json"), PrefixQuery())
-        )
+        shown = json.loads(parsed(posted_file(json.dumps(body).encode(), "b.json"), PrefixQuery()))
         assert len(shown["conversations"]) == 1
         assert addresses(made) == addresses(chat)
-    plain = PostedFile.of(json.dumps({"messages": chat}).encode(), "c.json").load()
+    plain = posted_file(json.dumps({"messages": chat}).encode(), "c.json").load()
     assert request_messages(plain) is None
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memtree.conversation import history
 from memtree.conversation.message import Volatile, read_messages
 from memtree_proxy.imports.conversation import FORMATS, raw_message
-from memtree_proxy.imports.recognise import ParsedFile, conversations
+from memtree_proxy.imports.recognise import ParsedFile, SourceFile, conversations
 from tests.foreign import Fields
 
 ids = st.sampled_from(["a", "b", "c", "", "10"])
@@ -166,20 +166,10 @@ FILES: dict[str, st.SearchStrategy[Any]] = {
 LINED = ("sillytavern", "claude-code", "codex")
 
 
-class Given:
+def place(format_: str, value: Any) -> SourceFile:
     """A place whose file holds what was drawn."""
-
-    name = origin = "x.json"
-    id = title = "x"
-
-    def __init__(self, format_: str, value: Any) -> None:
-        self._parsed = ParsedFile(value, lines=format_ in LINED)
-
-    def load(self) -> ParsedFile:
-        return self._parsed
-
-    def beside(self, name: str) -> Any:
-        return None
+    held = ParsedFile(value, lines=format_ in LINED)
+    return SourceFile("x.json", lambda: held, "x.json", "x", "x")
 
 
 def test_every_format_is_drawn() -> None:
@@ -191,7 +181,7 @@ def test_every_format_is_drawn() -> None:
 @given(whole=st.booleans(), data=st.data())
 def test_every_import_is_a_history(format_: str, whole: bool, data: st.DataObject) -> None:
     value = json.loads(json.dumps(data.draw(FILES[format_])))
-    for found in conversations(Given(format_, value), format_, whole):
+    for found in conversations(place(format_, value), format_, whole):
         messages = read_messages([raw_message(fields) for fields in found.messages])
         read = history.read("t", messages, Volatile())
         assert len(read) <= len(messages)

@@ -70,7 +70,7 @@ from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
-from memtree_proxy.cli.drawing import foreign_text
+from memtree_proxy.cli import foreign_text
 from memtree_proxy.http import request_body
 from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter

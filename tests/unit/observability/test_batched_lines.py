@@ -7,7 +7,7 @@ import io
 import logging
 import threading
 
-from memtree_proxy.observability.batched_lines import BatchedLines
+from memtree_proxy.observability.log import BatchedLines
 
 
 def lines(most: int = 64, seconds: float = 60) -> tuple[BatchedLines, io.StringIO]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, generate_latest
 
 from memtree.process.bounded import SizedRows
-from memtree_proxy.observability.metrics.process_metrics import CacheMetrics
+from memtree_proxy.observability.process_metrics import CacheMetrics
 
 
 class Rows(SizedRows[str, bytes]):

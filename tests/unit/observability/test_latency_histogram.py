@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from memtree_proxy.observability.latency_histogram import BOUNDS, bucket, percentile
+from memtree_proxy.observability.usage_tallies import BOUNDS, bucket, percentile
 
 
 def test_a_time_falls_into_the_bucket_that_ends_behind_it() -> None:

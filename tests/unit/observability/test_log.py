@@ -12,7 +12,7 @@ import pytest
 from memtree.context.state import State
 from memtree.process import tracing
 from memtree_proxy.observability import log
-from memtree_proxy.observability.batched_lines import BatchedLines, Value
+from memtree_proxy.observability.log import BatchedLines, Value
 from memtree_proxy.observability.request_trace import Trace
 
 SECRET = "the secret of the user"

@@ -9,11 +9,11 @@ import pytest
 
 from memtree.context.sent_requests import Saving
 from memtree.context.state import State
-from memtree_proxy.observability.metrics.metrics import Metrics
-from memtree_proxy.observability.records.request_rows import request_row
-from memtree_proxy.observability.records.usage_tallies import RAW, SAVED, SENT, STATE, amounts
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_rows import request_row
 from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, RequestTimes, Trace
-from memtree_proxy.server.wrapped.leases import RunTotals
+from memtree_proxy.observability.usage_tallies import RAW, SAVED, SENT, STATE, amounts
+from memtree_proxy.server.leases import RunTotals
 
 
 class EndedSpan:

@@ -14,8 +14,9 @@ from memtree.context.state import State
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import Tallies
 from memtree.stores import RamStore
-from memtree_proxy.observability.records import background_writer
-from memtree_proxy.observability.records.usage_tallies import (
+from memtree_proxy.observability import background_writer
+from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, Trace
+from memtree_proxy.observability.usage_tallies import (
     DAILY,
     LATENCY,
     MICROS,
@@ -27,7 +28,6 @@ from memtree_proxy.observability.records.usage_tallies import (
     UsageTallies,
     amounts,
 )
-from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, Trace
 
 DAY = 20_000
 NOON = DAY * 86_400 + 43_200.0

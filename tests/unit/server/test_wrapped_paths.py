@@ -8,7 +8,7 @@ import pytest
 
 from memtree.config import Settings
 from memtree_proxy.http.request_body import WRAP_RUN
-from memtree_proxy.server.wrapped.leases import Leases, WrappedPaths
+from memtree_proxy.server.leases import Leases, WrappedPaths
 from memtree_proxy.upstream.upstreams import WrappedPath
 
 TOKEN = "t" * 43

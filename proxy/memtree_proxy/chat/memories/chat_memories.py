@@ -30,7 +30,7 @@ from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.process.tracing import step
 from memtree.text import memory_lines
 from memtree_proxy.access.auth import Tenant
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import user_scope
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools

@@ -23,9 +23,9 @@ from memtree.memories.documents.document import Document, checked
 from memtree.memories.fields.times import shown
 from memtree.memories.injection import passages
 from memtree.memories.scope import Scope, checked_id
-from memtree_proxy.cli.drawing.foreign_text import json_line, plain
-from memtree_proxy.cli.memories.embedding import embed_rest
-from memtree_proxy.cli.store.keys import named_tenant
+from memtree_proxy.cli.foreign_text import json_line, plain
+from memtree_proxy.cli.keys import named_tenant
+from memtree_proxy.cli.memories.opening import embed_rest
 
 PAGE = 1_000
 STDIN = "-"

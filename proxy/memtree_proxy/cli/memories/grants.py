@@ -40,8 +40,8 @@ from memtree.memories.grants.signatures.wallets import (
 from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.memories.scope import checked_id
 from memtree.stores import open_memories
-from memtree_proxy.cli.drawing.foreign_text import one_line
-from memtree_proxy.cli.store.keys import named_tenant, opened, secret
+from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.keys import named_tenant, opened, secret
 
 STDIN = "-"
 
@@ -104,7 +104,7 @@ async def convert(options: argparse.Namespace, _: Settings) -> int:
 async def revoke(options: argparse.Namespace, settings: Settings) -> int:
     grant = _given(options.grant)
     grantor = canonical_address(grant.payload.grantor) or ""
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         tenant = (await memories.wallet_tenants([grantor])).get(grantor)
         if tenant is None:
@@ -115,7 +115,7 @@ async def revoke(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def show_wallets(options: argparse.Namespace, settings: Settings) -> int:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         rows = await memories.wallets(await named_tenant(store, memories, options.tenant))
     for address, since in rows:
@@ -132,7 +132,7 @@ async def release(options: argparse.Namespace, settings: Settings) -> int:
     address = canonical_address(options.address)
     if address is None:
         raise BadRequest("ADDRESS is not the address of a wallet")
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         tenant = (await memories.wallet_tenants([address])).get(address)
         if tenant is None or not await memories.release_wallet(address, tenant):

@@ -17,9 +17,9 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.stores import open_memories
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain, plain_json
-from memtree_proxy.cli.memories.scope import tenant_of
-from memtree_proxy.cli.store.keys import opened
+from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
+from memtree_proxy.cli.keys import opened
+from memtree_proxy.cli.memories.opening import tenant_of
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.schemas import SCHEMA
 
@@ -68,7 +68,7 @@ async def remove(options: argparse.Namespace, settings: Settings) -> int:
 async def _book(
     options: argparse.Namespace, settings: Settings
 ) -> AsyncIterator[tuple[SchemaBook, str]]:
-    async with opened(settings) as store:
+    async with opened(settings.store) as store:
         memories = open_memories(store)
         tenant = await tenant_of(store, memories, options.tenant)
         yield SchemaBook(memories, SystemClock()), tenant

@@ -1,6 +1,6 @@
 """Parts that several commands' parsers share: settings as flags, groups of commands, actions.
 
-A command is named by its module and function, `memtree_proxy.cli.store.keys:create`, and imported
+A command is named by its module and function, `memtree_proxy.cli.keys:create`, and imported
 only when it was typed.
 """
 
@@ -12,10 +12,40 @@ from dataclasses import Field, fields
 from typing import Any
 
 from memtree.config import Settings, variable
-from memtree_proxy.cli.parsers.setting_groups import grouped
 
+STORE = ("home", "store")
+EMBEDDED = (*STORE, "embedder")
 FILE_HELP = "JSON or JSONL of messages, or - for standard input"
 WHOSE_HELP = "a key (id or label), a tenant, - for a credential that is asked for"
+FEW = 10  # up to this many settings need no groups
+# A setting belongs to the group that has its name or the longest prefix of it.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "where it listens, and who may come": (
+        "host", "port", "open", "allowed_", "public_url", "ui", "metrics_key",
+        "requests_per_minute", "trusted_proxies", "failed_keys_per_minute",
+    ),
+    "the model behind it": (
+        "upstream", "anthropic_upstream", "model", "passthrough_routes", "window", "prices",
+        "input_prices", "overflow_status", "json_wait",
+    ),
+    "where data is kept, and background work": (
+        "home", "store", "queue", "worker_", "index_processes", "cache_mb", "expiration_days",
+        "sessions",
+    ),
+    "memory of long conversations": (
+        "memory", "mode", "target_tokens", "recall_tools", "volatile_tags", "preamble_tags",
+        "alternate", "keep_", "protected_tools", "max_waits", "wait_seconds",
+    ),
+    "saved memories": (
+        "memories_", "max_text_chars", "max_memories", "max_imports", "import_", "extraction_chars",
+        "deleted_days", "agent_", "strict_",
+    ),
+    "embeddings: ranking by meaning": ("embedder", "embedding_"),
+    "summaries by a model": ("summary_",),
+    "limits of requests": ("max_", "upload_seconds", "shutdown_seconds"),
+    "logs and traces": ("log_", "requests_log", "otel_"),
+}  # fmt: skip
+OTHER = "other settings"
 
 
 class CommandGroups:
@@ -65,17 +95,26 @@ class Actions:
         self._module = module
 
     def add(
-        self, name: str, help_: str, run: str, settings: Sequence[str] = (), module: str = ""
+        self, name: str, help_: str, run: str, settings: Sequence[str] = ()
     ) -> argparse.ArgumentParser:
         """Add an action and return its parser. `run`: the name of the function that runs it."""
         text = help_.partition(";")[0]
         added: argparse.ArgumentParser = self._subs.add_parser(
             name, help=help_, description=f"{text[:1].upper()}{text[1:]}."
         )
-        if settings:
-            add_settings(added, settings)
-        added.set_defaults(run=f"{module or self._module}:{run}")
+        runs(added, f"{self._module}:{run}", settings)
         return added
+
+
+def switch(parser: Any, name: str, help_: str) -> None:
+    """Add an option without a value to a parser, or to a group of its options."""
+    parser.add_argument(name, action="store_true", help=help_)
+
+
+def runs(parser: argparse.ArgumentParser, run: str, settings: Sequence[str], **marks: bool) -> None:
+    """Name what a command runs, and add the settings that it takes. `marks`: `runs_on`, `wraps`."""
+    add_settings(parser, settings)
+    parser.set_defaults(run=run, **marks)
 
 
 def named_settings(*beginnings: str) -> list[str]:
@@ -114,3 +153,24 @@ def _default(setting: Field[Any]) -> str:
         value = "on" if value else "off"
     shown = setting.metadata.get("default") or ("none" if value in (None, "") else value)
     return f"default {shown}"
+
+
+def grouped(settings: Sequence[Field[Any]]) -> dict[str, list[Field[Any]]]:
+    """Group the settings by title, in the order of GROUPS; a few settings share one title."""
+    if len(settings) <= FEW:
+        return {"settings": list(settings)}
+    by_title: dict[str, list[Field[Any]]] = {title: [] for title in (*GROUPS, OTHER)}
+    for setting in settings:
+        by_title[group_of(setting.name)].append(setting)
+    return {title: members for title, members in by_title.items() if members}
+
+
+def group_of(name: str) -> str:
+    """Return the title of a setting's group."""
+    fitting = [
+        (len(beginning), title)
+        for title, beginnings in GROUPS.items()
+        for beginning in beginnings
+        if name == beginning or name.startswith(f"{beginning.rstrip('_')}_")
+    ]
+    return max(fitting)[1] if fitting else OTHER

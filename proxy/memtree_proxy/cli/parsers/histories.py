@@ -6,14 +6,17 @@ from __future__ import annotations
 import argparse
 
 from memtree_proxy.cli.parsers.arguments import (
+    EMBEDDED,
     FILE_HELP,
+    STORE,
     Actions,
     CommandGroups,
     add_settings,
+    runs,
+    switch,
 )
 from memtree_proxy.imports.conversation import FORMATS
 
-KEEPS = ("home", "store")
 DEMO_TOKENS = 200_000
 
 
@@ -28,8 +31,8 @@ def add_demo(commands: CommandGroups) -> None:
     sub.add_argument("--tokens", type=int, default=DEMO_TOKENS, help=size)
     sub.add_argument("--query", metavar="TEXT", help="ask this instead of the demo's own question")
     full = "show everything that the model would be sent, too"
-    sub.add_argument("--full", action="store_true", help=full)
-    sub.set_defaults(run="memtree_proxy.cli.history.demo:run")
+    switch(sub, "--full", full)
+    sub.set_defaults(run="memtree_proxy.cli.demo:run")
 
 
 def add_compress(commands: CommandGroups) -> None:
@@ -41,16 +44,16 @@ def add_compress(commands: CommandGroups) -> None:
     query = "what to unfold for, instead of the newest user message"
     sub.add_argument("--query", metavar="TEXT", help=query)
     wait = "wait for embeddings, so that passages are ranked by meaning, too"
-    sub.add_argument("--wait", action="store_true", help=wait)
+    switch(sub, "--wait", wait)
     explain = "say on standard error what was chosen and why"
-    sub.add_argument("--explain", action="store_true", help=explain)
+    switch(sub, "--explain", explain)
     _add_mode(sub)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:compress")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:compress")
 
 
 def add_index(commands: CommandGroups) -> None:
     sub = _on_file(commands, "index", "index a history, with a progress bar")
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:index")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:index")
 
 
 def add_tree(commands: CommandGroups) -> None:
@@ -58,9 +61,9 @@ def add_tree(commands: CommandGroups) -> None:
     query = "show what memory would unfold for this; without it the whole tree is drawn"
     sub.add_argument("--query", metavar="TEXT", help=query)
     sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
-    sub.add_argument("--scores", action="store_true", help="with why each excerpt was chosen")
+    switch(sub, "--scores", "with why each excerpt was chosen")
     _add_mode(sub)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:tree")
+    sub.set_defaults(run="memtree_proxy.cli.history_commands:tree")
 
 
 def add_delete(commands: CommandGroups) -> None:
@@ -68,10 +71,9 @@ def add_delete(commands: CommandGroups) -> None:
     target = sub.add_mutually_exclusive_group(required=True)
     target.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
     target.add_argument("--address", metavar="HEX", help="an address as answers name it")
-    target.add_argument("--all", action="store_true", help="everything")
-    sub.add_argument("--dry-run", action="store_true", help="delete nothing, tell how much")
-    add_settings(sub, KEEPS)
-    sub.set_defaults(run="memtree_proxy.cli.history.history_commands:delete")
+    switch(target, "--all", "everything")
+    switch(sub, "--dry-run", "delete nothing, tell how much")
+    runs(sub, "memtree_proxy.cli.history_commands:delete", STORE)
 
 
 def add_import(commands: CommandGroups) -> None:
@@ -86,22 +88,19 @@ def add_import(commands: CommandGroups) -> None:
     sub.add_argument("--format", choices=FORMATS, help="the program; told from the content if not")
     which = sub.add_mutually_exclusive_group()
     which.add_argument("--pick", metavar="WHICH", help="a number of the list, an id, or a title")
-    which.add_argument("--all", action="store_true", help="every conversation, a file for each")
+    switch(which, "--all", "every conversation, a file for each")
     whole = "also what the program itself has condensed or cut away, and does not send any more"
-    sub.add_argument("--whole", action="store_true", help=whole)
+    switch(sub, "--whole", whole)
     names = "who speaks, before each message of a SillyTavern chat: for files, not for --warm"
-    sub.add_argument("--names", action="store_true", help=names)
+    switch(sub, "--names", names)
     sub.add_argument("-o", "--output", metavar="PATH", help="file to write; with --all a folder")
-    sub.add_argument("--force", action="store_true", help="replace files that are there already")
+    switch(sub, "--force", "replace files that are there already")
     warm = "index it, so that the session's first request finds its memory"
-    sub.add_argument("--warm", action="store_true", help=warm)
+    switch(sub, "--warm", warm)
     key = "the client's API key, whose memory it will be; - asks for it or reads standard input"
     sub.add_argument("--key", metavar="KEY", help=key)
     sub.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
-    server = "index by this running server, not in the store"
-    sub.add_argument("--server", metavar="URL", help=server)
-    add_settings(sub, [*KEEPS, "embedder", "expiration_days"])
-    sub.set_defaults(run="memtree_proxy.cli.history.import_command:run")
+    runs(sub, "memtree_proxy.cli.import_command:run", [*EMBEDDED, "expiration_days"])
 
 
 def add_sessions(commands: CommandGroups) -> None:
@@ -119,8 +118,8 @@ def add_sessions(commands: CommandGroups) -> None:
     search.add_argument("--project", metavar="DIR", help=project)
     search.add_argument("--limit", type=int, default=5, metavar="N", help="at most 20 (default 5)")
     wait = "until all sessions can be searched by meaning: minutes, the first time"
-    search.add_argument("--wait", action="store_true", help=wait)
-    search.add_argument("--json", action="store_true", help="one JSON object a line")
+    switch(search, "--wait", wait)
+    switch(search, "--json", "one JSON object a line")
     gone = actions.add(
         "forget", "remove the index; transcripts stay as they are", "forget", ["home"]
     )
@@ -131,7 +130,7 @@ def add_sessions(commands: CommandGroups) -> None:
 def _on_file(commands: CommandGroups, name: str, help_: str) -> argparse.ArgumentParser:
     sub = commands.add(name, help_)
     sub.add_argument("file", metavar="FILE", help=FILE_HELP)
-    add_settings(sub, [*KEEPS, "embedder"])
+    add_settings(sub, EMBEDDED)
     return sub
 
 

@@ -8,10 +8,15 @@ from collections.abc import Callable
 from memtree.memories.grants.grant import Chain
 from memtree.memories.transfer.file_items import AUTO, FORMATS
 from memtree.tenant_names import ANONYMOUS, LOCAL
-from memtree_proxy.cli.parsers.arguments import WHOSE_HELP, Actions, CommandGroups
+from memtree_proxy.cli.parsers.arguments import (
+    EMBEDDED,
+    STORE,
+    WHOSE_HELP,
+    Actions,
+    CommandGroups,
+    switch,
+)
 
-STORE = ("home", "store")
-EMBEDDED = (*STORE, "embedder")
 NOBODY = f"default {ANONYMOUS}: requests without a credential"
 Action = Callable[[str, str, str], argparse.ArgumentParser]
 DEFAULT_LIFE = "7d"  # of a grant, as the SDKs do
@@ -24,18 +29,17 @@ def add_memories(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.commands")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        where = _MODULES.get(run, "commands")
-        added = actions.add(name, help_, run, EMBEDDED, f"memtree_proxy.cli.memories.{where}")
+        added = actions.add(name, help_, run, EMBEDDED)
         _add_scope(added)
-        added.add_argument("--json", action="store_true", help="one JSON object a line")
+        switch(added, "--json", "one JSON object a line")
         return added
 
     listing = action("list", "newest first; without --chat, --user or --agent: all of them", "show")
     listing.add_argument("--category", help="only these")
     listing.add_argument("--tag", action="append", default=[], help="only with this tag")
-    listing.add_argument("--deleted", action="store_true", help="with deleted and expired ones")
-    listing.add_argument("--standing", action="store_true", help="those of every prompt")
-    listing.add_argument("--conflicts", action="store_true", help="those that may replace another")
+    switch(listing, "--deleted", "with deleted and expired ones")
+    switch(listing, "--standing", "those of every prompt")
+    switch(listing, "--conflicts", "those that may replace another")
     add = action("add", "save one; what is there already is not saved twice", "save")
     add.add_argument("text", help="the fact, or - for standard input")
     add.add_argument("--category", help="default: inferred from the text")
@@ -52,14 +56,7 @@ def add_memories(commands: CommandGroups) -> None:
     trust.add_argument("ids", nargs="+", metavar="ID")
     pinning = action("pin", "let it stand in every prompt that memories stand in", "pin")
     pinning.add_argument("ids", nargs="+", metavar="ID")
-    pinning.add_argument("--off", action="store_true", help="no longer")
-
-
-# Modules of the actions that are not in `proxy/memtree_proxy/cli/memories/commands.py`.
-_MODULES = {
-    "remove": "curation", "history": "curation", "settle": "curation",
-    "write": "transfer", "read": "transfer",
-}  # fmt: skip
+    switch(pinning, "--off", "no longer")
 
 
 def _add_curation(action: Action) -> None:
@@ -70,12 +67,12 @@ def _add_curation(action: Action) -> None:
     delete.add_argument("--source", metavar="TYPE", help="user, model, extraction or import")
     delete.add_argument("--group", metavar="ID", help="members of this group")
     delete.add_argument("--kind", help="structured memories of this kind, as in UserProfile")
-    delete.add_argument("--unconfirmed", action="store_true", help="those nobody has confirmed")
+    switch(delete, "--unconfirmed", "those nobody has confirmed")
     delete.add_argument("--since", metavar="DATE", help="made then or later (ISO 8601)")
     delete.add_argument("--before", metavar="DATE", help="made before")
-    delete.add_argument("--all", action="store_true", help="everything of the scope")
-    delete.add_argument("--dry-run", action="store_true", help="delete nothing, tell how many")
-    delete.add_argument("--purge", action="store_true", help="erase them for good")
+    switch(delete, "--all", "everything of the scope")
+    switch(delete, "--dry-run", "delete nothing, tell how many")
+    switch(delete, "--purge", "erase them for good")
     past = action("history", "what a memory said before, and what it replaced", "history")
     past.add_argument("id", metavar="ID")
     settling = action("settle", "end a conflict of two memories", "settle")
@@ -93,9 +90,9 @@ def _add_transfer(action: Action) -> None:
     help_ = "default: told from the content"
     coming.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO, help=help_)
     dry = "store nothing, and tell what would be stored"
-    coming.add_argument("--dry-run", action="store_true", help=dry)
+    switch(coming, "--dry-run", dry)
     ids = "bring an export back as it was, into a scope without other memories"
-    coming.add_argument("--keep-ids", action="store_true", help=ids)
+    switch(coming, "--keep-ids", ids)
 
 
 def _add_scope(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +114,7 @@ def add_documents(commands: CommandGroups) -> None:
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
         _add_tenant(added, f"{WHOSE_HELP} ({NOBODY})")
-        added.add_argument("--json", action="store_true", help="one JSON object a line")
+        switch(added, "--json", "one JSON object a line")
         return added
 
     add = action("add", "put files; one with the same id is replaced", "put")
@@ -135,9 +132,9 @@ def add_documents(commands: CommandGroups) -> None:
     delete = action("delete", "by id, or all of a namespace", "remove")
     delete.add_argument("namespace")
     delete.add_argument("ids", nargs="*", metavar="ID")
-    delete.add_argument("--all", action="store_true", help="all documents of the namespace")
-    delete.add_argument("--purge", action="store_true", help="erase them at once")
-    delete.add_argument("--dry-run", action="store_true", help="delete nothing, tell how much")
+    switch(delete, "--all", "all documents of the namespace")
+    switch(delete, "--purge", "erase them at once")
+    switch(delete, "--dry-run", "delete nothing, tell how much")
 
 
 def add_schemas(commands: CommandGroups) -> None:
@@ -150,13 +147,11 @@ def add_schemas(commands: CommandGroups) -> None:
         return added
 
     listing = action("list", "all of them, by kind", "show_all")
-    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    switch(listing, "--json", "one JSON object a line")
     look = action("show", "one, as it was written", "show")
     put = action("put", "keep one, in the place of one that the kind has", "keep")
     gone = action("delete", "delete one; its memories stay", "remove")
-    gone.add_argument(
-        "--dry-run", action="store_true", help="delete nothing, tell whether it is there"
-    )
+    switch(gone, "--dry-run", "delete nothing, tell whether it is there")
     for command in (look, put, gone):
         command.add_argument("kind", metavar="KIND", help="as in UserProfile")
     put.add_argument("file", metavar="FILE", help="its JSON Schema, or - for standard input")
@@ -179,7 +174,7 @@ def add_grants(commands: CommandGroups) -> None:
     give.add_argument("--expires-in", default=DEFAULT_LIFE, metavar="TIME", help=life)
     file = "a file with the private key (default: it is asked for, or read from standard input)"
     give.add_argument("--key-file", metavar="FILE", help=file)
-    give.add_argument("--code", action="store_true", help="print a share code")
+    switch(give, "--code", "print a share code")
     look = action("inspect", "what a grant says, and whether its signature is valid", "inspect")
     other = action("convert", "a share code of JSON, JSON of a share code", "convert")
     gone = action("revoke", "take a grant back, in this store", "revoke", STORE)

@@ -163,9 +163,8 @@ def _pi(run: Wrapping) -> Plan:
     for name, provider in within(models, "providers").items():
         given = string(within(provider), "baseUrl")
         if given:
-            speaks_messages = string(provider, "api") in ANTHROPIC_API
-            address = run.root(anthropic=given) if speaks_messages else run.base(given)
             key = string(provider, "apiKey")
+            address = _address(run, given, string(provider, "api"))
             rows[name] = {"baseUrl": address, **({"apiKey": key} if key else {})}
     calls = "".join(
         f"  pi.registerProvider({json.dumps(name)}, {json.dumps(row)});\n"
@@ -173,6 +172,10 @@ def _pi(run: Wrapping) -> Plan:
     )
     text = f"export default (pi) => {{\n{calls}}};\n"
     return Plan(["-e", run.file("memtree.ts"), *run.args], {}, {"memtree.ts": text})
+
+
+def _address(run: Wrapping, given: str, api: str | None) -> str:
+    return run.root(anthropic=given) if api in ANTHROPIC_API else run.base(given)
 
 
 def _continue(run: Wrapping) -> Plan:
@@ -253,9 +256,7 @@ def _openclaw(run: Wrapping) -> Plan:
     for name, row in rows.items():
         given = string(within(row), "baseUrl")
         if given:
-            speaks_messages = string(row, "api") in ANTHROPIC_API
-            address = run.root(anthropic=given) if speaks_messages else run.base(given)
-            providers[name] = {"baseUrl": address}
+            providers[name] = {"baseUrl": _address(run, given, string(row, "api"))}
     if not providers:
         raise BadRequest(f"{user}: no provider of models.providers has a baseUrl to replace")
     config = {"$include": str(user.absolute()), "models": {"providers": providers}}
@@ -273,7 +274,7 @@ def _openclaw(run: Wrapping) -> Plan:
 def _hermes(run: Wrapping) -> Plan:
     """Plan for Hermes: managed settings override the user's, and replace a list as a whole."""
     user = read_yaml(run.under("HERMES_HOME", ".hermes") / "config.yaml")
-    managed = _managed(run)
+    managed = read_yaml(run.under("HERMES_MANAGED_DIR", "/etc/hermes") / "config.yaml")
     model = {**within(user, "model"), **within(managed, "model")}
     provider = string(model, "provider") or "auto"
     given = string(model, "base_url") or run.env.get("CUSTOM_BASE_URL")
@@ -293,10 +294,6 @@ def _hermes(run: Wrapping) -> Plan:
         {"HERMES_MANAGED_DIR": str(run.folder)},
         {"config.yaml": json.dumps(config)},
     )
-
-
-def _managed(run: Wrapping) -> dict[str, Any]:
-    return read_yaml(run.under("HERMES_MANAGED_DIR", "/etc/hermes") / "config.yaml")
 
 
 def _goose(run: Wrapping) -> Plan:

@@ -23,14 +23,14 @@ from typing import Any
 
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
-from memtree_proxy.cli.drawing.foreign_text import plain
-from memtree_proxy.cli.token_sizes import short
+from memtree_proxy.cli.foreign_text import plain
+from memtree_proxy.cli.status import short
 from memtree_proxy.cli.wrap import server
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, Agent, sdk
 from memtree_proxy.cli.wrap.child import run_child
 from memtree_proxy.cli.wrap.plan import Plan, Wrapping
+from memtree_proxy.server.run_folders import run_folder
 from memtree_proxy.server.state_file import ServerState
-from memtree_proxy.server.wrapped.run_folders import run_folder
 
 NO_SUCH_PROGRAM = 127  # exit status of shells
 PROGRAM = "memtree wrap"

@@ -22,10 +22,10 @@ from memtree.config import FILE_VARIABLE, PREFIX
 from memtree.errors import BadRequest
 from memtree_proxy.access.local_user import new_code
 from memtree_proxy.cli.ui import proves_itself
+from memtree_proxy.server.leases import BEAT_SECONDS, LEASE_PATH, TOTALS_PATH
+from memtree_proxy.server.leases import PREFIX as WRAPPED
+from memtree_proxy.server.run_folders import locked
 from memtree_proxy.server.state_file import ServerState, known_servers
-from memtree_proxy.server.wrapped.leases import BEAT_SECONDS, LEASE_PATH, TOTALS_PATH
-from memtree_proxy.server.wrapped.leases import PREFIX as WRAPPED
-from memtree_proxy.server.wrapped.run_folders import locked
 
 IDLE_SECONDS = 30  # seconds that a server stays without a run
 START_SECONDS = 120.0  # seconds for a server to start, on a busy machine

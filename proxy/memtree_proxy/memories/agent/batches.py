@@ -14,7 +14,7 @@ from starlette.responses import Response
 from memtree.memories.agents.agent_book import MOST_TOGETHER, AgentBook
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import user_scope
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes

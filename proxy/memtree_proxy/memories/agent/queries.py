@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.memories.ports import MemoryFilter
-from memtree_proxy.access.agent_scope import AGENT_FIELDS, refuse_twice
+from memtree_proxy.access.request_scopes import AGENT_FIELDS, refuse_twice
 from memtree_proxy.memories.fields import limit, queried_tags, searched
 from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_memories import ListFilters

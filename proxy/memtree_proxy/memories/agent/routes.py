@@ -15,7 +15,7 @@ from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.agents.extraction.structured_readers import ConversationReaders
 from memtree.memories.scope import Scope
 from memtree.ports.models import Usage
-from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
+from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents
 from memtree_proxy.memories.agent import queries
 from memtree_proxy.memories.agent.caller_model import CallerModel
 from memtree_proxy.memories.answers import answer, counted

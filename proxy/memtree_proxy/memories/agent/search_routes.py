@@ -17,7 +17,7 @@ from memtree.memories.agents.search.agent_search import AgentQuery
 from memtree.memories.grants.grant import OpenedGrants
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
-from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.access.request_scopes import user_scope
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.agent import queries

@@ -9,10 +9,13 @@ the key that their user entered.
     /ui/requests, /ui/state                  sheets of all folders in it
     /ui/-/HASH/PAGE.js                       the modules of a page, joined; cached for ever
     /ui/static/FOLDER/.../NAME               each module, the icon, licences
+    /ui/demo.json                            the session of `memtree demo`, for the page that draws
+                                             trees; it is made on the first request, and kept
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gzip
 import hashlib
@@ -24,16 +27,21 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.errors import NotFound
+from memtree_proxy.demo import session
 from memtree_proxy.server.pages.joined_modules import joined
 
 ROOT = Path(__file__).resolve().parents[2] / "web"
 STATIC = "/ui/static/"
 JOINED = "/ui/-/"
+DEMO_PATH = "/ui/demo.json"
+DEMO_TOKENS = 100_000  # its tree is ready in a second or two, even if embeddings take a minute
+DEMO_QUESTIONS = 4
 FOR_GOOD = "public, max-age=31536000, immutable"  # its address contains the hash of its content
 # In the order of their style sheets
 _FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state", "requests")
@@ -206,3 +214,33 @@ def render(template: Template, page: PageAddress, script: str, model: str) -> st
         script=escape(script),
         model=escape(model),
     )
+
+
+class DemoSession:
+    """Answers with the session if the pages are on."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._on = settings.ui
+        self._making = asyncio.Lock()
+        self._file: WebFile | None = None
+
+    async def show(self, request: Request) -> Response:
+        """Answer with the session. Raises `NotFound` if the pages are off."""
+        if not self._on:
+            raise NotFound(f"There is no {request.method} {DEMO_PATH} here.")
+        async with self._making:
+            if self._file is None:
+                self._file = await asyncio.to_thread(demo_file)
+        return answer(self._file, request.headers)
+
+
+def demo_file(tokens: int = DEMO_TOKENS) -> WebFile:
+    """Return `{"messages": [...], "questions": [...]}` as a file; the questions are spread over the
+    session."""
+    messages, facts = session(tokens)
+    step = max(1, len(facts) // DEMO_QUESTIONS)
+    shown = {
+        "messages": [message.fields for message in messages],
+        "questions": [fact.question for fact in facts[step // 2 :: step][:DEMO_QUESTIONS]],
+    }
+    return WebFile.of("application/json", msgspec.json.encode(shown))

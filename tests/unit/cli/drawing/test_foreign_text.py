@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from memtree_proxy.cli.drawing.console import open_console, styled
-from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain, plain_json
+from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 
 STEERING = [
     "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x9b2J", "\x1bc", "a\rb", "a\bb", "\x7f", "\x00",

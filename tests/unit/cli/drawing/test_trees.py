@@ -12,7 +12,7 @@ from memtree.context.answer import Answer
 from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.unfolding.explain import ExplainedExcerpt, ExplainedNode, Explanation
-from memtree_proxy.cli.drawing.trees import (
+from memtree_proxy.cli.trees import (
     draw_path,
     draw_unfolded,
     quoted_messages,

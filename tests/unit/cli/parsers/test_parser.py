@@ -9,9 +9,8 @@ from dataclasses import fields
 import pytest
 
 from memtree.config import Settings, variable
-from memtree_proxy.cli.main import main, named, serving
-from memtree_proxy.cli.parsers.parser import build_parser
-from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
+from memtree_proxy.cli.main import build_parser, main, named, serving
+from memtree_proxy.cli.parsers.arguments import GROUPS, OTHER, group_of
 
 # One line for each command and action, as it may be typed.
 LINES = """\
@@ -64,7 +63,6 @@ keys revoke x
 tenants list
 tenants move x y
 requests --follow --all
-report
 check
 store copy x y
 worker --burst

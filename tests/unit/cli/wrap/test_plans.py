@@ -12,7 +12,7 @@ import yaml
 
 from memtree.config import DEFAULT_UPSTREAM
 from memtree.errors import BadRequest
-from memtree_proxy.cli.parsers import wrapping
+from memtree_proxy.cli.parsers.servers import split_wrapped
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, sdk
 from memtree_proxy.cli.wrap.plan import Plan, Wrapping, read_json, without_option
 
@@ -276,4 +276,4 @@ def test_an_option_is_taken_out_with_its_value() -> None:
     ],
 )
 def test_where_our_words_end(typed: str, ours: str, behind: str, any_program: bool) -> None:
-    assert wrapping.split(typed.split()) == (ours.split(), behind.split(), any_program)
+    assert split_wrapped(typed.split()) == (ours.split(), behind.split(), any_program)

@@ -12,8 +12,8 @@ from memtree.conversation.message import Message, Volatile
 from memtree.dialects.anthropic_messages.messages_history import read as read_request
 from memtree.dialects.anthropic_messages.posted_request import Cache
 from memtree.wire import json_body
+from memtree_proxy.imports import claude_code
 from memtree_proxy.imports.conversation import Conversation, raw_message
-from memtree_proxy.imports.formats import claude_code
 from tests.foreign import Fields, claude_line, picture, result, text, use
 
 VERSION = {"version": "2.1.330"}

@@ -15,7 +15,7 @@ from memtree.errors import BadRequest
 from memtree.wire import json_body
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
-from memtree_proxy.imports.posted_file import PostedFile
+from memtree_proxy.imports.posted_file import posted_file
 
 Fields = dict[str, Any]
 SESSION = "01a205db-d4d1-7f70-8baf-ee81250a48ed"
@@ -88,7 +88,7 @@ def file_of(items: list[Fields], *more: Fields) -> bytes:
 
 
 def imported(data: bytes, whole: bool = False) -> Conversation:
-    (found,) = recognise.conversations(PostedFile.of(data, "rollout-x.jsonl"), None, whole)
+    (found,) = recognise.conversations(posted_file(data, "rollout-x.jsonl"), None, whole)
     return found
 
 
@@ -179,4 +179,4 @@ def test_a_call_stands_once_and_is_answered_once() -> None:
 def test_other_lines_are_no_session_of_codex() -> None:
     data = b'{"session_id":"s","ts":1,"text":"hello"}\n{"session_id":"s","ts":2,"text":"you"}'
     with pytest.raises(BadRequest, match="codex"):
-        list(recognise.conversations(PostedFile.of(data, "history.jsonl")))
+        list(recognise.conversations(posted_file(data, "history.jsonl")))

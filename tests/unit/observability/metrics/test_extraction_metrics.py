@@ -12,7 +12,7 @@ from memtree.conversation.message import Message
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import SettingsChange, UserSettings
 from memtree.stores import RamStore, open_memories
-from memtree_proxy.observability.metrics.extraction_metrics import ExtractionMetrics
+from memtree_proxy.observability.index_metrics import ExtractionMetrics
 
 ME = Scope.of_user("t", "me")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from memtree_proxy.server.protocol.answer_writer import AnswerWriter
+from memtree_proxy.server.connection import AnswerWriter
 
 
 class Wire(asyncio.Transport):

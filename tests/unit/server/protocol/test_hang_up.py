@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree_proxy.server.protocol.hang_up import HangUp
+from memtree_proxy.server.connection import HangUp
 
 
 def test_who_watches_is_told_once():

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from memtree.errors import RequestTimeout
-from memtree_proxy.server.protocol.upload_timeout import CRAWL, MIN_BYTES_PER_SECOND, Upload
+from memtree_proxy.server.connection import CRAWL, MIN_BYTES_PER_SECOND, Upload
 
 
 class Sender:

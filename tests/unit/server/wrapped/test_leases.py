@@ -6,7 +6,7 @@ import asyncio
 
 from memtree.config import Settings
 from memtree_proxy.access.local_user import LocalUser
-from memtree_proxy.server.wrapped.leases import Leases
+from memtree_proxy.server.leases import Leases
 from tests.http.served.running import PATIENCE
 
 

@@ -1,1 +1,0 @@
-"""Draw trees, bars and foreign text in a terminal, so that the text cannot control the terminal."""

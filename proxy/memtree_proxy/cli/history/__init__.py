@@ -1,1 +1,0 @@
-"""Commands for a history: compress, index, import, demo."""

@@ -1,1 +1,0 @@
-"""Commands for a store: keys, tenants, reports, copies."""

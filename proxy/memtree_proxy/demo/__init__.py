@@ -1,1 +1,0 @@
-"""The demo session that the command line and the pages show."""

@@ -1,0 +1,170 @@
+"""Conversations exported by ChatGPT: `conversations.json`, alone or in the zip that it comes in.
+
+A conversation is a tree of nodes (`mapping`); the branch shown last is the path from the root to
+`current_node`. Content hidden from the user (system messages, instructions, thoughts) is left out.
+Code that the model ran and tools that it called become tool calls. Pictures and files are not in
+the JSON, so a line that names them takes their place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from memtree_proxy.imports.conversation import (
+    Conversation,
+    Fields,
+    fields,
+    listed,
+    moment,
+    objects,
+    paired,
+    text,
+    titled,
+    tool_call,
+)
+
+_UNSEEN = frozenset(
+    {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context",
+     "app_pairing_content"}
+)  # fmt: skip
+_ASSETS = {
+    "image_asset_pointer": "image",
+    "audio_asset_pointer": "audio",
+    "video_container_asset_pointer": "video",
+}
+
+
+def read(name: str, data: Any) -> Iterator[Conversation]:
+    """Yield the conversations of a file."""
+    stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
+    for number, conversation in enumerate(stored):
+        nodes = conversation.get("mapping")
+        if isinstance(nodes, dict):
+            yield _conversation(conversation, nodes, str(number + 1))
+
+
+def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:
+    branch = _branch(nodes, stored.get("current_node"))
+    made = paired(_answering([m for node in branch for m in _messages(node)]))
+    id_ = text(stored.get("conversation_id")) or text(stored.get("id")) or number
+    when = moment(stored.get("update_time") or stored.get("create_time"))
+    return Conversation("chatgpt", id_, titled(stored.get("title"), made), when, tuple(made))
+
+
+def _branch(nodes: Fields, current: Any) -> list[Fields]:
+    """Return the messages from the root to the current node, or along the newest children if no
+    node is marked as current."""
+    if not isinstance(current, str) or current not in nodes:
+        current = _newest(nodes)
+    path: list[Fields] = []
+    seen: set[str] = set()
+    while isinstance(current, str) and current in nodes and current not in seen:
+        seen.add(current)
+        node = fields(nodes[current])
+        if isinstance(node.get("message"), dict):
+            path.append({**node["message"], "id": current})
+        current = node.get("parent")
+    return path[::-1]
+
+
+def _newest(nodes: Fields) -> str | None:
+    at = next((key for key, node in nodes.items() if not fields(node).get("parent")), None)
+    seen: set[str] = set()
+    while at is not None and at not in seen:
+        seen.add(at)
+        children = fields(nodes.get(at)).get("children")
+        known = (
+            [text(child) for child in children if text(child) in nodes]
+            if isinstance(children, list)
+            else []
+        )
+        if not known:
+            return at
+        at = known[-1]
+    return at
+
+
+def _messages(stored: Fields) -> list[Fields]:
+    role = fields(stored.get("author")).get("role")
+    content, notes = fields(stored.get("content")), fields(stored.get("metadata"))
+    hidden = notes.get("is_visually_hidden_from_conversation") is True or stored.get("weight") == 0
+    if hidden or text(content.get("content_type")) in _UNSEEN:
+        return []
+    if role == "tool":
+        return [{"role": "tool", "content": _text(content, notes)}]
+    if role not in ("user", "assistant"):
+        return []
+    shown, recipient = _text(content, notes), text(stored.get("recipient")) or "all"
+    if role == "assistant" and recipient != "all":
+        calls = [tool_call(stored["id"], recipient, _arguments(shown))]
+        return [{"role": "assistant", "content": None, "tool_calls": calls}]
+    return [{"role": role, "content": shown}] if shown.strip() else []
+
+
+def _arguments(shown: str) -> str:
+    """Return a tool's arguments: a JSON object unchanged, other code or text as the field
+    `input`."""
+    try:
+        if isinstance(json.loads(shown), dict):
+            return shown
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps({"input": shown}, ensure_ascii=False)
+
+
+def _answering(messages: list[Fields]) -> list[Fields]:
+    """Merge each run of tool messages into one that answers the call before it, since a browsing
+    tool sends each page as a message. The id is empty if no call stands before the run."""
+    done: list[Fields] = []
+    pages: list[str] = []
+    call = ""
+    for message in messages:
+        if message["role"] != "tool":
+            call = next((text(entry["id"]) for entry in message.get("tool_calls", ())), "")
+            done.append(message)
+        elif done and done[-1]["role"] == "tool":
+            pages.append(message["content"])
+        elif call or message["content"].strip():
+            pages = [message["content"]]
+            done.append({"role": "tool", "tool_call_id": call, "content": pages})
+    for message in done:
+        if message["role"] == "tool":
+            message["content"] = "\n".join(filter(None, message["content"]))
+    return done
+
+
+def _text(content: Fields, notes: Fields) -> str:
+    kind = content.get("content_type")
+    if kind in ("code", "execution_output", "system_error"):
+        shown = text(content.get("text"))
+    elif kind == "tether_quote":
+        source = (
+            text(content.get("title")) or text(content.get("url")) or text(content.get("domain"))
+        )
+        shown = f"[{source}]\n{text(content.get('text'))}"
+    elif kind == "tether_browsing_display":
+        shown = text(content.get("result")) or text(content.get("summary"))
+    else:
+        parts = content.get("parts")
+        shown = "\n".join(filter(None, map(_part, parts if isinstance(parts, list) else ())))
+        shown = shown or text(content.get("text"))
+    names = [
+        f"[file: {text(attachment['name'])}]"
+        for attachment in listed(notes.get("attachments"))
+        if attachment.get("name") and not text(attachment.get("mime_type")).startswith("image/")
+    ]
+    return "\n".join(filter(None, (*names, shown)))
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    content = fields(part)
+    kind = text(content.get("content_type"))
+    if kind in _ASSETS:
+        return f"[{_ASSETS[kind]}]"
+    if kind == "real_time_user_audio_video_asset_pointer":
+        return "[audio and video]"
+    return text(content.get("text"))

@@ -1,0 +1,249 @@
+"""Sessions of Claude Code (`~/.claude/projects/PROJECT/SESSION.jsonl`).
+
+The lines are a tree: each names its parent. Several lines make up one assistant message, and
+results of parallel calls are children of different lines of it, so the path back from the last line
+does not visit them all. A compaction begins a new root that names the line before it. Left out:
+work of other agents (side chains), thoughts, the program's own error notes, and lines that were
+never sent.
+
+Messages are assembled as the program does before it sends them, and read like those of a live
+request, so that the conversation has the same address: results stand in the order in which they
+arrived, and the user's lines without an answer between them are one message. Messages to which the
+program adds reminders are in the session a second time, as they were sent.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from memtree.dialects.anthropic_messages import posted_message
+from memtree.errors import BadRequest
+from memtree_proxy.imports.blocks import image_part
+from memtree_proxy.imports.conversation import (
+    Conversation,
+    Fields,
+    fields,
+    listed,
+    moment,
+    paired,
+    raw_message,
+    text,
+    titled,
+)
+
+_SENT = "api-request-blob"
+_REMARK = "<system-reminder>"  # begins a block that the program added
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
+
+
+def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
+    """Read a session. `id_`: its id if no line names one. `whole`: include the messages before
+    compactions."""
+    unique = {text(line.get("uuid")) or str(at): line for at, line in enumerate(lines)}
+    spoken = [line for line in unique.values() if _sent(line)]
+    main = [line for line in spoken if line.get("isSidechain") is not True] or spoken
+    members = {id(line) for line in main}
+    by_uuid = {text(line["uuid"]): line for line in unique.values() if line.get("uuid")}
+    chain = _chain(main[-1], by_uuid, whole) if main else []
+    chosen = [line for line in chain if id(line) in members]
+    posted = _messages(chosen, main, SentMessages(unique.values()))
+    made = paired(part for message in posted for part in _canonical(message))
+    everything = _chain(main[-1], by_uuid, True) if main else []
+    dropped = sum(id(line) in members for line in everything) - len(chosen)
+    last = next((text(line["timestamp"]) for line in reversed(main) if line.get("timestamp")), "")
+    session = next((text(line["sessionId"]) for line in main if line.get("sessionId")), id_)
+    return Conversation(
+        "claude-code",
+        session,
+        titled(_title(lines), _of_people(made)),
+        moment(last),
+        tuple(made),
+        dropped,
+    )
+
+
+def _of_people(messages: Iterable[Fields]) -> list[Fields]:
+    """Return the user's messages without the blocks that the program added."""
+    return [
+        {
+            "role": "user",
+            "content": [part for part in listed(message["content"]) if not _is_remark(part)],
+        }
+        for message in messages
+        if message["role"] == "user"
+    ]
+
+
+def _is_remark(block: Fields) -> bool:
+    """Return True if a block was added by the program and holds no word of the user's."""
+    return text(block.get("text")).startswith(_REMARK)
+
+
+def _sent(line: Fields) -> bool:
+    if line.get("type") not in ("user", "assistant"):
+        return False
+    return line.get("isApiErrorMessage") is not True and isinstance(line.get("message"), dict)
+
+
+def _title(lines: Sequence[Fields]) -> str:
+    """Return the newest title; a title that the user gave takes precedence."""
+    for kind, field in _TITLES.items():
+        given = [text(line.get(field)) for line in lines if line.get("type") == kind]
+        if given and given[-1]:
+            return given[-1]
+    return ""
+
+
+def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields]:
+    """Return the lines from the root to `leaf`, continuing across compactions if `whole`."""
+    path: list[Fields] = []
+    seen: set[str] = set()
+    line: Fields | None = leaf
+    while line is not None and text(line.get("uuid")) not in seen:
+        path.append(line)
+        seen.add(text(line.get("uuid")))
+        parent = text(line.get("parentUuid"))
+        if not parent and whole:
+            parent = text(line.get("logicalParentUuid"))
+        line = by_uuid.get(parent)
+    return path[::-1]
+
+
+def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:
+    """Return Anthropic messages: lines of one message joined, each followed by its calls'
+    results."""
+    parts: dict[str, list[Fields]] = {}
+    results: dict[str, tuple[int, Fields]] = {}
+    for at, line in enumerate(main):
+        blocks = _blocks(fields(line.get("message")))
+        if line.get("type") == "assistant":
+            parts.setdefault(_message_id(line), []).extend(blocks)
+        else:
+            results.update(
+                (text(block.get("tool_use_id")), (at, block))
+                for block in blocks
+                if block.get("type") == "tool_result"
+            )
+    made = _Made()
+    done: set[str] = set()
+    for line in chain:
+        if line.get("type") != "assistant":
+            content = _blocks(fields(line.get("message")))
+            made.of_user([block for block in content if block.get("type") != "tool_result"])
+        elif _message_id(line) not in done:
+            done.add(_message_id(line))
+            content = parts[_message_id(line)]
+            made.of_assistant(content)
+            used = [text(block.get("id")) for block in content if block.get("type") == "tool_use"]
+            # Use each result once: in a hostile file ten thousand calls name one large result.
+            answers = [results.pop(id_) for id_ in used if id_ in results]
+            made.of_user([block for _, block in sorted(answers, key=_place)])
+    for message in made.messages:
+        if message["role"] == "user":
+            message["content"] = sent.content(message["content"])
+    return made.messages
+
+
+def _place(answer: tuple[int, Fields]) -> int:
+    return answer[0]
+
+
+class _Made:
+    """Messages built so far; consecutive texts of the user are joined, as the program does."""
+
+    def __init__(self) -> None:
+        self.messages: list[Fields] = []
+
+    def of_assistant(self, content: list[Fields]) -> None:
+        if content:
+            self.messages.append({"role": "assistant", "content": list(content)})
+
+    def of_user(self, content: list[Fields]) -> None:
+        if not content:
+            return
+        if not self.messages or self.messages[-1]["role"] != "user":
+            self.messages.append({"role": "user", "content": []})
+        known: list[Fields] = self.messages[-1]["content"]
+        if known and known[-1].get("type") == content[0].get("type") == "text":
+            known[-1] = {**known[-1], "text": text(known[-1].get("text")) + "\n"}
+        known += content
+
+
+class SentMessages:
+    """Changed messages, in the form in which the program recorded that it sent them."""
+
+    def __init__(self, lines: Iterable[Fields]) -> None:
+        self._found: dict[str, deque[list[Fields]]] = {}
+        seen: set[str] = set()
+        for line in lines:
+            if line.get("type") != _SENT or text(line.get("hash")) in seen:
+                continue
+            seen.add(text(line.get("hash")))
+            message = fields(line.get("message"))
+            content = listed(message.get("content"))
+            if content and message.get("role") == "user":
+                self._found.setdefault(_name(content), deque()).append(content)
+
+    def content(self, content: list[Fields]) -> list[Fields]:
+        """Return the sent form of a message: its first result or its last text is the same, and it
+        has no fewer blocks. Returns the content itself if no such form is left. Each recorded
+        message is used once, since in a hostile file ten thousand messages may name one large
+        one."""
+        written = self._found.get(_name(content))
+        sent = written.popleft() if written else []
+        return sent if len(sent) >= len(content) else content
+
+
+def _name(content: list[Fields]) -> str:
+    """Return a key of the content that added reminders do not change."""
+    first, last = content[0], content[-1]
+    if first.get("type") == "tool_result":
+        return f"result {text(first.get('tool_use_id'))}"
+    return f"text {text(last.get('text'))}"
+
+
+def _message_id(line: Fields) -> str:
+    return text(fields(line.get("message")).get("id")) or text(line.get("uuid"))
+
+
+def _blocks(message: Fields) -> list[Fields]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return [block for block in listed(content) if _is_sent(block)]
+
+
+def _is_sent(block: Fields) -> bool:
+    kind = block.get("type")
+    if kind == "text":
+        return bool(text(block.get("text")))
+    return isinstance(kind, str) and kind not in posted_message.THINKING
+
+
+def _canonical(posted: Fields) -> list[Fields]:
+    """Convert a message to canonical messages; none if no request can have held it."""
+    raw = raw_message(posted)
+    try:
+        read = posted_message.read(raw, "")
+    except BadRequest:
+        return []
+    made: list[Fields] = [msgspec.json.decode(message.raw or raw) for message in read.messages]
+    for message in made:
+        message.pop("reasoning_content", None)
+        message["content"] = _content(message)
+    return made
+
+
+def _content(message: Fields) -> object:
+    """Return the content with images in chat form, and with text alone joined into a string except
+    in user messages."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return content
+    parts = [image_part(part) if part.get("type") == "image" else part for part in content]
+    if message["role"] == "user" or any(part.get("type") != "text" for part in parts):
+        return parts
+    return "".join(part["text"] for part in parts)

@@ -1,1 +1,0 @@
-"""Formats of other programs' files; each is a small pure reader."""

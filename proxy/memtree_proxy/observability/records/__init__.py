@@ -1,1 +1,0 @@
-"""Records of ended requests: a row in the log, and daily totals."""

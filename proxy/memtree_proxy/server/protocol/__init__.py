@@ -1,1 +1,0 @@
-"""HTTP between clients and the server: request heads, bodies, disconnects."""

@@ -1,1 +1,0 @@
-"""Runs of `memtree wrap` on a server: their leases and their folders."""
