@@ -19,12 +19,12 @@ from typing import NamedTuple, Protocol
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
-from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.saving.saving import MemorySaving, Vector
+from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_ports import ExtractedMessages
+from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.cpu_meter import counted
 from memtree.text import secrets

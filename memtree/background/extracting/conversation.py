@@ -23,7 +23,7 @@ from memtree.background.extracting.queue import ExtractionJob
 from memtree.background.extracting.read_messages import ReadMessages
 from memtree.conversation.message import Message, Volatile
 from memtree.days import day_of
-from memtree.memories.extraction.model.prompt import MOST_MESSAGES
+from memtree.memories.extraction.model_prompt import MOST_MESSAGES
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import (
     NOWHERE,
@@ -39,7 +39,7 @@ from memtree.memories.message_extraction import (
     within,
 )
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
 from memtree.process.bounded import remember
 

@@ -18,13 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtree.background.extracting.metered_model import AskedModel
-from memtree.memories.extraction import gate
+from memtree.memories.extraction import gate, model_grounding, model_prompt, model_reply
 from memtree.memories.extraction.candidates import Candidate, SkipReason
-from memtree.memories.extraction.model import grounding, prompt, reply
-from memtree.memories.extraction.model.prompt import ShownMessage
-from memtree.memories.extraction.model.reply import ModelNote, ModelNotes
+from memtree.memories.extraction.model_prompt import ShownMessage
+from memtree.memories.extraction.model_reply import ModelNote, ModelNotes
 from memtree.memories.extraction.schedule import with_day
-from memtree.memories.extraction.statement_bounds import heads, without_lead
+from memtree.memories.extraction.statements import heads, without_lead
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.message_extraction import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
 from memtree.memories.scope import Scope
@@ -81,19 +80,19 @@ class ModelReader:
         """Call the model. Returns None if the day's limit is reached."""
         shown = [message.shown for message in pending]
         ids = [message.id for message in shown]
-        messages = prompt.prompt(shown)
-        room = prompt.room(shown)
+        messages = model_prompt.prompt(shown)
+        room = model_prompt.room(shown)
         question = ModelQuestion(
             messages,
-            prompt.json_schema(),
+            model_prompt.json_schema(),
             room,
-            lambda text, _: reply.read(text, ids).readable,
-            prompt.KEY,
+            lambda text, _: model_reply.read(text, ids).readable,
+            model_prompt.KEY,
         )
         said = await self._model.ask(tenant, question)
         if said is None:
             return None
-        read = reply.read(said.text, ids)
+        read = model_reply.read(said.text, ids)
         if not said.finished and len(pending) > 1:
             # the answer was cut off, so its notes on the last messages are missing
             return ModelNotes()
@@ -104,7 +103,7 @@ def _prepared(id_: str, message: UserMessage) -> ReadMessage | _CallItem:
     reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
     if reason:
         return ReadMessage(message, (), (SkippedText(message.text, reason),))
-    spans, secret = prompt.shown_spans(message.text)
+    spans, secret = model_prompt.shown_spans(message.text)
     hidden = tuple(message.text[start:end] for start, end in secret)
     if not spans:
         return ReadMessage(message, (), _secrets(hidden))
@@ -126,7 +125,7 @@ def _judged(pending: Sequence[_CallItem], said: ModelNotes) -> dict[bytes, ReadM
 def _quoted(pending: Sequence[_CallItem], quote: str) -> str:
     """Return the id of the message that contains a quotation; of the first one, if none does."""
     for message in pending:
-        if grounding.grounds(message.shown.text, message.shown.spans, quote):
+        if model_grounding.grounds(message.shown.text, message.shown.spans, quote):
             return message.shown.id
     return pending[0].shown.id
 
@@ -155,12 +154,12 @@ def _candidate(
     """
     reason = NOT_GROUNDED
     for quote in (note.quote, note.text):
-        place = grounding.grounds(shown.text, shown.spans, quote)
+        place = model_grounding.grounds(shown.text, shown.spans, quote)
         if place is None:
             continue
         sentence = shown.text[place.sentence.start : place.sentence.end]
         clause = shown.text[place.clause.start : place.clause.end]
-        if grounding.grounded(note.text, sentence, clause, shown.shown):
+        if model_grounding.grounded(note.text, sentence, clause, shown.shown):
             asks = any(
                 low < place.sentence.end and place.sentence.start < end for low, end in rules
             )

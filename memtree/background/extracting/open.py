@@ -21,7 +21,7 @@ from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import MessageCache
-from memtree.memories.agents.extraction.structured_readers import ConversationReaders
+from memtree.memories.agents.extraction.agent_messages import ConversationReaders
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.message_extraction import (
     EMBEDDER_PATIENCE,
@@ -29,7 +29,7 @@ from memtree.memories.message_extraction import (
     MemoryExtraction,
     RuleReader,
 )
-from memtree.memories.saving.saving import MemorySaving
+from memtree.memories.saving import MemorySaving
 from memtree.ports.clock import Clock
 from memtree.ports.store import Tallies
 from memtree.process.bounded import SizedCache

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 
 from memtree.background.extracting.metered_model import AskedModel
 from memtree.background.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
-from memtree.memories.agents.extraction import schema_prompt, schema_reply
+from memtree.memories.agents.extraction import schema_prompt
+from memtree.memories.agents.extraction.agent_messages import StructuredReading
 from memtree.memories.agents.extraction.fillable_fields import KindFields, kind_fields
 from memtree.memories.agents.extraction.merging import Finding
-from memtree.memories.agents.extraction.schema_reply import ModelRecord, ModelRecords
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord, ModelRecords
 from memtree.memories.agents.extraction.value_grounding import Believed, believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
+from memtree.memories.extraction.model_prompt import ShownMessage, shown_spans
 from memtree.memories.message_extraction import PER_MESSAGE, READ, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelQuestion
@@ -89,7 +89,7 @@ class StructuredModelReader:
             schema_prompt.prompt(lines, shown),
             schema_prompt.json_schema(),
             schema_prompt.room(shown),
-            lambda text, _: schema_reply.read(text, ids).readable,
+            lambda text, _: schema_prompt.read(text, ids).readable,
             schema_prompt.KEY,
         )
         said = await self._model.ask(tenant, question)
@@ -98,7 +98,7 @@ class StructuredModelReader:
         if not said.finished and len(pending) > 1:
             # the answer was cut off, so its records of the last messages are missing
             return ModelRecords()
-        return schema_reply.read(said.text, ids)
+        return schema_prompt.read(said.text, ids)
 
 
 def _prepared(id_: str, message: UserMessage, kinds: Kinds) -> StructuredReading | _CallItem:

@@ -6,9 +6,8 @@ import re
 
 from memtree.language.lazy_patterns import lazily
 from memtree.language.word_file import WordFile
-from memtree.memories.extraction import fiction
+from memtree.memories.extraction import fiction, statements
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.statements import other_languages
 from memtree.text.requests import asks
 
 _DATA = WordFile("all", "memory_gate")
@@ -85,7 +84,7 @@ def refused(lower: str) -> SkipReason | None:
         return SkipReason.VAGUE
     if _TROUBLE.search(lower) or _CODE.search(lower):
         return SkipReason.CODE
-    return other_languages.refused(lower)
+    return statements.refused(lower)
 
 
 def lasting(lower: str) -> str:

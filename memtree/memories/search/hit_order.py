@@ -1,4 +1,7 @@
-"""Order the best rows of an index once their memories are read."""
+"""Order the best rows of an index once their memories are read.
+
+Hits of a search.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,33 @@ from dataclasses import dataclass, field
 from math import fsum, sqrt
 
 from memtree.memories.memory import Memory
-from memtree.memories.search.hits import MemoryHit
-from memtree.memories.search.index.block_rows import BlockRows, inverse_frequency
+from memtree.memories.search.block_rows import BlockRows, inverse_frequency
 from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
 from memtree.memories.search.ranking import Ranked
 from memtree.text.words.terms import terms
+
+NO_EMBEDDER = ("embedder",)  # what `degraded` says where words had to rank alone
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """`relevance`: how near it is to what was asked, 0 to 1, comparable between searches.
+    `score`: orders the hits of one search and means nothing beyond."""
+
+    memory: Memory
+    relevance: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Best first. `degraded`: what could not be used ("embedder": words alone ranked all hits, or
+    some). `by_words`: no hit's relevance tells its meaning."""
+
+    hits: tuple[MemoryHit, ...] = ()
+    degraded: tuple[str, ...] = ()
+    by_words: bool = False
+
 
 REACH = 2_000  # characters of a text that are compared
 FIRST = 32  # candidates that are looked at: each is compared with each

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.search.index.block_rows import BlockRows, Flags, Scores
+from memtree.memories.search.block_rows import BlockRows, Flags, Scores
 from memtree.memories.search.query import Query
-from memtree.memories.search.text_terms import spoken_by
+from memtree.memories.search.vector_bytes import spoken_by
 from memtree.ranking.relevance_scale import HALF, STRONG, RelevanceScale
 
 MEANING = 2.0  # weight beside words; 1.5 to 3 differ by half a point

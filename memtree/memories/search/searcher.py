@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import as_hits, newest_hits_first, without_common
-from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
-from memtree.memories.search.index.loader import IndexLoader
-from memtree.memories.search.index.scope_index import ScopeIndex
-from memtree.memories.search.query import Query
-from memtree.memories.search.query_vectors import LOADING, PATIENCE, QueryVectors
+from memtree.memories.search.block_rows import ScopeIndex
+from memtree.memories.search.hit_order import (
+    NO_EMBEDDER,
+    MemoryHit,
+    SearchResult,
+    as_hits,
+    newest_hits_first,
+    without_common,
+)
+from memtree.memories.search.loader import IndexLoader
+from memtree.memories.search.query import LOADING, PATIENCE, Query, QueryVectors
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix

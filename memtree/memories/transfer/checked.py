@@ -16,11 +16,12 @@ from typing import Any
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.schemas.memory_schema import checked_kind
 from memtree.memories.agents.structured_memory import (
+    TEXT,
     checked_data,
     refuse_secrets_in,
     structured_memory,
+    structured_text,
 )
-from memtree.memories.agents.structured_text import TEXT, structured_text
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, new_memory
 from memtree.memories.fields.categories import category_of
 from memtree.memories.fields.secret_check import refuse_secrets
@@ -34,10 +35,10 @@ from memtree.memories.memory import (
     NewMemory,
 )
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
-from memtree.memories.transfer.formats.foreign import speaks_to_model
-from memtree.memories.users.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from memtree.memories.transfer.foreign_formats import speaks_to_model
+from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from memtree.text.canonical_form import text_hash
 
 _INSTRUCTION = "instruction"

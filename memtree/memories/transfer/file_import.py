@@ -26,15 +26,15 @@ from memtree.memories.transfer.file_items import (
     LineResult,
     LineStatus,
 )
-from memtree.memories.transfer.formats.memory_file import MemoryFile, read_memory_file
 from memtree.memories.transfer.import_options import (
     ImportOptions,
     ImportParts,
     batches,
     off_loop,
 )
+from memtree.memories.transfer.memory_file import MemoryFile, read_memory_file
 from memtree.memories.transfer.report import ImportReport, ReportBuilder
-from memtree.memories.users.user_memories import MAX_GROUPS, MemoryGroup
+from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup
 from memtree.text.canonical_form import text_hash
 
 _PAGE = 1_000

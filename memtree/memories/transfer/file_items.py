@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import MemoryFields, Tombstone
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 
 MEMTREE, MEM0, OPENMEMORY = "memtree", "mem0", "openmemory"
 SERVER_MEMORY, CHATGPT, TEXT = "server-memory", "chatgpt", "text"

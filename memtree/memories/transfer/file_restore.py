@@ -30,14 +30,14 @@ from memtree.memories.transfer.file_items import (
     LineStatus,
 )
 from memtree.memories.transfer.file_schemas import FileSchemas
-from memtree.memories.transfer.formats.memory_file import read_memory_file
 from memtree.memories.transfer.import_options import (
     ImportOptions,
     ImportParts,
     batches,
 )
+from memtree.memories.transfer.memory_file import read_memory_file
 from memtree.memories.transfer.report import ImportReport, ReportBuilder
-from memtree.memories.users.user_memories import MAX_GROUPS, SettingsChange, UserSettings
+from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 
 _PAGE = 1_000
 _MOST_TOMBSTONES = 1_000_000  # of a scope

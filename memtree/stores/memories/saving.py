@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.errors import BadRequest, Conflict
-from memtree.memories.fields.taint import is_own_word
+from memtree.memories.fields.standing import is_own_word
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope

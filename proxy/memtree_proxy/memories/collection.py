@@ -22,7 +22,7 @@ from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
-from memtree_proxy.memories.user.routes import UserMemoryRoutes
+from memtree_proxy.memories.user_routes import UserMemoryRoutes
 
 AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
 

@@ -39,7 +39,7 @@ from memtree_proxy.memories.answers import Json, answer, counted
 from memtree_proxy.memories.events import MemoryFeed, event_stream
 from memtree_proxy.memories.fields import limit
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.memories.user.rows import rows, shown_one
+from memtree_proxy.memories.user_rows import rows, shown_one
 from memtree_proxy.wire import curation, parameter
 from memtree_proxy.wire.agent_answers import MEMORY_ANSWER, ShownMemory, memory_json
 from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.document_book import DocumentBook
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import HITS, MAX_HITS, MAX_ROWS, limit, searched

@@ -20,7 +20,7 @@ from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import ScopeKind
-from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.hit_order import MemoryHit
 from memtree_proxy.access.agent_scope import AGENT, SUBJECT
 from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_answers import (

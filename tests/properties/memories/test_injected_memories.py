@@ -23,12 +23,12 @@ from hypothesis.stateful import initialize, precondition, rule
 
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
-from memtree.memories.injection import passages
+from memtree.memories import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.hit_order import MemoryHit, SearchResult
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.stores import RamStore, open_memories
 from memtree.text.memory_lines import LineKind

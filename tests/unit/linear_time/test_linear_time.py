@@ -28,24 +28,20 @@ from memtree.digests.clauses import (
 from memtree.digests.clauses.clause import SourcePassage
 from memtree.digests.clauses.quotations import quote, untorn
 from memtree.language import borders, languages
-from memtree.memories.agents import structured_memory, structured_text
-from memtree.memories.agents.schemas import nearest_kind, unique_on
-from memtree.memories.agents.schemas.document import limits
-from memtree.memories.documents.document import checked
-from memtree.memories.extraction import dates, schedule
+from memtree.memories import passages as passage_lines
+from memtree.memories.agents import structured_memory
+from memtree.memories.agents.schemas import limits, memory_schema
+from memtree.memories.document import checked
+from memtree.memories.extraction import dates, model_grounding, schedule
+from memtree.memories.extraction import model_prompt as memory_prompt
+from memtree.memories.extraction import model_reply as memory_reply
 from memtree.memories.extraction import rule_extraction as extraction_rules
-from memtree.memories.extraction.model import grounding
-from memtree.memories.extraction.model import prompt as memory_prompt
-from memtree.memories.extraction.model import reply as memory_reply
-from memtree.memories.extraction.statements import events
 from memtree.memories.fields import categories, tags, times
-from memtree.memories.injection import ageing, rendering
-from memtree.memories.injection import passages as passage_lines
+from memtree.memories.injection import language_rules, rendering
 from memtree.memories.memory import Memory
 from memtree.memories.relation import relation
-from memtree.memories.search import hit_order, query, text_terms
-from memtree.memories.search.hits import MemoryHit
-from memtree.memories.users import user_categories
+from memtree.memories.search import hit_order, query, vector_bytes
+from memtree.memories.search.hit_order import MemoryHit
 from memtree.ranking import segments
 from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, faithfulness, numbers, prompt_injection
@@ -196,7 +192,7 @@ TEXTS = {
     "a line of a memory": Subject(
         lambda text: rendering.shown_line(text, "fact", "2026-03-07"), hostile.as_it_is
     ),
-    "a memory that may change": Subject(ageing.may_change, hostile.as_it_is),
+    "a memory that may change": Subject(language_rules.may_change, hostile.as_it_is),
     "what a line says": Subject(memory_lines.said, hostile.as_it_is),
     "a line of a passage": Subject(
         lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0)), hostile.as_it_is
@@ -209,14 +205,14 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "the text of a structured memory": Subject(
-        lambda text: structured_text.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
+        lambda text: structured_memory.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
         hostile.as_it_is,
     ),
     "values that are to be unique": Subject(
-        lambda text: unique_on.canonical({text: [text, {text: text}]}), hostile.as_it_is
+        lambda text: memory_schema.canonical({text: [text, {text: text}]}), hostile.as_it_is
     ),
     "the nearest kind": Subject(
-        lambda text: nearest_kind.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
+        lambda text: memory_schema.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
     ),
     "a schema": Subject(hostile.refused(limits.checked_schema), hostile.as_it_is),
     "secrets in structured data": Subject(
@@ -240,7 +236,7 @@ TEXTS = {
         lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
     ),
     "a speaker": Subject(speakers.tag, hostile.as_it_is),
-    "terms of a memory": Subject(text_terms.packed_terms, hostile.as_it_is),
+    "terms of a memory": Subject(vector_bytes.packed_terms, hostile.as_it_is),
     "a query without a word": Subject(
         lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
     ),
@@ -270,7 +266,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "dates": Subject(dates.dates, hostile.as_it_is),
-    "something that happened": Subject(events.is_event, hostile.as_it_is),
+    "something that happened": Subject(schedule.is_event, hostile.as_it_is),
     "a schedule": Subject(
         lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
         hostile.as_it_is,
@@ -278,16 +274,18 @@ TEXTS = {
     "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
     "what a model found": Subject(lambda text: memory_reply.read(text, ["1"]), hostile.as_it_is),
     "a quotation in a message": Subject(
-        lambda text: grounding.grounds(text, [Span(0, len(text))], text[:300]), hostile.as_it_is
+        lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300]),
+        hostile.as_it_is,
     ),
     "whether it is grounded": Subject(
-        lambda text: grounding.grounded("User has 2 cats.", text, text, text), hostile.as_it_is
+        lambda text: model_grounding.grounded("User has 2 cats.", text, text, text),
+        hostile.as_it_is,
     ),
     "sentences": Subject(lambda text: list(borders.sentences(text)), hostile.as_it_is),
     "a category": Subject(categories.category_of, hostile.as_it_is),
-    "a category of a user's": Subject(user_categories.user_category, hostile.as_it_is),
+    "a category of a user's": Subject(categories.user_category, hostile.as_it_is),
     "a category that is given": Subject(
-        hostile.refused(lambda text: user_categories.checked_category(text, "category")),
+        hostile.refused(lambda text: categories.checked_category(text, "category")),
         hostile.as_it_is,
     ),
     "tags": Subject(

@@ -31,6 +31,8 @@ from memtree.errors import (
 from memtree.memories.agents.agent_memory import StructuredResult, WriteOutcome
 from memtree.memories.agents.extraction.agent_messages import (
     AgentMessage,
+    ConversationReaders,
+    StructuredReading,
     ToldMessage,
     batches,
     told_by_user,
@@ -42,12 +44,7 @@ from memtree.memories.agents.extraction.extraction_plan import (
     ExtractionRequest,
     Found,
 )
-from memtree.memories.agents.extraction.structured_readers import (
-    ConversationReaders,
-    StructuredReading,
-)
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.nearest_kind import nearest_kind
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, nearest_kind
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.message_extraction import (
     LIMIT,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from memtree.errors import BadRequest, SchemaViolation, SecretRejected
 from memtree.memories.agents.agent_memory import NOBODY, StructuredResult, StructuredWrite
-from memtree.memories.agents.extraction.agent_messages import ToldMessage
+from memtree.memories.agents.extraction.agent_messages import StructuredReading, ToldMessage
 from memtree.memories.agents.extraction.field_values import one_day
 from memtree.memories.agents.extraction.fillable_fields import kind_fields
 from memtree.memories.agents.extraction.merging import (
@@ -26,10 +26,9 @@ from memtree.memories.agents.extraction.merging import (
     same_data,
 )
 from memtree.memories.agents.extraction.named_field import PROFILE, named_field
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.duplicates import MOST_NEAR, NearMemory
 from memtree.memories.extraction.candidates import Candidate, SkipReason
 from memtree.memories.memory import (
     EXTRACTED,
@@ -51,8 +50,7 @@ from memtree.memories.message_extraction import (
 )
 from memtree.memories.ports import MemoryFilter, MemoryPage
 from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import MOST_NEAR, NearMemory
-from memtree.memories.saving.saving import MemorySaving, Vector
+from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF

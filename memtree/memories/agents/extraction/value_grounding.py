@@ -29,12 +29,11 @@ from memtree.memories.agents.extraction.fillable_fields import (
     words,
 )
 from memtree.memories.agents.extraction.merging import Finding
-from memtree.memories.agents.extraction.schema_prompt import field_name
-from memtree.memories.agents.extraction.schema_reply import ModelRecord
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord, field_name
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.model.grounding import clause_of, grounds
-from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.model_grounding import clause_of, grounds
+from memtree.memories.extraction.model_prompt import ShownMessage
 from memtree.memories.extraction.own_sentences import lowered
 from memtree.summaries.checks import prompt_injection
 from memtree.text.spans import Span

@@ -1,4 +1,7 @@
-"""The use case of schemas: a tenant's schemas kept, and data held against them."""
+"""The use case of schemas: a tenant's schemas kept, and data held against them.
+
+Check the fields that a schema has beside its document.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,58 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from memtree.errors import Conflict, NotFound, SchemaViolation, VersionConflict
-from memtree.memories.agents.schemas.document.limits import checked_schema
-from memtree.memories.agents.schemas.document.schema_text import schema_text
+from memtree.errors import (
+    BadRequest,
+    Conflict,
+    NotFound,
+    SchemaViolation,
+    SecretRejected,
+    VersionConflict,
+)
+from memtree.memories.agents.schemas.limits import checked_schema
 from memtree.memories.agents.schemas.memory_schema import (
     MAX_SCHEMAS,
     MemorySchema,
+    SchemaStore,
     checked_kind,
+    nearest_kind,
     same_content,
+    unique_key,
 )
-from memtree.memories.agents.schemas.nearest_kind import nearest_kind
-from memtree.memories.agents.schemas.ports import SchemaStore
-from memtree.memories.agents.schemas.schema_fields import checked_description, checked_unique_on
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.schema_text import schema_text
 from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, load, violation_of
+from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.ports.clock import Clock
+
+MAX_DESCRIPTION_CHARS = 2_000
+
+
+def checked_unique_on(names: Sequence[str]) -> tuple[str, ...]:
+    """Without repetitions. That they are properties, `limits` sees to."""
+    return tuple(dict.fromkeys(names))
+
+
+def checked_description(text: str) -> str:
+    """Raises `BadRequest` and `SecretRejected` naming the field."""
+    if len(text) > MAX_DESCRIPTION_CHARS:
+        raise BadRequest(
+            f"description has {len(text)} characters; at most {MAX_DESCRIPTION_CHARS} are kept",
+            param="description",
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadRequest(
+            "description holds half a character (a lone surrogate)", param="description"
+        ) from None
+    if "\0" in text:
+        raise BadRequest("description holds a NUL character", param="description")
+    try:
+        refuse_secrets(text)
+    except SecretRejected as error:
+        raise SecretRejected(f"description: {error.message}", param="description") from None
+    return text
+
 
 MAX_ENTRIES = 500
 MAX_BYTES = 4 << 20  # of their texts

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from memtree.memories.agents.agent_memory import LocatedMemory
 from memtree.memories.memory import SNAPSHOT
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import as_hits, newest_hits_first
-from memtree.memories.search.hits import MemoryHit
-from memtree.memories.search.index.block_rows import BlockRows
+from memtree.memories.search.block_rows import BlockRows
+from memtree.memories.search.hit_order import MemoryHit, as_hits, newest_hits_first
 from memtree.memories.search.query import Query
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.errors import BadRequest, Conflict, StoreCorrupt, VersionConflict
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, same_content
-from memtree.memories.agents.schemas.ports import UniqueKey
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, UniqueKey, same_content
 from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.tables.counters import ScopeRow, begin_all, lock_tenant
 from memtree.stores.memories.tables.expiry import LIVE

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.errors import BadRequest, StoreCorrupt
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.tables.counters import ScopeRow, lock_tenant

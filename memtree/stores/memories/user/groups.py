@@ -16,7 +16,7 @@ import msgspec
 from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import GroupChange, MemoryGroup
+from memtree.memories.user_memories import GroupChange, MemoryGroup
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.tables.counters import ScopeRow, begin, begin_known
 from memtree.stores.memories.tables.expiry import LIVE

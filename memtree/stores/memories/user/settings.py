@@ -8,7 +8,7 @@ import msgspec
 
 from memtree.errors import StoreCorrupt
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import PLAN, SettingsChange, UserSettings
+from memtree.memories.user_memories import PLAN, SettingsChange, UserSettings
 from memtree.stores.memories.tables.counters import begin
 from memtree.stores.memories.tables.rows import SCOPE, plain, scope_values
 from memtree.stores.sql import Sql

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from memtree.errors import BadRequest
-from memtree.memories.injection import passages
+from memtree.memories import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree_proxy.request.memory_options import MemoryOptions
 from memtree_proxy.request.rag_options import RagOptions
 

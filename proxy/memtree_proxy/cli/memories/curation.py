@@ -17,7 +17,7 @@ from memtree.background.memory_services import MemoryServices
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_curation import AgentCuration
+from memtree.memories.agents.agent_book import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.curation import DeletionReceipt, MemoryCuration
 from memtree.memories.deletion_check import EVERYTHING

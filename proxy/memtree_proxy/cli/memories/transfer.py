@@ -26,7 +26,7 @@ from memtree.memories.transfer.report import ImportReport
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of
-from memtree_proxy.memories.transfer.unpacking import unpacked
+from memtree_proxy.memories.unpacking import unpacked
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.transfer import REPORT
 

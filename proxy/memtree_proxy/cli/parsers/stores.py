@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.users.user_memories import PLANS
+from memtree.memories.user_memories import PLANS
 from memtree_proxy.cli.parsers.arguments import WHOSE_HELP, Actions, CommandGroups, add_settings
 
 STORE = ("home", "store")

@@ -14,8 +14,8 @@ from memtree.background.extracting.structured_model_reader import StructuredMode
 from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
+from memtree.memories.agents.extraction.agent_messages import StructuredReading
 from memtree.memories.agents.extraction.merging import gathered
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest, MemTreeError, RequestTooLarge, SecretRejected
-from memtree.memories.documents.document import (
+from memtree.memories.document import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_METADATA_BYTES,

@@ -12,8 +12,8 @@ import pytest
 
 from memtree.errors import BadRequest, MemoryLimit, NotFound
 from memtree.memories.book import MemoryRules
-from memtree.memories.documents.document import checked
-from memtree.memories.documents.document_book import DocumentBook, PutDocument
+from memtree.memories.document import checked
+from memtree.memories.document_book import DocumentBook, PutDocument
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope

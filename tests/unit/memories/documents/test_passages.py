@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from memtree.memories.documents import passages
-from memtree.memories.documents.document import NewDocument, checked
+from memtree.memories import passages
+from memtree.memories.document import NewDocument, checked
 from memtree.memories.memory import Memory, NewMemory
 from memtree.stores.memories.tables.rows import new_memory
 

@@ -12,7 +12,7 @@ from memtree.language.lists import languages_with, parsed
 from memtree.language.word_file import WordFile
 from memtree.memories.extraction.gate import lasting
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.memories.extraction.statements.other_languages import CATEGORIES, UNSPACED, lead
+from memtree.memories.extraction.statements import CATEGORIES, UNSPACED, lead
 
 # What a stored sentence must still hold; words without a space around them are parts of words.
 DENIALS = {

@@ -6,7 +6,7 @@ import asyncio
 
 from memtree.background.runtime import SystemClock
 from memtree.memories.ports import MemoryStore, ScopeState
-from memtree.memories.saving.changes import ScopeWatch
+from memtree.memories.saving import ScopeWatch
 from memtree.memories.scope import Scope
 
 SCOPE = Scope.of_chat("t", "c")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft
-from memtree.memories.saving.pending_vectors import BATCH, PendingVectors
+from memtree.memories.saving import BATCH, PendingVectors
 from memtree.memories.scope import Scope
 from tests.unit.memories.books import MoodyEmbedder, opened
 

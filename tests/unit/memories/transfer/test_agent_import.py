@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from memtree.memories.agents.schemas.memory_schema import unique_key
 from memtree.memories.agents.schemas.schema_book import SchemaBook
-from memtree.memories.agents.schemas.unique_on import unique_key
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.memory import EntityMention, Memory, MemoryFields
 from memtree.memories.ports import MemoryFilter

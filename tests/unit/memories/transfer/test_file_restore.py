@@ -16,7 +16,7 @@ from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import MemorySource
 from memtree.memories.transfer import file_restore
 from memtree.memories.transfer.report import ImportReport
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 
 SECRET = "my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"

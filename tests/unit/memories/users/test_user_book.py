@@ -8,8 +8,8 @@ import pytest
 
 from memtree.errors import BadRequest, SecretRejected, StoreUnavailable
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_book import GroupDraft, RecentSettings, UserBook
-from memtree.memories.users.user_memories import GroupChange, UserSettings
+from memtree.memories.user_book import GroupDraft, RecentSettings, UserBook
+from memtree.memories.user_memories import GroupChange, UserSettings
 from memtree.stores import RamStore, open_memories
 from tests.unit.memories.books import HandClock
 

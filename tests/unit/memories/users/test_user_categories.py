@@ -7,12 +7,12 @@ from datetime import date
 import pytest
 
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.memory import USER_CATEGORIES
-from memtree.memories.users.user_categories import (
+from memtree.memories.fields.categories import (
     MAX_CATEGORY,
     checked_category,
     user_category,
 )
+from memtree.memories.memory import USER_CATEGORIES
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.extraction.model.grounding import grounded, grounds
-from memtree.memories.extraction.model.prompt import shown_spans
+from memtree.memories.extraction.model_grounding import grounded, grounds
+from memtree.memories.extraction.model_prompt import shown_spans
 
 
 def judged(said: str, quote: str, memory: str) -> bool | None:

@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.statements.english_statements import (
+from memtree.memories.extraction.statements import (
     is_event,
     is_goal,
     kept_in_mind,

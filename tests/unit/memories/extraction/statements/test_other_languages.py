@@ -2,7 +2,7 @@ import pytest
 
 from memtree.language.lists import languages_with
 from memtree.language.word_file import WordFile
-from memtree.memories.extraction.statements.other_languages import (
+from memtree.memories.extraction.statements import (
     CATEGORIES,
     REASONS,
     category_of,

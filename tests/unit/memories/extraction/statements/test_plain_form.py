@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.statements.plain_form import plain
+from memtree.memories.extraction.statements import plain
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.grants.signatures import base58
+from memtree.memories.grants import ed25519
 
 # draft-msporny-base58, section 5
 VECTORS = {
@@ -16,27 +16,27 @@ VECTORS = {
 
 @pytest.mark.parametrize("raw", VECTORS)
 def test_published_vectors(raw):
-    assert base58.encoded(raw) == VECTORS[raw]
-    assert base58.decoded(VECTORS[raw], len(raw)) == raw
+    assert ed25519.base58_encoded(raw) == VECTORS[raw]
+    assert ed25519.base58_decoded(VECTORS[raw], len(raw)) == raw
 
 
 @given(st.binary(min_size=1, max_size=70))
 def test_what_is_encoded_is_decoded(raw):
-    assert base58.decoded(base58.encoded(raw), len(raw)) == raw
+    assert ed25519.base58_decoded(ed25519.base58_encoded(raw), len(raw)) == raw
 
 
 @given(st.binary(max_size=34))
 def test_another_size_is_refused(raw):
-    found = base58.decoded(base58.encoded(raw), 32)
+    found = ed25519.base58_decoded(ed25519.base58_encoded(raw), 32)
     assert (found == raw) if len(raw) == 32 else found is None
 
 
-@given(st.text(alphabet=base58.ALPHABET, max_size=46))
+@given(st.text(alphabet=ed25519.ALPHABET, max_size=46))
 def test_no_two_texts_mean_the_same_bytes(text):
-    found = base58.decoded(text, 32)
-    assert found is None or base58.encoded(found) == text
+    found = ed25519.base58_decoded(text, 32)
+    assert found is None or ed25519.base58_encoded(found) == text
 
 
 @pytest.mark.parametrize("text", ["", "0" * 32, "O" * 43, "l" * 43, "I" * 43, "é" * 32, " " * 32])
 def test_other_characters_are_refused(text):
-    assert base58.decoded(text, 32) is None
+    assert ed25519.base58_decoded(text, 32) is None

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.errors import Unavailable
+from memtree.memories.grants import ed25519
 from memtree.memories.grants.grant import Chain
-from memtree.memories.grants.signatures import base58, ed25519
 from tests.made.wallets import Wallet
 
 BOB = Wallet("Bob", Chain.SOLANA)
@@ -26,7 +26,7 @@ ENCODINGS = [(y | sign) for y in SMALL for sign in (0, SIGN_BIT)]
 
 
 def encoded(number: int) -> str:
-    return base58.encoded(number.to_bytes(32, "little"))
+    return ed25519.base58_encoded(number.to_bytes(32, "little"))
 
 
 def on_curve(y: int) -> bool:
@@ -43,9 +43,11 @@ def test_a_published_signature():
         "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
         "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
     )
-    assert ed25519.address_of(seed) == base58.encoded(key)
+    assert ed25519.address_of(seed) == ed25519.base58_encoded(key)
     assert ed25519.sign("r", seed) == base64.b64encode(signature).decode()
-    assert ed25519.is_signed_by(base58.encoded(key), "r", base64.b64encode(signature).decode())
+    assert ed25519.is_signed_by(
+        ed25519.base58_encoded(key), "r", base64.b64encode(signature).decode()
+    )
 
 
 @pytest.mark.slow
@@ -116,8 +118,10 @@ def test_the_alphabet_of_urls_is_refused():
 
 def test_keys_are_read_as_wallets_export_them():
     assert ed25519.read_key(ed25519.shown_key(BOB.key)) == BOB.key
-    assert ed25519.read_key(base58.encoded(BOB.key)) == BOB.key
-    foreign = base58.encoded(BOB.key + base58.decoded(Wallet("Eve", Chain.SOLANA).address, 32))
+    assert ed25519.read_key(ed25519.base58_encoded(BOB.key)) == BOB.key
+    foreign = ed25519.base58_encoded(
+        BOB.key + ed25519.decoded(Wallet("Eve", Chain.SOLANA).address, 32)
+    )
     for text in ("", "1", foreign, BOB.key.hex(), "0" * 44):
         assert ed25519.read_key(text) is None
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.errors import Unavailable
-from memtree.memories.grants.signatures import evm
+from memtree.memories.grants import evm
 from tests.made.wallets import Wallet
 
 ORDER = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141

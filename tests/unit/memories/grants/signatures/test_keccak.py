@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.grants.signatures.keccak import RATE, keccak256, keccak256_many
+from memtree.memories.grants.evm import RATE, keccak256, keccak256_many
 
 # The team's own vectors (KeccakKAT, ShortMsgKAT_256), and what wallets' documents show
 VECTORS = {

@@ -1,8 +1,12 @@
 import pytest
 
 from memtree.memories.grants.grant import Chain
-from memtree.memories.grants.signatures.private_key import PrivateKey, read_private_key
-from memtree.memories.grants.signatures.wallets import chain_of, is_signed_by
+from memtree.memories.grants.wallets import (
+    PrivateKey,
+    chain_of,
+    is_signed_by,
+    read_private_key,
+)
 
 
 @pytest.mark.parametrize("chain", list(Chain))

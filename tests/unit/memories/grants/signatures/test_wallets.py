@@ -1,7 +1,7 @@
 import pytest
 
 from memtree.memories.grants.grant import Chain
-from memtree.memories.grants.signatures.wallets import (
+from memtree.memories.grants.wallets import (
     canonical_address,
     chain_of,
     is_signed_by,

@@ -12,10 +12,10 @@ from memtree.errors import StoreUnavailable
 from memtree.memories.memory import NewMemory
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope
-from memtree.memories.search.index import loader
-from memtree.memories.search.index.loader import IndexCache, IndexLoader
-from memtree.memories.search.index.scope_index import ScopeIndex
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search import loader
+from memtree.memories.search.block_rows import ScopeIndex
+from memtree.memories.search.loader import IndexCache, IndexLoader
+from memtree.memories.search.vector_bytes import packed_terms
 
 SCOPE, RECIPE = Scope.of_chat("acme", "c1"), "r"
 

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
-from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.search.block_rows import NOTHING, ScopeIndex
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.text.words.terms import terms
 
 WORDS = ("port", "staging", "tea", "Paris", "8090")

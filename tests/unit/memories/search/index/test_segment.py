@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.ports import SearchRow
-from memtree.memories.search.index.row_block import RowBlock
-from memtree.memories.search.index.segment import packed, unpacked
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.loader import packed, unpacked
+from memtree.memories.search.row_block import RowBlock
+from memtree.memories.search.vector_bytes import packed_terms
 
 rows = st.builds(
     SearchRow,

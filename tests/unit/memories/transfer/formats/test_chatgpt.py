@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from memtree.memories.transfer.file_items import FileMemory, LineResult
-from memtree.memories.transfer.formats.memory_file import read_memory_file
+from memtree.memories.transfer.memory_file import read_memory_file
 
 
 def message(parts: list[Any], recipient: str = "all", **more: Any) -> dict[str, Any]:

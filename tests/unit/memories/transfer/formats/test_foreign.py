@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.transfer.formats.foreign import (
+from memtree.memories.transfer.foreign_formats import (
     MOST_DATA_CHARS,
     found_tags,
     kept_data,

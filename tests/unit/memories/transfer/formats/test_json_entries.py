@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.transfer.file_items import LineResult, LineStatus
-from memtree.memories.transfer.formats.json_entries import (
+from memtree.memories.transfer.json_entries import (
     MOST_VALUES,
     FileEntry,
     RepeatedKeys,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.transfer.file_items import FileMemory, LineResult, LineStatus
-from memtree.memories.transfer.formats.memory_file import read_memory_file
+from memtree.memories.transfer.memory_file import read_memory_file
 
 CREATED = "2026-03-07T02:30:00.123456-08:00"
 TEA: dict[str, Any] = {

@@ -4,7 +4,7 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.memories.transfer.file_items import FORMATS
-from memtree.memories.transfer.formats.memory_file import as_utf8, read_memory_file
+from memtree.memories.transfer.memory_file import as_utf8, read_memory_file
 
 MEM0 = '{"results": [{"memory": "Likes té"}]}'
 OWN = '{"type":"export","format":"memtree-memories","version":1}\n{"text":"Likes té"}\n'

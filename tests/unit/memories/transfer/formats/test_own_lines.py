@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryRecord
+from memtree.memories.transfer import export_lines
 from memtree.memories.transfer.file_items import (
     FileEnd,
     FileGroup,
@@ -25,9 +26,8 @@ from memtree.memories.transfer.file_items import (
     FileTombstone,
     LineResult,
 )
-from memtree.memories.transfer.formats import export_lines
-from memtree.memories.transfer.formats.memory_file import read_memory_file
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange, UserSettings
+from memtree.memories.transfer.memory_file import read_memory_file
+from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
 from tests.unit.memories.transfer.exported import MOMENTS, NAMES, records
 
 GROUP = MemoryGroup("grp_1", "Work", 1_000.5, 2_000.25, "what I do", "fact", 7)

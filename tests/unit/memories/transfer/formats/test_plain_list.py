@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.memories.transfer.file_items import FileMemory
-from memtree.memories.transfer.formats.plain_list import list_items, list_line
+from memtree.memories.transfer.foreign_formats import list_items, list_line
 
 DAY = 1772841600.0
 

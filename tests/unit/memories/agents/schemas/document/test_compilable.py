@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memtree.memories.agents.schemas.document.compilable import CompilableDocument
-from memtree.memories.agents.schemas.document.sub_schemas import sub_schemas
+from memtree.memories.agents.schemas.limits import CompilableDocument
+from memtree.memories.agents.schemas.sub_schemas import sub_schemas
 
 
 def of(document: Any) -> CompilableDocument:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE, checked_schema
-from memtree.memories.agents.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.memories.agents.schemas.limits import MAX_EXPANDED, MAX_UNIQUE, checked_schema
+from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN
 
 PROFILE = {
     "type": "object",

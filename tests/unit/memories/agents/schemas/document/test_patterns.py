@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.document.patterns import KNOWN, MAX_PATTERN_CHARS, usable
+from memtree.memories.agents.schemas.limits import KNOWN, MAX_PATTERN_CHARS, usable
 
 EMAIL, DURATION, EMOJI = KNOWN.values()
 

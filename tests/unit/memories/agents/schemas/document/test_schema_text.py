@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.document.schema_text import (
+from memtree.memories.agents.schemas.schema_text import (
     MAX_BYTES,
     MAX_NESTING,
     parsed,

@@ -1,0 +1,130 @@
+"""Serve agents' memories on `/memories`, except searches and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.background.extracting.metered_model import AskedModel, CountedModel
+from memtree.memories.agents.agent_book import AgentBook, AgentCuration
+from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
+from memtree.memories.agents.extraction.agent_messages import ConversationReaders
+from memtree.memories.scope import Scope
+from memtree.ports.models import Usage
+from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
+from memtree_proxy.memories import agent_queries
+from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.caller_model import CallerModel
+from memtree_proxy.memories.fields import if_version
+from memtree_proxy.memories.requests import MEMORY, AgentRequests, naming, unknown
+from memtree_proxy.request.memory_switch import strip_suffix
+from memtree_proxy.upstream.upstreams import Upstreams
+from memtree_proxy.wire import agent_answers
+from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored
+from memtree_proxy.wire.agent_memories import AgentMemoryEdit, NewAgentMemories, NewAgentMemoryBatch
+from memtree_proxy.wire.answer import shown
+
+OpenReaders = Callable[[AskedModel | None], tuple[ConversationReaders, CountedModel | None]]
+
+
+class AgentMemoryRoutes:
+    def __init__(
+        self,
+        book: AgentBook,
+        curation: AgentCuration,
+        extraction: AgentExtraction,
+        readers: OpenReaders,
+        upstreams: Upstreams,
+        requests: AgentRequests,
+    ) -> None:
+        """`readers`: opens those of one conversation. `upstreams`: where the caller's own model
+        is asked."""
+        self._book, self._curation = book, curation
+        self._extraction, self._requests = extraction, requests
+        self._readers, self._upstreams = readers, upstreams
+
+    async def create(self, request: Request) -> Response:
+        """Save the posted memories, or those extracted from a posted conversation."""
+        posted = await self._requests.posted(request, NewAgentMemories)
+        if posted.memories:
+            return await self.stored(request, posted)
+        tenant = await self._requests.tenant(request)
+        scope = posted.scope(tenant.id)
+        caller = None
+        if posted.model:
+            model_name = strip_suffix(posted.model).model
+            caller = CallerModel(request, tenant, self._upstreams, model_name)
+        readers, model = self._readers(caller)
+        with self._requests.costly(scope.tenant):
+            report = await self._extraction.extract(
+                scope,
+                posted.messages(),
+                readers,
+                thread=posted.thread_id,
+                schemas=posted.schemas,
+                expires=posted.ends,
+                force=posted.force,
+            )
+        results = (*report.created, *report.updated)
+        usage = model.usage if model else Usage()
+        return _stored(Stored(results, report=report, usage=usage))
+
+    async def stored(
+        self, request: Request, posted: NewAgentMemories | NewAgentMemoryBatch
+    ) -> Response:
+        stored = await self._book.create(
+            posted.scope((await self._requests.tenant(request)).id),
+            [memory.draft(posted.ends) for memory in posted.memories],
+            thread=posted.thread_id,
+        )
+        return _stored(Stored(*stored))
+
+    async def page(self, request: Request) -> Response:
+        """Return a page of agents' memories. None has a group, since groups belong to users."""
+        tenant = await self._requests.tenant(request)
+        scopes = queried_agents(request.query_params, tenant.id) or AgentScopes(tenant.id, None)
+        query = agent_queries.listed(request.query_params)
+        page = await self._book.page(scopes, query.wanted, cursor=query.cursor, limit=query.limit)
+        return answer(shown(agent_answers.PAGE, ShownPage(page, self._book.clock.now())))
+
+    async def locate(
+        self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
+    ) -> LocatedMemory | None:
+        located = await self._book.locate(scopes, [id_], also)
+        return located[0] if located else None
+
+    async def memory(self, request: Request, located: LocatedMemory) -> Response:
+        """Show, change or delete a memory, according to the method."""
+        if request.method == "DELETE":
+            return await self._delete(request, located)
+        if request.method == "PATCH":
+            located = await self._changed(request, located)
+        memory = ShownMemory(located, self._book.clock.now(), alone=True)
+        return answer(shown(agent_answers.MEMORY_ANSWER, memory), of=located.memory)
+
+    async def _changed(self, request: Request, located: LocatedMemory) -> LocatedMemory:
+        version = if_version(request.headers)
+        edit = (await self._requests.posted(request, AgentMemoryEdit)).edit()
+        with naming(MEMORY):
+            memory = await self._book.edit(
+                located.scope, located.memory.id, edit, if_version=version
+            )
+        return LocatedMemory(located.scope, memory)
+
+    async def _delete(self, request: Request, located: LocatedMemory) -> Response:
+        how = await self._requests.delete_options(request, queried=AGENT_FIELDS)
+        if how.dry_run:
+            return counted(await self._curation.deletable([located]))
+        deleted = await self._book.delete([located], purge=how.purge)
+        if not deleted:
+            raise unknown(MEMORY)
+        return answer({"success": True, "deleted_from_groups": 0, "deleted": deleted})
+
+
+def _stored(stored: Stored) -> Response:
+    """Answer 201 if a memory was created, else 200."""
+    made = shown(agent_answers.STORED, stored)
+    return answer(made, 201 if made["created"] else 200)

@@ -1,0 +1,51 @@
+"""Serve the settings of user memories: `/memories/settings`."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.memories.user_book import UserBook
+from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.requests import UserRequests
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.user_answers import SETTINGS, ShownSettings
+from memtree_proxy.wire.user_memories import MemorySettingsEdit
+
+route = memory_operation("User memories")
+
+
+class SettingsRoutes:
+    def __init__(self, users: UserBook, requests: UserRequests) -> None:
+        self._users = users
+        self._requests = requests
+
+    @route(
+        "GET /memories/settings",
+        "showMemorySettings",
+        "Show the settings",
+        "Both switches are off until they are switched on.",
+        answers={200: ("What holds.", "MemorySettings")},
+        parameters=(USER_HEADER,),
+    )
+    @route(
+        "PATCH /memories/settings",
+        "updateMemorySettings",
+        "Change the settings",
+        "Under the plan `free` the switches cannot be switched on (403).",
+        answers={200: ("What holds.", "MemorySettings")},
+        parameters=(USER_HEADER,),
+        body="MemorySettingsEdit",
+    )
+    async def settings(self, request: Request) -> Response:
+        """Return the current settings, after changing them if the method is not GET."""
+        scope = await self._requests.scope(request)
+        if request.method == "PATCH":
+            posted = await self._requests.posted(request, MemorySettingsEdit)
+            settings = await self._users.change_settings(scope, posted.change())
+        else:
+            settings = await self._users.effective(scope)
+        plan = await self._users.plan(scope.tenant)
+        return answer(shown(SETTINGS, ShownSettings(settings, plan)))
