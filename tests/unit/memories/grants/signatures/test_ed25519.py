@@ -120,7 +120,7 @@ def test_keys_are_read_as_wallets_export_them():
     assert ed25519.read_key(ed25519.shown_key(BOB.key)) == BOB.key
     assert ed25519.read_key(ed25519.base58_encoded(BOB.key)) == BOB.key
     foreign = ed25519.base58_encoded(
-        BOB.key + ed25519.decoded(Wallet("Eve", Chain.SOLANA).address, 32)
+        BOB.key + ed25519.base58_decoded(Wallet("Eve", Chain.SOLANA).address, 32)
     )
     for text in ("", "1", foreign, BOB.key.hex(), "0" * 44):
         assert ed25519.read_key(text) is None
