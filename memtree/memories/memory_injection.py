@@ -22,6 +22,7 @@ from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hit_order import SearchResult
 from memtree.memories.search.query import PATIENCE
+from memtree.memories.search.searcher import MemorySearch
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 from memtree.text.words import telling_words
 
@@ -37,20 +38,6 @@ KINDS = {
     ScopeKind.AGENT: LineKind.USER,
     ScopeKind.NAMESPACE: LineKind.DOCUMENT,
 }
-
-
-class MemorySearcher(Protocol):
-    async def search(
-        self,
-        scope: Scope,
-        query: str,
-        *,
-        wanted: MemoryFilter,
-        limit: int,
-        least: float,
-        patience: float | None,
-        loading: float,
-    ) -> SearchResult: ...
 
 
 class PostedHistory(Protocol):
@@ -86,7 +73,7 @@ class MemoryInjection:
     def __init__(
         self,
         store: MemoryStore,
-        search: MemorySearcher,
+        search: MemorySearch,
         now: Callable[[], float],
         *,
         patience: float = PATIENCE,

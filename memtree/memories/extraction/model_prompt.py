@@ -25,6 +25,7 @@ from memtree.text.spans import Span
 MOST_MESSAGES = 16  # of one call
 CATEGORIES = ("fact", "preference", "schedule", "general")
 SHOWN = 6_000  # characters of one message; what is typed is shorter
+TEXT = {"type": "string"}
 KEY = "memories"  # of the answer
 # Tokens of an answer: a memory has about 70 with its quotation and its JSON.
 ROOM_PER_MESSAGE, ROOM_BESIDE = 160, 80
@@ -112,22 +113,27 @@ def room(messages: Iterable[ShownMessage]) -> int:
 
 def json_schema() -> dict[str, Any]:
     """`response_format` for servers that have structured output, the same for every call."""
-    text = {"type": "string"}
+    numbers = [str(n + 1) for n in range(MOST_MESSAGES)]
     note = {
+        "message": {"type": "string", "enum": numbers},
+        "quote": TEXT,
+        "text": TEXT,
+        "category": {"type": "string", "enum": list(CATEGORIES)},
+    }
+    return response_format(KEY, {KEY: {"type": "array", "items": object_schema(note)}})
+
+
+def response_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    """The `response_format` of an object with these properties."""
+    schema = object_schema(properties)
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of an object that has all of these properties and no others."""
+    return {
         "type": "object",
-        "properties": {
-            "message": {"type": "string", "enum": [str(n + 1) for n in range(MOST_MESSAGES)]},
-            "quote": text,
-            "text": text,
-            "category": {"type": "string", "enum": list(CATEGORIES)},
-        },
-        "required": ["message", "quote", "text", "category"],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
-    schema = {
-        "type": "object",
-        "properties": {KEY: {"type": "array", "items": note}},
-        "required": [KEY],
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": KEY, "strict": True, "schema": schema}}

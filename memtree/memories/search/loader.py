@@ -31,6 +31,7 @@ from memtree.memories.ports import MemoryStore, ScopeState, StoredSegment
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import NOTHING, ScopeIndex
 from memtree.memories.search.row_block import EMPTY, Postings, RowBlock
+from memtree.process.bounded import SizedCache
 
 _HEAD = struct.Struct("<8sQIII")  # magic, checksum; rows, numbers of a vector, postings
 _MAGIC = b"memtree1"
@@ -94,11 +95,6 @@ def _checksum(
     return digest.intdigest()
 
 
-class CachedIndex(Protocol):
-    @property
-    def nbytes(self) -> int: ...
-
-
 class OfTenant(Protocol):
     """Protocol of a key that names its tenant; it can be hashed."""
 
@@ -120,17 +116,17 @@ class IndexCache:
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.bytes = 0
-        self._tenants: dict[str, OrderedDict[Key, CachedIndex]] = {}
+        self._tenants: dict[str, OrderedDict[Key, SizedCache]] = {}
         self._held: dict[str, int] = {}  # bytes by tenant
 
-    def get(self, scope: OfTenant, recipe: str) -> CachedIndex | None:
+    def get(self, scope: OfTenant, recipe: str) -> SizedCache | None:
         rows = self._tenants.get(scope.tenant)
         if rows is None or (scope, recipe) not in rows:
             return None
         rows.move_to_end((scope, recipe))
         return rows[scope, recipe]
 
-    def put(self, scope: OfTenant, recipe: str, index: CachedIndex) -> None:
+    def put(self, scope: OfTenant, recipe: str, index: SizedCache) -> None:
         """Keep an index, and drop those of the tenant that holds most until all fit. An index
         larger than the whole cache is not kept."""
         rows = self._tenants.setdefault(scope.tenant, OrderedDict())

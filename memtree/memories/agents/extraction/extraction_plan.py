@@ -7,13 +7,13 @@ the scope knows it already.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time
 from typing import Any, NamedTuple, Protocol
 
-from memtree.errors import BadRequest, SchemaViolation, SecretRejected
-from memtree.memories.agents.agent_memory import NOBODY, StructuredResult, StructuredWrite
+from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.agents.agent_memory import NOBODY, AgentMemories, StructuredWrite
 from memtree.memories.agents.extraction.agent_messages import StructuredReading, ToldMessage
 from memtree.memories.agents.extraction.field_values import one_day
 from memtree.memories.agents.extraction.fillable_fields import kind_fields
@@ -27,6 +27,7 @@ from memtree.memories.agents.extraction.merging import (
 )
 from memtree.memories.agents.extraction.named_field import PROFILE, named_field
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
+from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.duplicates import MOST_NEAR, NearMemory
 from memtree.memories.extraction.candidates import Candidate, SkipReason
@@ -48,10 +49,11 @@ from memtree.memories.message_extraction import (
     SkippedText,
     UserMessage,
 )
-from memtree.memories.ports import MemoryFilter, MemoryPage
+from memtree.memories.ports import MemoryFilter, MemoryStore
 from memtree.memories.relation.relation import Relation
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
 from memtree.text.instructions.standing_rules import standing_rules
@@ -67,42 +69,8 @@ _FORMS = ("User's name is ", "User is allergic ", "User lives in ", "User works 
 Found = StructuredReading | ReadMessage
 
 
-class ExtractionStore(Protocol):
-    """Store as this plan needs it: parts of `AgentMemories`, `ExtractedMessages`, `MemoryStore`."""
-
-    async def write(
-        self,
-        scope: Scope,
-        writes: Sequence[StructuredWrite],
-        *,
-        done: Sequence[bytes] = (),
-        most: int = 0,
-    ) -> list[StructuredResult] | None: ...
-
-    async def unique_holders(
-        self, scope: Scope, kind: str, keys: Sequence[bytes]
-    ) -> dict[bytes, Memory]: ...
-
-    async def extracted(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]: ...
-
-    async def page(
-        self,
-        scope: Scope,
-        wanted: MemoryFilter = ...,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage: ...
-
-
-class Schemas(Protocol):
-    """Schemas as this plan needs them, of a `SchemaBook`."""
-
-    async def list(self, tenant: str) -> list[MemorySchema]: ...
-
-    async def violations(
-        self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
-    ) -> Sequence[tuple[MemorySchema | None, SchemaViolation | None]]: ...
+class ExtractionStore(AgentMemories, ExtractedMessages, MemoryStore, Protocol):
+    """Store as this plan needs it."""
 
 
 class ExtractionRequest(NamedTuple):
@@ -140,7 +108,7 @@ class ExtractionPlanner:
     def __init__(
         self,
         store: ExtractionStore,
-        schemas: Schemas,
+        schemas: SchemaBook,
         saving: MemorySaving,
         clock: Clock,
         new_id: Callable[[], str],

@@ -25,7 +25,12 @@ from memtree.memories.agents.extraction.fillable_fields import (
     SchemaField,
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model_prompt import ShownMessage
+from memtree.memories.extraction.model_prompt import (
+    TEXT,
+    ShownMessage,
+    object_schema,
+    response_format,
+)
 from memtree.memories.extraction.model_reply import LONGEST, REACH, outermost_values
 from memtree.memories.injection.rendering import one_line
 from memtree.summaries.prompts import mark_for
@@ -103,27 +108,14 @@ def room(messages: Sequence[ShownMessage]) -> int:
 
 def json_schema() -> dict[str, Any]:
     """`response_format` for servers that have structured output, the same for every call."""
-    text = {"type": "string"}
-    value = _object({"field": text, "value": text})
-    record = _object(
-        {
-            "message": text,
-            "quote": text,
-            "kind": text,
-            "values": {"type": "array", "items": value},
-        }
-    )
-    schema = _object({KEY: {"type": "array", "items": record}})
-    return {"type": "json_schema", "json_schema": {"name": KEY, "strict": True, "schema": schema}}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
+    value = object_schema({"field": TEXT, "value": TEXT})
+    record = {
+        "message": TEXT,
+        "quote": TEXT,
+        "kind": TEXT,
+        "values": {"type": "array", "items": value},
     }
+    return response_format(KEY, {KEY: {"type": "array", "items": object_schema(record)}})
 
 
 def _kind_line(schema: MemorySchema, kind: KindFields) -> str:

@@ -17,10 +17,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from heapq import nsmallest
+from difflib import SequenceMatcher
+from heapq import nlargest
 from itertools import islice
 from typing import Any, Protocol
 
@@ -141,50 +141,31 @@ def _text(value: str) -> str:
     return json.dumps(nfc(value), ensure_ascii=True)
 
 
-FURTHEST = 0.5  # of the longer name: what needs more edits is another name
-MOST_LETTERS = 64  # of a name that are compared: a comparison takes at most 64 x 64 steps
+NEAR = 0.6  # share of the letters of two names that match in order
+MOST_LETTERS = 64  # of a name that are compared
 MOST_NAMES = 200
-MOST_COMPARED = 8  # letter by letter: those that share the most letters
+MOST_COMPARED = 8  # in order: those that share the most letters
+_LEFT_OUT = dict.fromkeys(map(ord, "_.-"))
 
 
 def nearest_kind(kind: str, known: Iterable[str]) -> str | None:
-    """The one that is the fewest edits away, upper and lower case and `_ . -` aside; None where
-    none is near. Of equally near ones the first by name.
+    """The one that matches best, upper and lower case and `_ . -` aside; None where none is near.
+    Of equally near ones the first by name.
 
     >>> nearest_kind("user_profile", ["Reminder", "UserProfile"])
     'UserProfile'
     """
-    wanted = _plain(kind)
+    matcher = SequenceMatcher(b=_plain(kind), autojunk=False)
+
+    def to(name: str) -> SequenceMatcher[str]:
+        matcher.set_seq1(_plain(name))
+        return matcher
+
     names = islice(sorted(known), MOST_NAMES)
-    likely = nsmallest(MOST_COMPARED, ((_differing(wanted, _plain(name)), name) for name in names))
-    ranked = sorted((_share(wanted, _plain(name)), name) for _, name in likely)
-    return ranked[0][1] if ranked and ranked[0][0] <= FURTHEST else None
+    likely = nlargest(MOST_COMPARED, names, key=lambda name: to(name).quick_ratio())
+    best = max(sorted(likely), key=lambda name: to(name).ratio(), default="")
+    return best if best and to(best).ratio() >= NEAR else None
 
 
 def _plain(name: str) -> str:
     return name[:MOST_LETTERS].lower().translate(_LEFT_OUT)
-
-
-_LEFT_OUT = dict.fromkeys(map(ord, "_.-"))
-
-
-def _differing(one: str, other: str) -> int:
-    """So many edits at least, whatever the order of the letters."""
-    return max(len(one), len(other)) - (Counter(one) & Counter(other)).total()
-
-
-def _share(one: str, other: str) -> float:
-    """Return the share of the longer name that would have to be edited."""
-    return _edits(one, other) / max(len(one), len(other), 1)
-
-
-def _edits(one: str, other: str) -> int:
-    """Insertions, deletions and replacements (Levenshtein)."""
-    row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        before, row[0] = row[0], at
-        for place, theirs in enumerate(other, 1):
-            kept = before + (letter != theirs)
-            before = row[place]
-            row[place] = min(kept, before + 1, row[place - 1] + 1)
-    return row[-1]

@@ -51,31 +51,11 @@ class SearchStore(MemoryStore, AgentSearchStore, Protocol):
     """Store as a search over agents' memories needs it."""
 
 
-class SearchTarget(Protocol):
-    """Scopes of one tenant that are searched together."""
-
-    async def index(self, recipe: str) -> BlockRows:
-        """Live rows, as they are now."""
-        ...
-
-    async def past(self, recipe: str) -> BlockRows:
-        """All rows that are stored, live or not, for one search."""
-        ...
-
-    async def matching(self, wanted: MemoryFilter) -> list[int]:
-        """Numbers of the memories that a filter lets through."""
-        ...
-
-    async def memories(
-        self, index: BlockRows, rows: Rows, numbers: Numbers, *, past: bool
-    ) -> list[LocatedMemory]:
-        """Return those of these rows of `index` that are still there, in this order. `past`: what
-        is not live, too."""
-        ...
-
-
 class OneScope:
-    """A `SearchTarget`."""
+    """One scope to be searched. `index`: its live rows, as they are now; `past`: all rows that are
+    stored, for one search; `matching`: numbers of the memories that a filter lets through;
+    `memories`: those of these rows of `index` that are still there, in this order, with `past` also
+    what is not live."""
 
     def __init__(self, store: SearchStore, loader: IndexLoader, scope: Scope) -> None:
         self._store, self._loader, self._scope = store, loader, scope
@@ -99,7 +79,7 @@ class OneScope:
 
 
 class ManyScopes:
-    """A `SearchTarget`."""
+    """Scopes of one tenant that are searched together, with the methods of `OneScope`."""
 
     def __init__(self, store: SearchStore, groups: GroupLoader, scopes: AgentScopes) -> None:
         self._store, self._groups, self._scopes = store, groups, scopes
@@ -231,7 +211,7 @@ class AgentSearch:
         lacking = self._vectors.available and (query.vector is None or not complete)
         return NO_EMBEDDER if lacking else ()
 
-    def _target(self, place: _Place) -> SearchTarget:
+    def _target(self, place: _Place) -> OneScope | ManyScopes:
         scopes = place.scopes
         scope = scopes.single if isinstance(scopes, AgentScopes) else scopes
         if scope is not None:
@@ -317,7 +297,12 @@ class AgentSearch:
         ]
 
     async def _there(
-        self, target: SearchTarget, index: BlockRows, ranks: Sequence[Ranked], *, past: bool
+        self,
+        target: OneScope | ManyScopes,
+        index: BlockRows,
+        ranks: Sequence[Ranked],
+        *,
+        past: bool,
     ) -> list[LocatedMemory]:
         rows, first = np.unique(np.concatenate([rank.rows for rank in ranks]), return_index=True)
         numbers = np.concatenate([rank.numbers for rank in ranks])[first]
