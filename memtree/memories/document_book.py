@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from memtree.errors import MemoryLimit, NotFound
 from memtree.memories import passages
-from memtree.memories.book import MAX_PAGE, MemoryBook
+from memtree.memories.book import MemoryBook
 from memtree.memories.document import Document, NewDocument
 from memtree.memories.memory import Memory
 from memtree.memories.passages import FIRST, Cut
-from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore
+from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore, all_pages
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
 from memtree.process.cpu_meter import counted
@@ -128,7 +128,8 @@ class DocumentBook:
     async def text(self, scope: Scope, id_: str) -> tuple[Document, str]:
         """A document with its text as it is kept. Raises `NotFound`."""
         for _ in range(_TRIES):
-            rows = await self._passages(scope, id_)
+            pages = all_pages(self._store, scope, MemoryFilter(thread_id=id_))
+            rows = [memory async for page in pages for memory in page]  # the last one first
             if not rows:
                 raise _unknown()
             text = passages.text_of(rows)
@@ -224,19 +225,6 @@ class DocumentBook:
         wanted = MemoryFilter(thread_id=id_, tags=(FIRST,))
         page = await self._store.page(scope, wanted, limit=1)
         return page.memories[0] if page.memories else None
-
-    async def _passages(self, scope: Scope, id_: str) -> list[Memory]:
-        memories: list[Memory] = []
-        before: int | None = None
-        more = True
-        while more:
-            page = await self._store.page(
-                scope, MemoryFilter(thread_id=id_), before=before, limit=MAX_PAGE
-            )
-            memories += page.memories  # the last one first
-            more = page.more
-            before = memories[-1].number if memories else None
-        return memories
 
 
 def _unknown() -> NotFound:

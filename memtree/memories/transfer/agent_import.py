@@ -16,21 +16,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
-from memtree.errors import MemoryLimit
 from memtree.memories.agents.agent_memory import StructuredWrite, WriteOutcome
 from memtree.memories.agents.schemas.memory_schema import canonical
 from memtree.memories.memory import Memory, NewMemory
-from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.ports import MemoryFilter, all_pages
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.checked import structured
-from memtree.memories.transfer.file_import import LIMIT, NO_END
+from memtree.memories.transfer.file_import import NewLine, NewMemoriesRun, TakenMemory
 from memtree.memories.transfer.file_items import (
-    FileEnd,
-    FileHeader,
     FileItem,
     FileMemory,
     FileSchema,
@@ -41,20 +37,10 @@ from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.import_options import (
     ImportOptions,
     ImportParts,
-    batches,
     off_loop,
 )
-from memtree.memories.transfer.memory_file import MemoryFile, read_memory_file
-from memtree.memories.transfer.report import ImportReport, ReportBuilder
-
-_PAGE = 1_000
-
-
-class TakenMemory(NamedTuple):
-    """A memory of the file: stored, or there already under this id. None: in a dry run."""
-
-    id: str | None
-    existing: bool
+from memtree.memories.transfer.memory_file import MemoryFile
+from memtree.memories.transfer.report import ImportReport
 
 
 class AgentLines:
@@ -72,7 +58,7 @@ class AgentLines:
 
     async def begin(self) -> None:
         """Learn what the scope has."""
-        async for memories in self._pages(ANY, None):
+        async for memories in all_pages(self._parts.store, self._scope):
             self._end = max(self._end, memories[0].number + 1)
             size = sum(len(memory.text) for memory in memories)
             await off_loop(size, partial(self._know, memories))
@@ -80,21 +66,10 @@ class AgentLines:
     async def begin_kind(self, kind: str) -> None:
         """Learn what is unique of it: its schema came after `begin`."""
         if self._end:
-            async for memories in self._pages(MemoryFilter(kind=kind), self._end):
+            wanted = MemoryFilter(kind=kind)
+            async for memories in all_pages(self._parts.store, self._scope, wanted, self._end):
                 size = sum(len(memory.text) for memory in memories)
                 await off_loop(size, partial(self._know_keys, memories))
-
-    async def _pages(
-        self, wanted: MemoryFilter, before: int | None
-    ) -> AsyncIterator[Sequence[Memory]]:
-        """Newest first."""
-        while True:
-            page = await self._parts.store.page(self._scope, wanted, before=before, limit=_PAGE)
-            if page.memories:
-                yield page.memories
-            if not page.more or not page.memories:
-                return
-            before = page.memories[-1].number
 
     def _know(self, memories: Sequence[Memory]) -> None:
         for memory in memories:
@@ -143,53 +118,32 @@ def digest(memory: Memory | NewMemory) -> bytes:
     return hashlib.blake2b(whole.encode(), digest_size=16).digest()
 
 
-class AgentLine(NamedTuple):
-    """A memory of a file that may be stored, as far as its schema allows it."""
-
-    line: int
-    memory: NewMemory
-
-
-class AgentImport:
-    """One import. `run` it once."""
+class AgentImport(NewMemoriesRun):
+    """One import. `run` it once. Groups and settings are of users: an agent has none."""
 
     def __init__(self, parts: ImportParts, scope: Scope, options: ImportOptions) -> None:
-        self._parts, self._scope, self._dry = parts, scope, options.dry_run
-        self._format = options.format
-        self._report = ReportBuilder(dry_run=options.dry_run, keep_ids=False)
+        super().__init__(parts, scope, options)
         self._schemas = FileSchemas(parts.schemas, scope.tenant, dry_run=options.dry_run)
         self._lines = AgentLines(parts, scope, self._schemas, dry_run=options.dry_run)
-        self._room: int | None = None
-        self._begun = self._ended = False
 
     async def run(self, raw: bytes) -> ImportReport:
-        file = await off_loop(len(raw), lambda: read_memory_file(raw, self._format))
-        self._room = await self._parts.room(self._scope) if self._dry else None
+        file = await self._read(raw)
         await self._schemas.begin()
         await self._lines.begin()
-        try:
-            await self._go_through(len(raw), file)
-        finally:  # also of an import that somebody hung up on, or that the store stopped
-            if not self._dry:
-                self._parts.saving.stored_without_vectors(self._scope)
-        if self._begun and not self._ended and not self._report.stopped:
-            self._report.stopped = NO_END
+        with self._storing():
+            async for batch in self._batches(len(raw), self._prepared(file)):
+                for each in batch:
+                    if isinstance(each, LineResult):
+                        self._report.add(each)
+                    elif isinstance(each, FileSchema):
+                        await self._take_schema(each)
+                    self._note_ends(each)
+                new = [each for each in batch if isinstance(each, NewLine)]
+                await self._take(await self._sound(new))
         self._report.schemas = self._schemas.kept
-        return self._report.report(file.format)
+        return self._reported(file.format)
 
-    async def _go_through(self, size: int, file: MemoryFile) -> None:
-        seen = 0
-        async for batch in batches(size, self._prepared(file)):
-            seen += len(batch)
-            for each in batch:
-                await self._note(each)
-            await self._take([each for each in batch if isinstance(each, AgentLine)])
-            if too_many := self._parts.too_many(seen, size):
-                self._report.stopped = too_many
-            if self._report.stopped:
-                return
-
-    def _prepared(self, file: MemoryFile) -> Iterator[AgentLine | FileItem]:
+    def _prepared(self, file: MemoryFile) -> Iterator[NewLine | FileItem]:
         """Runs in a thread where the file is large."""
         parts = self._parts
         for item in file.items:
@@ -204,16 +158,7 @@ class AgentImport:
                 file.format,
                 allow_secrets=parts.allow_secrets,
             )
-            yield made if isinstance(made, LineResult) else AgentLine(item.line, made)
-
-    async def _note(self, item: AgentLine | FileItem) -> None:
-        """Groups and settings are of users: an agent has none."""
-        if isinstance(item, LineResult):
-            self._report.add(item)
-        elif isinstance(item, FileSchema):
-            await self._take_schema(item)
-        self._begun = self._begun or isinstance(item, FileHeader)
-        self._ended = self._ended or isinstance(item, FileEnd)
+            yield made if isinstance(made, LineResult) else NewLine(item, made)
 
     async def _take_schema(self, item: FileSchema) -> None:
         kind = item.schema.kind
@@ -223,49 +168,14 @@ class AgentImport:
         if not known and self._schemas.knows(kind):
             await self._lines.begin_kind(kind)
 
-    async def _take(self, lines: list[AgentLine]) -> None:
+    async def _sound(self, lines: Sequence[NewLine]) -> list[NewLine]:
+        """Return the lines that keep to their schema; the others are told."""
         problems = await self._schemas.problems([line.memory for line in lines])
-        sound = []
         for line, problem in zip(lines, problems, strict=True):
             if problem:
-                self._report.add(LineResult(line.line, LineStatus.INVALID, "schema", problem))
-            else:
-                sound.append(line)
-        if self._dry:
-            await self._rehearse(sound)
-            return
-        try:
-            taken = await self._lines.store([line.memory for line in sound])
-        except MemoryLimit:
-            await self._fill(sound)
-            return
-        for line, stored in zip(sound, taken, strict=True):
-            self._tell(line, stored)
+                result = LineResult(line.item.line, LineStatus.INVALID, "schema", problem)
+                self._report.add(result)
+        return [line for line, problem in zip(lines, problems, strict=True) if not problem]
 
-    async def _fill(self, lines: list[AgentLine]) -> None:
-        """Store as many of a batch as there is room for, in their order."""
-        for line in lines:
-            try:
-                (stored,) = await self._lines.store([line.memory])
-            except MemoryLimit:
-                self._stop(line)
-                return
-            self._tell(line, stored)
-
-    async def _rehearse(self, lines: list[AgentLine]) -> None:
-        for line in lines:
-            (stored,) = await self._lines.store([line.memory])
-            if not stored.existing and self._room is not None:
-                if self._room == 0:
-                    self._stop(line)
-                    return
-                self._room -= 1
-            self._tell(line, stored)
-
-    def _stop(self, line: AgentLine) -> None:
-        self._report.stopped = f"{LIMIT}, in line {line.line}"
-
-    def _tell(self, line: AgentLine, stored: TakenMemory) -> None:
-        status = LineStatus.DUPLICATE if stored.existing else LineStatus.IMPORTED
-        tainted = line.memory.tainted and not stored.existing
-        self._report.add(LineResult(line.line, status, "", "", stored.id, tainted))
+    async def _store(self, lines: Sequence[NewLine]) -> Sequence[TakenMemory]:
+        return await self._lines.store([line.memory for line in lines])
