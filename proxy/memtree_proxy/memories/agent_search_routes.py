@@ -20,7 +20,7 @@ from memtree.memories.scope import Scope
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
-from memtree_proxy.memories import agent_queries
+from memtree_proxy.memories.agent_routes import read_search_query
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.wire.agent_search import (
@@ -57,7 +57,7 @@ class AgentSearchRoutes:
 
     async def search(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        search_request = agent_queries.search(request.query_params)
+        search_request = read_search_query(request.query_params)
         if search_request.mode == ANSWER and self._answers is None:
             raise Unavailable(NO_MODEL, param="mode")
         opened = await self._opened(request, tenant.id, search_request)

@@ -1,4 +1,7 @@
-"""Serve chat memory: `/chat/api/{chatId}/memory` and `/chat/api/{chatId}/memories...`."""
+"""Serve chat memory: `/chat/api/{chatId}/memory` and `/chat/api/{chatId}/memories...`.
+
+Serve curation of a chat's memories: history, merging, settling conflicts, bulk deletion.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
+from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import Gate
@@ -19,19 +23,23 @@ from memtree_proxy.access.event_streams import (
     last_event,
 )
 from memtree_proxy.memories.answers import answer, counted, saved
-from memtree_proxy.memories.events import MemoryFeed, event_stream
-from memtree_proxy.memories.fields import (
+from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, MemoryFeed, deleted, event_stream
+from memtree_proxy.memories.requests import (
+    CHAT_MEMORY,
     HITS,
     IF_MATCH_HEADER,
     MAX_HITS,
     MAX_ROWS,
+    MemoryRequests,
     if_version,
     limit,
+    naming,
+    path_id,
     searched,
+    unknown,
 )
-from memtree_proxy.memories.requests import CHAT_MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE, refuse_unknown
-from memtree_proxy.wire import chat_memories, parameter
+from memtree_proxy.wire import chat_memories, curation, parameter
 from memtree_proxy.wire.answer import shown, shown_each
 from memtree_proxy.wire.chat_memories import FILTERS, ROW, ChatFilters, ChatListing
 from memtree_proxy.wire.curation import MemoryIds
@@ -247,3 +255,81 @@ async def rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> li
 async def shown_one(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
     (row,) = await rows(book, scope, [memory])
     return answer(shown(ROW, row), of=memory)
+
+
+class ChatCurationRoutes:
+    def __init__(self, curation: MemoryCuration, gate: Gate, settings: Settings) -> None:
+        self._curation = curation
+        self._requests = ChatRequests(gate, settings)
+
+    @route(
+        "POST /chat/api/{chatId}/memories/delete",
+        "deleteChatMemories",
+        "Delete many memories",
+        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
+        "are counted. The receipt says that ids and texts were looked for afterwards.",
+        answers={200: ("A receipt, or a count.", "BulkReceipt")},
+        body="ChatBulkDeletion",
+    )
+    async def delete_many(self, request: Request) -> Response:
+        """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
+        dry run."""
+        scope = await self._requests.scope(request)
+        dry_run, purge = await self._requests.delete_options(request, posted=curation.BULK_FIELDS)
+        posted = await self._requests.read(
+            request, lambda body: curation.bulk_deletion(body, curation.OF_CHATS)
+        )
+        return await deleted(self._curation, scope, posted, dry_run=dry_run, purge=purge)
+
+    @route(
+        "GET /chat/api/{chatId}/memories/tombstones",
+        "listChatTombstones",
+        "What was forgotten or replaced",
+        "The newest first. Of what was forgotten no text is left.",
+        answers={200: ("The tombstones.", "ChatTombstones")},
+        parameters=(parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES),),
+    )
+    async def tombstones(self, request: Request) -> Response:
+        """List deleted and replaced memories, newest first."""
+        scope = await self._requests.scope(request)
+        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
+        stones = await self._curation.tombstones(scope, most)
+        return answer(shown(curation.CHAT_TOMBSTONES, stones))
+
+    @route(
+        "GET /chat/api/{chatId}/memories/{memoryId}/history",
+        "showChatMemoryHistory",
+        "What a memory said before",
+        "Its versions, and those of the memories that it took the place of.",
+        answers={200: ("The history.", "ChatMemoryHistory")},
+        errors=(404,),
+    )
+    async def history(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        with naming(CHAT_MEMORY):
+            past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
+        return answer(shown(curation.CHAT_HISTORY, past))
+
+    @route(
+        "POST /chat/api/{chatId}/memories/{memoryId}/settle",
+        "settleChatMemories",
+        "Settle a conflict",
+        "Of two memories of which one may replace the other: it does, or both are kept.",
+        answers={200: ("The memory that counts.", "ChatMemory")},
+        etag=True,
+        errors=(404, 409, 422),
+        body="MemorySettlement",
+    )
+    async def settle(self, request: Request) -> Response:
+        """Settle the conflict of two memories: keep both, or let one replace the other."""
+        scope = await self._requests.scope(request)
+        posted = await self._requests.posted(request, curation.MemorySettlement)
+        with naming(CHAT_MEMORY):
+            memory = await self._curation.book.settle(
+                scope,
+                path_id(request, CHAT_MEMORY),
+                posted.other,
+                replaces=posted.replaces,
+                by_person=True,
+            )
+        return await shown_one(self._curation.book, scope, memory)

@@ -1,4 +1,7 @@
-"""Serve groups of memories: `/memories/groups` and its subpaths."""
+"""Serve groups of memories: `/memories/groups` and its subpaths.
+
+Serve the settings of user memories: `/memories/settings`.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,13 @@ from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.answer import shown, shown_each
 from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.user_answers import GROUP as SHOWN_GROUP
-from memtree_proxy.wire.user_answers import MEMBERS_ADDED
-from memtree_proxy.wire.user_memories import GroupMembers, MemoryGroupEdit, NewMemoryGroup
+from memtree_proxy.wire.user_answers import MEMBERS_ADDED, SETTINGS, ShownSettings
+from memtree_proxy.wire.user_memories import (
+    GroupMembers,
+    MemoryGroupEdit,
+    MemorySettingsEdit,
+    NewMemoryGroup,
+)
 
 TAG = "User memories"
 _ONE = (USER_HEADER, "group_id")
@@ -152,3 +160,37 @@ class GroupRoutes:
 
 def _shown(group: MemoryGroup, status: int = 200) -> Response:
     return answer(shown(SHOWN_GROUP, group), status)
+
+
+class SettingsRoutes:
+    def __init__(self, users: UserBook, requests: UserRequests) -> None:
+        self._users = users
+        self._requests = requests
+
+    @route(
+        "GET /memories/settings",
+        "showMemorySettings",
+        "Show the settings",
+        "Both switches are off until they are switched on.",
+        answers={200: ("What holds.", "MemorySettings")},
+        parameters=(USER_HEADER,),
+    )
+    @route(
+        "PATCH /memories/settings",
+        "updateMemorySettings",
+        "Change the settings",
+        "Under the plan `free` the switches cannot be switched on (403).",
+        answers={200: ("What holds.", "MemorySettings")},
+        parameters=(USER_HEADER,),
+        body="MemorySettingsEdit",
+    )
+    async def settings(self, request: Request) -> Response:
+        """Return the current settings, after changing them if the method is not GET."""
+        scope = await self._requests.scope(request)
+        if request.method == "PATCH":
+            posted = await self._requests.posted(request, MemorySettingsEdit)
+            settings = await self._users.change_settings(scope, posted.change())
+        else:
+            settings = await self._users.effective(scope)
+        plan = await self._users.plan(scope.tenant)
+        return answer(shown(SETTINGS, ShownSettings(settings, plan)))

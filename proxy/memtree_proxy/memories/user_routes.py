@@ -1,31 +1,182 @@
-"""Serve user memories: `/memories`, its search, and each memory by its id."""
+"""Serve user memories: `/memories`, its search, and each memory by its id.
+
+Build rows of user memories with their groups.
+
+Read the query parameters of users' memories, for lists and searches.
+
+Serve `POST /memories/extract`: extract memories from a posted conversation, and report them.
+
+The same extraction runs in the background for users who enabled it for their chats. This route is
+an explicit request, so it ignores those switches.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
+from memtree.config import Settings
+from memtree.conversation.message import Message, check_message
+from memtree.errors import BadRequest
 from memtree.memories.grants.grant_json import HEADER
+from memtree.memories.memory import Memory
+from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
+from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import MemoryGroup
+from memtree.wire.json_body import Body
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
-from memtree_proxy.memories import user_queries
 from memtree_proxy.memories.answers import answer, counted, saved
-from memtree_proxy.memories.fields import HITS, IF_MATCH_HEADER, MAX_HITS, MAX_ROWS, if_version
-from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
-from memtree_proxy.memories.user_rows import rows, shown_one
-from memtree_proxy.request.delete_options import DRY_RUN, PURGE
+from memtree_proxy.memories.requests import (
+    GROUP,
+    HITS,
+    IF_MATCH_HEADER,
+    MAX_HITS,
+    MAX_ROWS,
+    MEMORY,
+    UserRequests,
+    if_version,
+    limit,
+    naming,
+    path_id,
+    queried_tags,
+    searched,
+    unknown,
+)
+from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import DRY_RUN, PURGE, refuse_unknown
 from memtree_proxy.wire import agent_parameters, parameter
 from memtree_proxy.wire.agent_parameters import EITHER, whose
 from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.memory_rows import ShownHits, ShownPage
+from memtree_proxy.wire.curation import (
+    AGENTS_FILTERS,
+    OF_CHATS,
+    OF_USERS,
+    BulkFilter,
+    memory_filter,
+)
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.memory_rows import ShownHits, ShownPage, ShownRow
 from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.parameter import query
+from memtree_proxy.wire.shape import read
+from memtree_proxy.wire.types import GIVEN_TAGS
+from memtree_proxy.wire.user_answers import EXTRACTED, PAGE, ROW, SAVED, Extracted
 from memtree_proxy.wire.user_answers import HITS as FOUND
-from memtree_proxy.wire.user_answers import PAGE, ROW, SAVED
-from memtree_proxy.wire.user_memories import MemoryEdit, NewMemory
+from memtree_proxy.wire.user_memories import (
+    ConversationToExtract,
+    MemoryEdit,
+    NewMemory,
+    not_a_number,
+    number,
+)
+
+
+async def rows(
+    users: UserBook,
+    scope: Scope,
+    memories: Sequence[Memory],
+    groups: Sequence[MemoryGroup] | None = None,
+    group: str | None = None,
+) -> list[ShownRow]:
+    """Return the memories' rows. `groups`: all groups of the scope, None to read them. `group`: id
+    of the group to show in each row; None for the oldest group of each memory."""
+    twins = await users.twins(scope, [memory.id for memory in memories])
+    of = await users.groups_of(scope, [memory.id for memory in memories]) if memories else {}
+    if groups is None:
+        groups = await users.groups(scope) if of else ()
+    now = users.clock.now()
+    known = {group.id: group for group in groups}
+    made = []
+    for memory in memories:
+        ids = [id_ for id_ in of.get(memory.id, ()) if id_ in known]
+        named = group if group in ids else next(iter(ids), None)
+        shown_group = known[named] if named else None
+        made.append(ShownRow(memory, now, twins.get(memory.id, []), shown_group, ids))
+    return made
+
+
+async def shown_one(users: UserBook, scope: Scope, memory: Memory) -> Response:
+    (row,) = await rows(users, scope, [memory])
+    return answer(shown(ROW, row), of=memory)
+
+
+INCLUDED = ("superseded", "expired", "deleted")
+_SWITCHES = ("tainted", "standing", "conflicts")
+_LISTED = ("tag", "limit", "cursor", "include")  # parameters other than filters
+
+
+class UserQuery(NamedTuple):
+    """Query of a list or a search. `cursor`: for lists. `text`, `least`: for searches."""
+
+    wanted: MemoryFilter
+    limit: int
+    cursor: str | None = None
+    text: str = ""
+    least: float = 0.0
+
+
+def read_page_query(query: QueryParams) -> UserQuery:
+    wanted = _which(query)
+    refuse_unknown(query, (*OF_USERS, *_LISTED), "query parameter")
+    return UserQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
+
+
+def read_search_query(query: QueryParams) -> UserQuery:
+    wanted = _which(query)
+    refuse_unknown(query, (*OF_USERS, *_LISTED, "query", "threshold"), "query parameter")
+    text, most = searched(query), limit(query, MAX_HITS, HITS)
+    return UserQuery(wanted, most, text=text, least=_least(query))
+
+
+def filter_parameters() -> list[Json]:
+    """List the parameters that filter the memories of a list or a search."""
+    known = {row["name"]: row for row in parameter.queried(BulkFilter)}
+    known["tag"] = parameter.query("tag", "With this tag; may stand several times.", GIVEN_TAGS)
+    shown = {"type": "string", "enum": list(INCLUDED)}
+    return [
+        *(known[name] for name in ("group_id", "category", "tag", *OF_CHATS[2:])),
+        parameter.query("include", "Those as well.", {"type": "array", "items": shown}),
+    ]
+
+
+def _which(query: QueryParams) -> MemoryFilter:
+    """Return the filter that the query names."""
+    for name in AGENTS_FILTERS:
+        if name in query:
+            raise BadRequest(f"{name} needs agentId: user memories have a category", param=name)
+    if "include_superseded" in query:
+        raise BadRequest("include_superseded needs agentId; here it is include=superseded",
+                         param="include_superseded")  # fmt: skip
+    included = _included(query)
+    # Build the fields as a posted filter has them.
+    given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
+    given |= {name: fields.switch(query, name) for name in _SWITCHES}
+    given["tags"] = queried_tags(query)
+    return memory_filter(given, "", **{name: name in included for name in INCLUDED})
+
+
+def _included(query: QueryParams) -> list[str]:
+    names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
+    for name in names:
+        if name not in INCLUDED:
+            raise BadRequest(f"include must name only {', '.join(INCLUDED)}", param="include")
+    return names
+
+
+def _least(query: QueryParams) -> float:
+    given = query.get("threshold")
+    try:
+        return 0.0 if given is None else number(float(given[:40]), "threshold", 0.0, 1.0)
+    except ValueError:
+        raise not_a_number("threshold") from None
+
 
 TAG = "User memories"
 route = memory_operation(TAG)
@@ -53,7 +204,7 @@ class UserMemoryRoutes:
         errors=(404,),
         parameters=(
             USER_HEADER,
-            *user_queries.filters(),
+            *filter_parameters(),
             *agent_parameters.filters(),
             parameter.limit(MAX_ROWS, MAX_ROWS),
             "cursor",
@@ -61,7 +212,7 @@ class UserMemoryRoutes:
     )
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        view = user_queries.page(request.query_params)
+        view = read_page_query(request.query_params)
         groups = await self._groups(scope, view.wanted.group)
         page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
         shown_rows = await rows(self._users, scope, page.memories, groups, view.wanted.group)
@@ -108,7 +259,7 @@ class UserMemoryRoutes:
             USER_HEADER,
             HEADER,
             parameter.search_text(),
-            *user_queries.filters(),
+            *filter_parameters(),
             *whose(),
             *agent_parameters.search_filters(),
             parameter.limit(MAX_HITS, HITS),
@@ -121,7 +272,7 @@ class UserMemoryRoutes:
     )
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        ask = user_queries.search(request.query_params)
+        ask = read_search_query(request.query_params)
         groups = await self._groups(scope, ask.wanted.group)
         result = await self._book.search(
             scope,
@@ -205,3 +356,47 @@ class UserMemoryRoutes:
         if named is not None and named not in {group.id for group in groups}:
             raise unknown(GROUP)
         return groups
+
+
+class ExtractionRoute:
+    def __init__(
+        self, services: MemoryServices, requests: UserRequests, settings: Settings
+    ) -> None:
+        self._conversations = services.extracting.conversations
+        self._users = services.users
+        self._requests = requests
+        self._max_messages, self._room = settings.max_messages, settings.extraction_chars
+
+    @route(
+        "POST /memories/extract",
+        "extractMemories",
+        "Read a conversation for memories",
+        "At once, and whatever the settings of the user say. Only what the user wrote is "
+        "read, outside of code, quotations and pasted text. Each message is read once: "
+        "what was read before, in this or another conversation, is not read again. With "
+        "`dry_run` nothing is stored, and the messages count as not read.",
+        answers={200: ("What came of it.", "Extracted")},
+        parameters=(USER_HEADER,),
+        body="ConversationToExtract",
+    )
+    async def extract(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        with self._requests.costly(scope.tenant):
+            messages, dry_run = await self._requests.read(request, self._posted)
+            report, snapshots = await self._conversations.extract(
+                scope, messages, dry_run=dry_run, room=self._room
+            )
+        extracted = Extracted(
+            dry_run,
+            report,
+            stored=await rows(self._users, scope, report.stored),
+            snapshots=await rows(self._users, scope, snapshots),
+        )
+        return answer(shown(EXTRACTED, extracted))
+
+    def _posted(self, body: Body) -> tuple[Sequence[Message], bool]:
+        """Read the messages and `dry_run`. Raises `BadRequest` naming the message or the field."""
+        messages = body.messages(self._max_messages)
+        for index, message in enumerate(messages):
+            check_message(message, f"messages[{index}]")
+        return messages, read(ConversationToExtract, body).dry_run

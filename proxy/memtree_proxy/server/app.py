@@ -40,22 +40,18 @@ from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http import error_response
 from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.mcp.http_route import McpRoute
-from memtree_proxy.memories.agent_batches import AgentBatchRoutes
-from memtree_proxy.memories.agent_routes import AgentMemoryRoutes
+from memtree_proxy.memories.agent_routes import AgentBatchRoutes, AgentMemoryRoutes
 from memtree_proxy.memories.agent_search_routes import AgentSearchRoutes
-from memtree_proxy.memories.chat_curation_routes import ChatCurationRoutes
-from memtree_proxy.memories.chat_routes import ChatMemoryRoutes
+from memtree_proxy.memories.chat_routes import ChatCurationRoutes, ChatMemoryRoutes
 from memtree_proxy.memories.collection import MemoryCollection
 from memtree_proxy.memories.curation_routes import CurationRoutes
 from memtree_proxy.memories.document_routes import DocumentRoutes
-from memtree_proxy.memories.extract_route import ExtractionRoute
 from memtree_proxy.memories.grant_routes import GrantRoutes, WalletRoutes
-from memtree_proxy.memories.group_routes import GroupRoutes
+from memtree_proxy.memories.group_routes import GroupRoutes, SettingsRoutes
 from memtree_proxy.memories.requests import AgentRequests, MemoryRequests, UserRequests
 from memtree_proxy.memories.schema_routes import SchemaRoutes
-from memtree_proxy.memories.settings_route import SettingsRoutes
 from memtree_proxy.memories.transfer_routes import TransferRoutes
-from memtree_proxy.memories.user_routes import UserMemoryRoutes
+from memtree_proxy.memories.user_routes import ExtractionRoute, UserMemoryRoutes
 from memtree_proxy.observability.metrics.extraction_metrics import ExtractionMetrics
 from memtree_proxy.observability.metrics.index_metrics import SummaryMetrics
 from memtree_proxy.observability.metrics.metrics import Metrics

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from memtree_proxy.server_tools.assistant_message import LISTS, TEXTS, AssistantMessage
 from memtree_proxy.server_tools.calls import (
     StreamedCall,
     StreamedCalls,
@@ -18,8 +17,8 @@ from memtree_proxy.server_tools.calls import (
     decoded,
     identified,
 )
-from memtree_proxy.server_tools.stream import SEAM, UNFINISHED
-from memtree_proxy.server_tools.usage import added
+from memtree_proxy.server_tools.round_stream import added
+from memtree_proxy.server_tools.stream import LISTS, SEAM, TEXTS, UNFINISHED, AssistantMessage
 
 Json = dict[str, Any]
 

@@ -61,7 +61,7 @@ from memtree.unfolding.memory_message.quotes import quoted
 from memtree.unfolding.plan import TextSpan
 from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
-from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
+from memtree_proxy.chat.memories.sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
 from memtree_proxy.http import content_encoding
@@ -71,7 +71,7 @@ from memtree_proxy.imports import (
 )
 from memtree_proxy.mcp.stdio_lines import LineSplitter
 from memtree_proxy.request import fields
-from memtree_proxy.server_tools import refusal, sse
+from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.wire.types import memory_text
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
@@ -305,7 +305,7 @@ TEXTS = {
         hostile.refused(lambda text: fields.integer(text, "a", 0, 9)), hostile.as_it_is
     ),
     "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
-    "a refusal": Subject(lambda raw: refusal.is_about_tools(400, raw), str.encode),
+    "a refusal": Subject(lambda raw: offer.is_about_tools(400, raw), str.encode),
     "a refusal of thinking": Subject(
         lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
     ),
