@@ -311,17 +311,5 @@ class MemoryExtraction:
 
 def _memory(new: NewMemory) -> Memory:
     """Return the memory that this would be."""
-    return Memory(
-        id="",
-        number=0,
-        text=new.text,
-        created=new.created,
-        updated=new.created,
-        category=new.category,
-        tags=new.tags,
-        source_type=new.source_type,
-        capture_mode=new.capture_mode,
-        expires=new.expires,
-        tainted=new.tainted,
-        source=new.source,
-    )
+    said = {**new.said_of_it(), "last_confirmed": None}
+    return Memory(id="", number=0, text=new.text, created=new.created, updated=new.created, **said)

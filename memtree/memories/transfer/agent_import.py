@@ -156,7 +156,7 @@ class AgentImport(NewMemoriesRun):
                 parts.clock.now(),
                 parts.max_text_chars,
                 file.format,
-                allow_secrets=parts.allow_secrets,
+                parts.allow_secrets,
             )
             yield made if isinstance(made, LineResult) else NewLine(item, made)
 

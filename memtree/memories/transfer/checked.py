@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memtree.errors import BadRequest, SecretRejected
@@ -52,29 +54,26 @@ def importable(
     item: FileMemory, id_: str, now: float, most_chars: int, format_: str
 ) -> NewMemory | LineResult:
     """A memory of a file as a new one, or why not."""
-    if dropped := left_out(item, now):
-        return dropped
-    try:
-        return _new(item, id_, now, most_chars, format_)
-    except (BadRequest, SecretRejected) as error:
-        return refusal(item, error, most_chars)
+    making = partial(_new, item, id_, now, most_chars, format_)
+    return _judged(item, now, most_chars, making)
 
 
 def structured(
-    item: FileMemory,
-    id_: str,
-    now: float,
-    most_chars: int,
-    format_: str,
-    *,
-    allow_secrets: bool = False,
+    item: FileMemory, id_: str, now: float, most_chars: int, format_: str, allow_secrets: bool
 ) -> NewMemory | LineResult:
     """A memory of a file as a new one of an agent, or why not. Its text is made from its data; of
     what is a text alone, the text is the data."""
+    making = partial(_structured, item, id_, now, most_chars, format_, allow_secrets)
+    return _judged(item, now, most_chars, making)
+
+
+def _judged(
+    item: FileMemory, now: float, most_chars: int, making: Callable[[], NewMemory]
+) -> NewMemory | LineResult:
     if dropped := left_out(item, now):
         return dropped
     try:
-        return _structured(item, id_, now, most_chars, format_, allow_secrets)
+        return making()
     except (BadRequest, SecretRejected) as error:
         return refusal(item, error, most_chars)
 

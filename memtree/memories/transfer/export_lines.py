@@ -14,6 +14,7 @@ them. What this file does not do: decide what is exported (`transferring.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -152,15 +153,8 @@ def _said(memory: Memory) -> dict[str, Any]:
 
 
 def _source(source: MemorySource) -> dict[str, Any]:
-    said = {
-        "message": source.message,
-        "start": source.start,
-        "end": source.end,
-        "digest": source.digest,
-        "address": source.address,
-        "origin": source.origin,
-        "recorded_at": _time(source.recorded),
-    }
+    said = asdict(source)
+    said["recorded_at"] = _time(said.pop("recorded"))
     return {name: value for name, value in said.items() if value}
 
 

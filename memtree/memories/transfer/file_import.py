@@ -30,7 +30,7 @@ from memtree.memories.transfer.file_items import (
 )
 from memtree.memories.transfer.import_options import ImportOptions, ImportParts, batches, off_loop
 from memtree.memories.transfer.memory_file import MemoryFile, read_memory_file
-from memtree.memories.transfer.report import ImportReport, ReportBuilder
+from memtree.memories.transfer.report import ImportReport
 from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup
 from memtree.text.canonical_form import text_hash
 
@@ -105,7 +105,7 @@ class ImportRun(Generic[Prepared]):
     ) -> None:
         self._parts, self._scope, self._options = parts, scope, options
         self._dry = options.dry_run
-        self._report = ReportBuilder(dry_run=options.dry_run, keep_ids=keep_ids)
+        self._report = ImportReport(options.dry_run, keep_ids)
         self._begun, self._ended = keep_ids, False
 
     async def _batches(
@@ -137,7 +137,8 @@ class ImportRun(Generic[Prepared]):
     def _reported(self, format_: str) -> ImportReport:
         if self._begun and not self._ended and not self._report.stopped:
             self._report.stopped = NO_END
-        return self._report.report(format_)
+        self._report.format = format_
+        return self._report
 
 
 class NewMemoriesRun(ImportRun[NewLine | RepeatedLine | FileItem], ABC):

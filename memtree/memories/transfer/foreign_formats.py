@@ -112,10 +112,6 @@ def no_object(line: int, value: object) -> LineResult | None:
     return None
 
 
-def no_text(line: int, name: str) -> LineResult:
-    return LineResult(line, LineStatus.INVALID, "no_text", f"{name} must be a text")
-
-
 def _depth(value: object) -> int:
     depth, level = 0, [value]
     while level and depth <= _MOST_DEPTH:
@@ -201,18 +197,24 @@ def mem0_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
 
 
 def _mem0(entry: FileEntry) -> FileItem:
-    line, fields = entry.line, entry.value
-    if wrong := no_object(line, fields):
+    fields = entry.value
+    if wrong := no_object(entry.line, fields):
         return wrong
-    text = fields.get("memory")
+    ends = moment(fields.get("expiration_date"))
+    return _record(entry, "memory", fields.get("categories"), ends)
+
+
+def _record(entry: FileEntry, name: str, categories: object, ends: float | None = None) -> FileItem:
+    """A memory of either program. `name`: of the field that holds its text."""
+    fields, text = entry.value, entry.value.get(name)
     if not isinstance(text, str):
-        return no_text(line, "memory")
+        return LineResult(entry.line, LineStatus.INVALID, "no_text", f"{name} must be a text")
     return FileMemory(
-        line,
+        entry.line,
         text,
-        tags=found_tags(fields.get("categories")),
+        tags=found_tags(categories),
         created=moment(fields.get("created_at")),
-        expires=moment(fields.get("expiration_date")),
+        expires=ends,
         data=kept_data(fields.get("metadata")),
         user=_text(fields.get("user_id")),
     )
@@ -240,17 +242,7 @@ def _openmemory(entry: FileEntry, names: dict[str, str]) -> FileItem:
         return LineResult(
             line, LineStatus.SKIPPED, "not_active", f"it is {known} where it comes from"
         )
-    text = fields.get("content")
-    if not isinstance(text, str):
-        return no_text(line, "content")
-    return FileMemory(
-        line,
-        text,
-        tags=found_tags(_categories(fields, names)),
-        created=moment(fields.get("created_at")),
-        data=kept_data(fields.get("metadata")),
-        user=_text(fields.get("user_id")),
-    )
+    return _record(entry, "content", _categories(fields, names))
 
 
 def _categories(fields: dict[str, Any], names: dict[str, str]) -> object:

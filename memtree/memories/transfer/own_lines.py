@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
@@ -52,6 +52,7 @@ _MOST_GROUPS = 1_000  # of one memory
 _MOST_MENTIONS = 1_000  # of one memory
 _MOST_UPDATES, _MOST_DIFFERS = 100, 300  # conflicts of one memory; characters of what differs
 _LARGEST = 2**53
+Value = TypeVar("Value")
 
 
 def own_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
@@ -85,13 +86,15 @@ class FieldReader:
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = fields
 
+    def _value(self, name: str, kind: type[Value], called: str) -> Value | None:
+        value = self._fields.get(name)
+        if value is not None and not isinstance(value, kind):
+            raise BadRequest(f"{name} must be {called}", param=name)
+        return value
+
     def text(self, name: str, most: int = 0) -> str:
         """Empty where it is absent. `most`: characters (0: any number)."""
-        value = self._fields.get(name)
-        if value is None:
-            return ""
-        if not isinstance(value, str):
-            raise BadRequest(f"{name} must be a text", param=name)
+        value = self._value(name, str, "a text") or ""
         if most and len(value) > most:
             raise BadRequest(f"{name} must have at most {most} characters", param=name)
         return value
@@ -121,16 +124,10 @@ class FieldReader:
         return int(value)
 
     def flag(self, name: str) -> bool | None:
-        value = self._fields.get(name)
-        if value is not None and not isinstance(value, bool):
-            raise BadRequest(f"{name} must be true or false", param=name)
-        return value
+        return self._value(name, bool, "true or false")
 
     def object(self, name: str) -> Mapping[str, Any] | None:
-        value = self._fields.get(name)
-        if value is not None and not isinstance(value, dict):
-            raise BadRequest(f"{name} must be an object", param=name)
-        return value
+        return self._value(name, dict, "an object")
 
     def inner(self, name: str) -> FieldReader | None:
         value = self.object(name)
@@ -143,12 +140,7 @@ class FieldReader:
         return [FieldReader(value) for value in values]
 
     def list(self, name: str) -> list[Any]:
-        value = self._fields.get(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise BadRequest(f"{name} must be an array", param=name)
-        return value
+        return self._value(name, list, "an array") or []
 
 
 def _item(line: int, fields: FieldReader) -> FileItem:
