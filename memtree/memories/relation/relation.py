@@ -77,7 +77,7 @@ def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list
     if start == end:
         return None
     ours, theirs = list(new[start:end]), list(old[start:end])
-    if not _markers_kept(new, old):
+    if _after_markers(new) != _after_markers(old):
         return ours, theirs
     if _turned(list(new[:end]), list(old[:end])) or _turned(ours, theirs):
         return None
@@ -122,11 +122,6 @@ def _rotation(new: list[str], old: list[str]) -> int:
     doubled, wanted = "".join(f"{key}\n" for key in old * 2), "".join(f"{key}\n" for key in new)
     at = f"\n{doubled}".find(f"\n{wanted}")
     return doubled.count("\n", 0, at) if at > 0 else 0
-
-
-def _markers_kept(new: Sequence[Token], old: Sequence[Token]) -> bool:
-    """Return True if each marker (from, before, than) is followed by the same in both."""
-    return _after_markers(new) == _after_markers(old)
 
 
 def _after_markers(tokens: Sequence[Token]) -> Counter[tuple[str, str]]:

@@ -85,7 +85,7 @@ class ChatMemoryRoutes:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, chat_memories.NewChatMemory)
         result = await self._book.save(scope, posted.draft())
-        rows = await self._rows(scope, [result.memory])
+        rows = await _rows(self._book, scope, [result.memory])
         return saved(shown(ROW, rows[0]), chat_memories.SAVED, result)
 
     @route(
@@ -112,7 +112,7 @@ class ChatMemoryRoutes:
             cursor=query.get("cursor"),
             limit=limit(query, MAX_ROWS, MAX_ROWS),
         )
-        rows = await self._rows(scope, page.memories)
+        rows = await _rows(self._book, scope, page.memories)
         return answer(shown(chat_memories.PAGE, ShownPage(rows, page.next_cursor, page.total)))
 
     @route(
@@ -137,7 +137,7 @@ class ChatMemoryRoutes:
             wanted=read(ChatFilters, query).wanted(),
             limit=limit(query, MAX_HITS, HITS),
         )
-        rows = await self._rows(scope, [hit.memory for hit in result.hits])
+        rows = await _rows(self._book, scope, [hit.memory for hit in result.hits])
         return answer(shown(chat_memories.HITS, ShownHits.of(rows, result)))
 
     @route(
@@ -152,7 +152,7 @@ class ChatMemoryRoutes:
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
-            return await self._shown(scope, await self._book.get(scope, id_))
+            return await _shown(self._book, scope, await self._book.get(scope, id_))
 
     @route(
         "PATCH /chat/api/{chatId}/memories/{memoryId}",
@@ -173,7 +173,7 @@ class ChatMemoryRoutes:
             memory = await self._book.edit(
                 scope, path_id(request, CHAT_MEMORY), posted.edit(), if_version=version
             )
-        return await self._shown(scope, memory)
+        return await _shown(self._book, scope, memory)
 
     @route(
         "DELETE /chat/api/{chatId}/memories/{memoryId}",
@@ -208,7 +208,9 @@ class ChatMemoryRoutes:
         then on."""
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
-            return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))
+            return await _shown(
+                self._book, scope, await self._book.confirm(scope, id_, by_person=True)
+            )
 
     @route(
         "POST /chat/api/{chatId}/memories/undelete",
@@ -221,7 +223,7 @@ class ChatMemoryRoutes:
     async def undelete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, MemoryIds)
-        rows = await self._rows(scope, await self._book.undelete(scope, posted.ids))
+        rows = await _rows(self._book, scope, await self._book.undelete(scope, posted.ids))
         return answer({"memories": shown_each(ROW, rows)})
 
     @route(
@@ -240,20 +242,14 @@ class ChatMemoryRoutes:
         feed = MemoryFeed(self._book, scope)
         return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
-    async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
-        return await rows(self._book, scope, memories)
 
-    async def _shown(self, scope: Scope, memory: Memory) -> Response:
-        return await shown_one(self._book, scope, memory)
-
-
-async def rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
+async def _rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
     now, twins = book.clock.now(), await book.twins(scope, memories)
     return [ShownRow(memory, now, twins.get(memory.id, ())) for memory in memories]
 
 
-async def shown_one(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
-    (row,) = await rows(book, scope, [memory])
+async def _shown(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
+    (row,) = await _rows(book, scope, [memory])
     return answer(shown(ROW, row), of=memory)
 
 
@@ -332,4 +328,4 @@ class ChatCurationRoutes:
                 replaces=posted.replaces,
                 by_person=True,
             )
-        return await shown_one(self._curation.book, scope, memory)
+        return await _shown(self._curation.book, scope, memory)

@@ -83,7 +83,8 @@ class WholeAnswer:
         for name in (*TEXTS, *LISTS):
             if earlier := before.get(name):
                 later = message.get(name)
-                joined[name] = earlier + later if _can_be_joined(earlier, later) else earlier
+                alike = type(earlier) is type(later) and isinstance(earlier, str | list)
+                joined[name] = earlier + later if alike else earlier
         return joined
 
 
@@ -101,11 +102,6 @@ def _texts(earlier: Any, later: Any) -> Any:
     if isinstance(earlier, str) and isinstance(later, str):
         return earlier + (SEAM if earlier[-1].strip() else "") + later
     return [*_as_parts(earlier), *_as_parts(later)]
-
-
-def _can_be_joined(earlier: Any, later: Any) -> bool:
-    """Return True if both are texts, or both lists."""
-    return type(earlier) is type(later) and isinstance(earlier, str | list)
 
 
 def _as_parts(content: Any) -> list[Any]:

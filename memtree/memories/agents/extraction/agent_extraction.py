@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from memtree.errors import (
     Conflict,
@@ -136,7 +136,8 @@ class AgentExtraction:
         if reader is None:
             raise ModelNeeded(_MODEL_NEEDED, param="model")
         request = ExtractionRequest(scope, chosen, thread, expires, reader.mode)
-        said = await asyncio.to_thread(told_by_user, messages, thread or "", self._today())
+        today = datetime.fromtimestamp(self._clock.now(), UTC).date()
+        said = await asyncio.to_thread(told_by_user, messages, thread or "", today)
         known = await self._store.extracted(scope, {item.key for item in said}) if said else set()
         fresh = [item for item in said if force or item.key not in known]
         began = self._clock.monotonic()
@@ -173,9 +174,6 @@ class AgentExtraction:
                 text = f"{place}: there is no schema of this name.{meant}"
                 raise SchemaViolation(text, param=place)
         return tuple(have[name] for name in dict.fromkeys(names))
-
-    def _today(self) -> date:
-        return datetime.fromtimestamp(self._clock.now(), UTC).date()
 
     # -- reading -----------------------------------------------------------------------------
 

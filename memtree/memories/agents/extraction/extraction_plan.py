@@ -86,12 +86,15 @@ class ExtractionRequest(NamedTuple):
 
 @dataclass(slots=True)
 class ExtractionPlan:
-    """Plan of what an extraction writes, and what it leaves out. `planned`: place of the write with
-    a unique key. `live`: the newest two memories of a kind. `cut`: messages of which something is
-    left for another time. `parts`: messages that say a part of a memory whose rest is missing;
-    `settled`: messages that say anything else. `near`: what a memory may replace, by its id."""
+    """Plan of what an extraction writes of a batch, and what it leaves out. `planned`: place of the
+    write with a unique key. `live`: the newest two memories of a kind. `cut`: messages of which
+    something is left for another time. `parts`: messages that say a part of a memory whose rest is
+    missing; `settled`: messages that say anything else. `near`: what a memory may replace, by its
+    id."""
 
-    skipped: list[SkippedText]
+    request: ExtractionRequest
+    batch: Sequence[ToldMessage]
+    skipped: list[SkippedText] = field(default_factory=list)
     writes: list[StructuredWrite] = field(default_factory=list)
     vectors: list[Vector | None] = field(default_factory=list)
     planned: dict[bytes, int] = field(default_factory=dict)
@@ -129,13 +132,14 @@ class ExtractionPlanner:
         planned."""
         if request.schemas:
             return {}
+        plan = ExtractionPlan(request, batch)
         taken = Counter[int]()
         texts: dict[str, None] = {}
         for candidate in _sentences(batch, read):
             taken[candidate.message] += 1
             if len(texts) >= most or taken[candidate.message] > PER_MESSAGE:
                 continue
-            made = self._made(request, batch[candidate.message], candidate, b"")
+            made = self._made(plan, candidate)
             if not isinstance(made, str):  # no secret is shown to an embedder
                 texts[made.memory.text] = None
         return dict(zip(texts, await self.saving.vectors(list(texts)), strict=True))
@@ -150,7 +154,8 @@ class ExtractionPlanner:
     ) -> ExtractionPlan:
         """`batch` and `read` belong together. `most`: memories that may come of them. `vectors`: of
         sentences; one that has none is compared by its words, and its vector follows."""
-        plan = ExtractionPlan([skip for reading in read for skip in reading.skipped])
+        skipped = [skip for reading in read for skip in reading.skipped]
+        plan = ExtractionPlan(request, batch, skipped)
         if request.schemas:
             candidates = gathered(_findings(read), request.schemas)
         else:
@@ -165,12 +170,13 @@ class ExtractionPlanner:
             elif taken[candidate.message] > PER_MESSAGE:
                 reason = SkipReason.CAP
             elif request.schemas:
-                reason = await self._add_data(request, batch, candidate, plan)
+                reason = await self._add_data(plan, candidate)
             else:
-                reason = await self._add_sentence(request, batch, candidate, plan, vectors)
+                reason = await self._add_sentence(plan, candidate, vectors)
             (plan.parts if reason == INCOMPLETE else plan.settled).update(candidate.messages)
             if reason:
-                plan.skipped.append(SkippedText.cut(_shown(batch, candidate), reason))
+                said = batch[candidate.message].read.text[candidate.start : candidate.end]
+                plan.skipped.append(SkippedText.cut(said, reason))
         if request.schemas:
             texts = [write.memory.text for write in plan.writes]
             plan.vectors = list(await self.saving.vectors(texts))
@@ -180,14 +186,12 @@ class ExtractionPlanner:
 
     async def _add_sentence(
         self,
-        request: ExtractionRequest,
-        batch: Sequence[ToldMessage],
-        new: StructuredCandidate,
         plan: ExtractionPlan,
+        new: StructuredCandidate,
         vectors: Mapping[str, Vector | None],
     ) -> str:
         """Put one more memory into the plan; why not, where it is none."""
-        made = self._made(request, batch[new.message], new, b"")
+        made = self._made(plan, new)
         if isinstance(made, str):
             return made
         text = made.memory.text
@@ -197,7 +201,7 @@ class ExtractionPlanner:
             self.saving.says_the_same(text, vector, each.memory.text, other) for each, other in said
         ):
             return SkipReason.DUPLICATE
-        near = await self.saving.near(request.scope, text, vector)
+        near = await self.saving.near(plan.request.scope, text, vector)
         if near and near[0].says_the_same:
             return SkipReason.DUPLICATE
         plan.near[made.memory.id] = near
@@ -207,17 +211,12 @@ class ExtractionPlanner:
 
     # -- data of schemas ---------------------------------------------------------------------
 
-    async def _add_data(
-        self,
-        request: ExtractionRequest,
-        batch: Sequence[ToldMessage],
-        new: StructuredCandidate,
-        plan: ExtractionPlan,
-    ) -> str:
+    async def _add_data(self, plan: ExtractionPlan, new: StructuredCandidate) -> str:
         """Put one more memory into the plan, or what it says to one that is there; why not, where
         it is none."""
-        schema = next(each for each in request.schemas if each.kind == new.kind)
-        base = await self._base(request.scope, schema, new, plan)
+        scope = plan.request.scope
+        schema = next(each for each in plan.request.schemas if each.kind == new.kind)
+        base = await self._base(scope, schema, new, plan)
         data = merged(_data_of(base), new.data)
         key = unique_key(schema, data)
         at = plan.planned.get(key) if key else None
@@ -228,11 +227,11 @@ class ExtractionPlanner:
             return SkipReason.DUPLICATE
         if lacking(data, kind_fields(schema).required):
             return INCOMPLETE
-        fitting = await self._fitting(request.scope.tenant, schema, new, _data_of(base))
+        fitting = await self._fitting(scope.tenant, schema, new, _data_of(base))
         if fitting is None:
             return INVALID
         data = merged(_data_of(base), fitting)
-        made = self._made(request, batch[new.message], replace(new, data=data), key, base)
+        made = self._made(plan, replace(new, data=data), key, base)
         if isinstance(made, str):
             return made
         left_out = [value for name, value in new.data.items() if name not in fitting]
@@ -242,10 +241,10 @@ class ExtractionPlanner:
         if at is not None:
             plan.writes[at] = replace(made, expected=plan.writes[at].expected)
             return ""
-        if not base and await self._known(request.scope, made, plan):
+        if not base and await self._known(scope, made, plan):
             return SkipReason.DUPLICATE
         if not schema.unique_on and not new.alone:
-            plan.near[made.memory.id] = await self._rivals(request.scope, made.memory)
+            plan.near[made.memory.id] = await self._rivals(scope, made.memory)
         if key:
             plan.planned[key] = len(plan.writes)
         plan.writes.append(replace(made, expected=_expected(schema, base)))
@@ -322,16 +321,15 @@ class ExtractionPlanner:
 
     def _made(
         self,
-        request: ExtractionRequest,
-        message: ToldMessage,
+        plan: ExtractionPlan,
         new: StructuredCandidate,
-        key: bytes,
+        key: bytes = b"",
         base: Memory | NewMemory | None = None,
     ) -> StructuredWrite | str:
         """Make what is to be written; a reason where that cannot be. `base`: the memory whose data
         it took over. With the data come its tags and its expiry, and the new memory is not surer
         and not cleaner than the old one."""
-        now = self.clock.now()
+        now, request, message = self.clock.now(), plan.request, plan.batch[new.message]
         if request.expires is not None and request.expires <= now:
             return EXPIRED
         source = MemorySource(
@@ -448,7 +446,3 @@ def _happened(message: UserMessage, start: int, end: int) -> float | None:
 def _storable(id_: str) -> str:
     """An id that a caller chose, "" where it holds what is no text to a store."""
     return id_ if id_.isprintable() else ""
-
-
-def _shown(batch: Sequence[ToldMessage], new: StructuredCandidate) -> str:
-    return batch[new.message].read.text[new.start : new.end]

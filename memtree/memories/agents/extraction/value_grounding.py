@@ -132,7 +132,7 @@ def _is_said(
         return value in said_days and _is_own(said, kind) and not denies(said)
     if field.choices:
         named = [value] if isinstance(value, str) else value
-        chosen = all(_is_chosen(option, said) for option in named)
+        chosen = all(_stand(signed_words(option), said) for option in named)
         return chosen and _is_own(said, kind) and not denies(said)
     place = grounds(message.text, [span], text) or _single(message.text, span, text)
     if place is None:
@@ -167,10 +167,6 @@ def _is_true_or_not(field: SchemaField, value: bool, said: str) -> bool:
     if not _stand([word for word in named if word not in _SWITCH] or named, said):
         return False
     return value is not bool(denies(said) or _OFF.search(said))
-
-
-def _is_chosen(option: str, said: str) -> bool:
-    return _stand(signed_words(option), said)
 
 
 def _stand(wanted: list[str], said: str) -> bool:

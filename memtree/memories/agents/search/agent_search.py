@@ -245,7 +245,9 @@ class AgentSearch:
         size = sum(len(loaded[each[0]]) for each in places if each)
         left = particular() if size < IN_A_THREAD else await asyncio.to_thread(particular)
         texts = list(dict.fromkeys([*(query.text for query in queries), *filter(None, left)]))
-        until = await self._vectors.until(self._time_for(queries))
+        more = MORE_PATIENCE * (len(queries) - 1)
+        patience = None if self._patience is None else self._patience + more
+        until = await self._vectors.until(patience)
         rows = await self._vectors.of(texts, until)
         if rows is None:
             return [Query.of(query.text) for query in queries]
@@ -255,11 +257,6 @@ class AgentSearch:
             whole = await self._vectors.query(query.text, vectors[query.text], until)
             made.append(whole.with_particular(vectors[rest]) if rest else whole)
         return made
-
-    def _time_for(self, queries: Sequence[AgentQuery]) -> float | None:
-        if self._patience is None:
-            return None
-        return self._patience + MORE_PATIENCE * (len(queries) - 1)
 
     async def _found(
         self,

@@ -146,7 +146,9 @@ def _in_text(field: str, text: str) -> Iterator[EntityMention]:
         kin = _is_kin(plain) if at == 0 else _after_kin(words, at)
         begins = word.starts and not alone and not _SHORT.fullmatch(word.text)
         single = end - at == 1
-        if len(name) <= LONGEST and (kin or not (single and (begins or _is_noun(word, german)))):
+        # In German every noun is capitalised.
+        noun = german and not _SHORT.fullmatch(word.text)
+        if len(name) <= LONGEST and (kin or not (single and (begins or noun))):
             yield EntityMention(name, PERSON if kin else CONCEPT)
         at = end
 
@@ -229,11 +231,6 @@ def _after_kin(words: Sequence[_Word], at: int) -> bool:
 
 def _is_kin(text: str) -> bool:
     return len(text) <= LONGEST and (bool(_KIN.fullmatch(text)) or text in _KIN_ELSEWHERE)
-
-
-def _is_noun(word: _Word, german: bool) -> bool:
-    """In German every noun is capitalised."""
-    return german and not _SHORT.fullmatch(word.text)
 
 
 def _all_capital(words: Iterable[_Word]) -> bool:
