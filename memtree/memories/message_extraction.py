@@ -137,7 +137,7 @@ class CandidateReader(Protocol):
 
 
 class RuleReader:
-    """By rules, in a thread. `extract`: as `extraction.rules.extract`."""
+    """By rules, in a thread. `extract`: as `rule_extraction.extract`."""
 
     mode = "rule"
 

@@ -48,7 +48,7 @@ class AgentScopes:
 @dataclass(frozen=True, slots=True)
 class StructuredWrite:
     """A structured memory to be stored. `unique_key`: of the values that its schema wants unique
-    (`agents/schemas/unique_on.py`), b"" where nothing is: the live memory of the scope with the
+    (`memory_schema.unique_key`), b"" where nothing is: the live memory of the scope with the
     same kind and key is superseded. It counts where no schema of the kind is stored; else the store
     makes the key by that one, in the step that stores the memory. `replaces`: the id of a live
     memory of the scope and kind that gets this one's text, data, category, expiry, confidence,
@@ -120,7 +120,7 @@ class AgentMemories(Protocol):
         self, scope: Scope, kind: str, keys: Sequence[bytes]
     ) -> dict[bytes, Memory]:
         """The live memories of a kind that have these unique values
-        (`agents/schemas/unique_on.py`), by them. What it costs does not grow with the memories of
+        (`memory_schema.unique_key`), by them. What it costs does not grow with the memories of
         the scope."""
         ...
 

@@ -4,7 +4,8 @@ It sees the user's own words alone: no answer of an assistant, no result of a to
 pasted text, nothing that was put in by a program, no sentence with a secret. Each message stands
 behind a line that begins with a mark, which no text can hold (`summaries.prompts.mark_for`).
 
-What this file does not do: call a model, read its answer (`reply.py`), judge it (`grounding.py`).
+What this file does not do: call a model, read its answer (`model_reply.py`), judge it
+(`model_grounding.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads what a model answered: notes, whatever it put around them.
 
-The answer that `prompt.py` asks for is one JSON object. Read as well: reasoning before it, code
-fences and prose around it, a bare list, and of an answer that was cut off the notes that are
+The answer that `model_prompt.py` asks for is one JSON object. Read as well: reasoning before it,
+code fences and prose around it, a bare list, and of an answer that was cut off the notes that are
 complete. A note that lacks a quotation or a text is none; one that names no message that was asked
 about is told without it: small models write the message's first words there. What is no JSON is no
 answer; what becomes of its messages is up to whoever asked.

@@ -1,4 +1,6 @@
-"""Rules for memories that may be out of date once they are old: job, place, version, port, plan.
+"""What the words of a memory or a message tell, by rules that are kept by language.
+
+Memories that may be out of date once they are old: job, place, version, port, plan.
 
     >>> may_change("User works at Initech."), may_change("User's blood type is A.")
     (True, False)
@@ -7,13 +9,13 @@
 
 A wish stays what it is until somebody takes it back, and so does a taste.
 
-Reads the patterns of a rule that are kept by language: whole words in languages that set spaces
+The patterns of a rule: whole words in languages that set spaces
 between them, parts of words in the others.
 
     >>> bool(pattern("memory_changing", ("de",)).search("der nutzer plant einen umzug"))
     True
 
-Tells messages that ask for knowledge of the world, or for a text about anything, from those of
+Messages that ask for knowledge of the world, or for a text about anything, are told from those of
 somebody who speaks of their own affairs: the first share a word with a memory by chance.
 
     >>> is_general("Why do leaves fall in autumn?"), is_general("Where do I move in autumn?")

@@ -6,7 +6,7 @@ The cosine alone cannot tell: "my dog barks at night" is no nearer to "Otto is a
 stranger's memory, and in a large scope some stranger is near to anything. A shared word that says
 something can (`telling_words.py`): few strangers have one. So a hit with such a word needs hardly
 any relevance; one without needs more, and more yet where there are more memories to be near by
-chance, or where the message asks about the world (`general_questions.py`). docs/decisions/0057 has
+chance, or where the message asks about the world (`language_rules.py`). docs/decisions/0057 has
 the curves, by language, 0076 those of questions about the world.
 """
 
@@ -41,7 +41,7 @@ def injectable(
 @dataclass(frozen=True, slots=True)
 class InjectionOptions:
     """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
-    `rules.injectable` says. `category`: only memories of it. `line`: a memory as one line, empty
+    `injectable` says. `category`: only memories of it. `line`: a memory as one line, empty
     where it cannot be shown."""
 
     most: int = MOST

@@ -1,4 +1,6 @@
-"""Vectors of memories at rest: one signed byte a number.
+"""Vectors and terms of memories at rest.
+
+Of a vector one signed byte a number.
 
     packed = pack_vector(row)              # float32 (d,)
     row = unpack_vector(packed)            # float32 (d,), of unit length, within cosine 0.999

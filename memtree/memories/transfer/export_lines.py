@@ -8,7 +8,7 @@
     {"type": "end", "memories": 2, ...}
 
 Without the last line a file is cut off. What is as by default is left out. `own_lines.py` reads
-them. What this file does not do: decide what is exported (`transferring.py`).
+them. What this file does not do: decide what is exported (`memory_transfer.py`).
 """
 
 from __future__ import annotations

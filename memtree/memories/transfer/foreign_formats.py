@@ -1,11 +1,11 @@
-"""Shared parts of the readers of other programs' files: fields taken as they may be, and the marks
+"""Readers of the files of other programs. Shared are: fields taken as they may be, and the marks
 of a text that wants to be more than a record.
 
 Saved memories of ChatGPT, as far as its data export holds them.
 
 `conversations.json` has no list of them, but what the model saved: messages of the assistant to
 the tool `bio`, whose text is the memory. All branches of a conversation count. A list that was
-copied from the settings is plain text (`plain_list.py`).
+copied from the settings is plain text (`list_items`).
 
 Read the exports of mem0 and OpenMemory.
 

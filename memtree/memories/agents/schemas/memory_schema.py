@@ -1,6 +1,4 @@
-"""A schema of structured memories, as a value.
-
-Port of a store of schemas.
+"""A schema of structured memories as a value, the port of their store, and their names.
 
 Tell which memories of a kind are the same one: by the values of the fields that are to be
 unique.
