@@ -22,7 +22,7 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.memory_injection import looked_at
 from memtree.memories.ports import MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.models.embedders.local_embedder import LocalEmbedder

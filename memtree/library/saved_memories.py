@@ -9,7 +9,7 @@ from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind, checked_id
-from memtree.memories.search.hit_order import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 
 MOST_LISTED = 1_000
 KINDS = tuple(kind.value for kind in (ScopeKind.USER, ScopeKind.CHAT, ScopeKind.AGENT))

@@ -48,8 +48,8 @@ from memtree.memories.ports import (
 )
 from memtree.memories.saving import MemorySaving, ScopeWatch
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import SearchResult
 from memtree.memories.search.query import PATIENCE
+from memtree.memories.search.ranking import SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder

@@ -18,7 +18,7 @@ from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryStore
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
 from memtree.text.words.telling_words import apart
 

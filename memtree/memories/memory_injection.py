@@ -20,8 +20,8 @@ from memtree.memories.injection.options import CHAT_OPTIONS, SHARING, InjectionO
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.memories.search.hit_order import SearchResult
 from memtree.memories.search.query import PATIENCE
+from memtree.memories.search.ranking import SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 from memtree.text.words import telling_words

@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtree.background.extracting.metered_model import AskedModel
-from memtree.memories.extraction import gate, model_grounding, model_prompt, model_reply
+from memtree.memories.extraction import gate, model_grounding, model_prompt
 from memtree.memories.extraction.candidates import Candidate, SkipReason
-from memtree.memories.extraction.model_prompt import ShownMessage
-from memtree.memories.extraction.model_reply import ModelNote, ModelNotes
+from memtree.memories.extraction.model_prompt import ModelNote, ModelNotes, ShownMessage
 from memtree.memories.extraction.schedule import with_day
 from memtree.memories.extraction.statements import heads, without_lead
 from memtree.memories.extraction.third_person import told_of_user
@@ -86,13 +85,13 @@ class ModelReader:
             messages,
             model_prompt.json_schema(),
             room,
-            lambda text, _: model_reply.read(text, ids).readable,
+            lambda text, _: model_prompt.read(text, ids).readable,
             model_prompt.KEY,
         )
         said = await self._model.ask(tenant, question)
         if said is None:
             return None
-        read = model_reply.read(said.text, ids)
+        read = model_prompt.read(said.text, ids)
         if not said.finished and len(pending) > 1:
             # the answer was cut off, so its notes on the last messages are missing
             return ModelNotes()

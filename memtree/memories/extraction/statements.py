@@ -1,8 +1,8 @@
 """Statements of people about themselves: which are worth keeping, and where they begin and end.
 
 Other languages than English have a grammar each, the data file `memory_statements`, with patterns
-for statements that are kept, by their category, and for sentences that are none, by their reason. A pattern is for the beginning of a
-sentence in lower case.
+for statements that are kept, by their category, and for sentences that are none, by their reason.
+A pattern is for the beginning of a sentence in lower case.
 
     >>> category_of("ich habe zwei katzen"), str(refused("ich bin so müde"))
     ('fact', 'transient')

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from memtree.errors import MemTreeError
 from memtree.memories.ports import MemoryStore, ScopeState, StoredSegment
 from memtree.memories.scope import Scope
-from memtree.memories.search.block_rows import NOTHING, ScopeIndex
-from memtree.memories.search.row_block import EMPTY, Postings, RowBlock
+from memtree.memories.search.block_rows import EMPTY, NOTHING, Postings, RowBlock, ScopeIndex
 from memtree.process.bounded import SizedCache
 
 _HEAD = struct.Struct("<8sQIII")  # magic, checksum; rows, numbers of a vector, postings

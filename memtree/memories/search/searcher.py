@@ -20,17 +20,18 @@ from memtree.errors import EmbedderUnavailable
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import ScopeIndex
-from memtree.memories.search.hit_order import (
+from memtree.memories.search.loader import IndexLoader
+from memtree.memories.search.query import LOADING, PATIENCE, Query, QueryVectors
+from memtree.memories.search.ranking import (
     NO_EMBEDDER,
     MemoryHit,
+    Ranked,
     SearchResult,
     as_hits,
     newest_hits_first,
+    ranked,
     without_common,
 )
-from memtree.memories.search.loader import IndexLoader
-from memtree.memories.search.query import LOADING, PATIENCE, Query, QueryVectors
-from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
 

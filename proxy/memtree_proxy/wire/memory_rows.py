@@ -11,7 +11,7 @@ from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import Memory, PossibleUpdate
 from memtree.memories.relation.relation import Relation
-from memtree.memories.search.hit_order import SearchResult
+from memtree.memories.search.ranking import SearchResult
 from memtree.memories.user_memories import MemoryGroup
 from memtree_proxy.wire.answer import (
     LEFT_OUT,

@@ -18,9 +18,8 @@ from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.ports import ANY, MemoryFilter, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import NOTHING
-from memtree.memories.search.hit_order import without_common
 from memtree.memories.search.query import Query
-from memtree.memories.search.ranking import ranked
+from memtree.memories.search.ranking import ranked, without_common
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories

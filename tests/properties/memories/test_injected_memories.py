@@ -28,7 +28,7 @@ from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.stores import RamStore, open_memories
 from memtree.text.memory_lines import LineKind

@@ -34,14 +34,14 @@ from memtree.memories.agents.schemas import limits, memory_schema
 from memtree.memories.document import checked
 from memtree.memories.extraction import dates, model_grounding, schedule
 from memtree.memories.extraction import model_prompt as memory_prompt
-from memtree.memories.extraction import model_reply as memory_reply
+from memtree.memories.extraction import model_prompt as memory_reply
 from memtree.memories.extraction import rule_extraction as extraction_rules
 from memtree.memories.fields import categories, tags, times
 from memtree.memories.injection import language_rules, rendering
 from memtree.memories.memory import Memory
 from memtree.memories.relation import relation
-from memtree.memories.search import hit_order, query, vector_bytes
-from memtree.memories.search.hit_order import MemoryHit
+from memtree.memories.search import query, ranking, vector_bytes
+from memtree.memories.search.ranking import MemoryHit
 from memtree.ranking import segments
 from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, faithfulness, numbers, prompt_injection
@@ -241,8 +241,8 @@ TEXTS = {
         lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
     ),
     "two versions": Subject(
-        lambda text: hit_order.newest_first(
-            [hit_order.Candidate(text, (1, 1), 1.0), hit_order.Candidate(text, (2, 2), 1.0)],
+        lambda text: ranking.newest_first(
+            [ranking.Candidate(text, (1, 1), 1.0), ranking.Candidate(text, (2, 2), 1.0)],
             terms.terms(text[:100]),
             lambda held: [1.0] * len(held),
         ),

@@ -12,7 +12,7 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
-from memtree.memories.search.hit_order import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree_proxy.mcp import rendering
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.wire.json_schema import Json

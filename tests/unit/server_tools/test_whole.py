@@ -13,7 +13,7 @@ from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.round_stream import added
 from memtree_proxy.server_tools.sse import SseEvents
-from memtree_proxy.server_tools.whole import WholeAnswer
+from memtree_proxy.server_tools.stream import WholeAnswer
 from tests.made.completion import said
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}

@@ -3,7 +3,8 @@
     new messages of the user -> what they say -> memories that fit the schemas
     -> those that are not known yet; with them, in one step, that the messages are done
 
-Without schemas a memory is a sentence, or a field that the user calls by its name; with schemas it is data of their kinds, which only a model can find.
+Without schemas a memory is a sentence, or a field that the user calls by its name; with
+schemas it is data of their kinds, which only a model can find.
 A message is known by the id that the caller gave it, else by its text, so branches, retries,
 restarts and other processes extract nothing twice, and what was deleted does not come back.
 """

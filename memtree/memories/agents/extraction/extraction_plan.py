@@ -2,10 +2,23 @@
 
 A memory is held against its schema, joined with the one whose place it takes, and left out where
 the scope knows it already.
+
+Read "my FIELD is VALUE", for tenants without schemas: data instead of a sentence.
+
+    >>> named_field("My favorite color is blue.")
+    {'favoriteColor': 'blue'}
+    >>> named_field("my time zone is CET"), named_field("My name is Ada Lovelace")
+    ({'timeZone': 'CET'}, {'name': 'Ada Lovelace'})
+
+Whatever says more stays a sentence: the value is a name, or one word of a favourite.
+
+    >>> named_field("My job is stressful"), named_field("My favorite color is not blue")
+    (None, None)
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +28,6 @@ from typing import Any, NamedTuple, Protocol
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.agent_memory import NOBODY, AgentMemories, StructuredWrite
 from memtree.memories.agents.extraction.agent_messages import StructuredReading, ToldMessage
-from memtree.memories.agents.extraction.field_values import one_day
 from memtree.memories.agents.extraction.fillable_fields import kind_fields
 from memtree.memories.agents.extraction.merging import (
     Finding,
@@ -25,7 +37,7 @@ from memtree.memories.agents.extraction.merging import (
     merged,
     same_data,
 )
-from memtree.memories.agents.extraction.named_field import PROFILE, named_field
+from memtree.memories.agents.extraction.value_grounding import one_day
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.structured_memory import structured_memory
@@ -57,6 +69,24 @@ from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
 from memtree.text.instructions.standing_rules import standing_rules
+
+PROFILE = "UserProfile"  # the kind of such data
+LONGEST = 200  # characters of a clause
+_CLAUSE = re.compile(
+    r"[Mm]y (?P<field>[^\W\d_]+(?: [^\W\d_]+){0,3}) is "
+    r"(?P<value>(?P<name>[A-ZÀ-ÖØ-Þ][\w'’+#-]*(?: [A-ZÀ-ÖØ-Þ][\w'’+#-]*){0,3})|[\w'’+#-]+)[.!]*"
+)
+_FAVORITE = re.compile(r"favou?rite ")
+
+
+def named_field(clause: str) -> dict[str, str] | None:
+    """Return the one field that a clause of the user names; None if it says anything else."""
+    match = _CLAUSE.fullmatch(clause.strip()) if len(clause) <= LONGEST else None
+    if match is None or not (match["name"] or _FAVORITE.match(match["field"])):
+        return None
+    first, *rest = match["field"].lower().split()
+    return {first + "".join(map(str.capitalize, rest)): match["value"]}
+
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
 MODEL = "model"

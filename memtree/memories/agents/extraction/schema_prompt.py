@@ -26,12 +26,14 @@ from memtree.memories.agents.extraction.fillable_fields import (
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.extraction.model_prompt import (
+    LONGEST,
+    REACH,
     TEXT,
     ShownMessage,
     object_schema,
+    outermost_values,
     response_format,
 )
-from memtree.memories.extraction.model_reply import LONGEST, REACH, outermost_values
 from memtree.memories.injection.rendering import one_line
 from memtree.summaries.prompts import mark_for
 from memtree.summaries.replies import answered

@@ -26,9 +26,8 @@ from memtree.memories.agents.search.ports import (
 )
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
 from memtree.memories.scope import Scope
-from memtree.memories.search.block_rows import NOTHING, BlockRows, Flags, ScopeIndex
+from memtree.memories.search.block_rows import NOTHING, BlockRows, Flags, RowBlock, ScopeIndex
 from memtree.memories.search.loader import IN_A_THREAD, TAIL, IndexLoader
-from memtree.memories.search.row_block import RowBlock
 
 # A scope with as many live memories has an index of its own, which a search of that scope alone
 # uses as well; it keeps it until it has half of them, so that none goes to and fro.

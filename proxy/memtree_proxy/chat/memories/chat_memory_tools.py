@@ -19,7 +19,7 @@ from memtree.memories.injection.rendering import FACT
 from memtree.memories.memory import CATEGORIES, Memory
 from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 from memtree.text import tokens
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools.calls import ToolHandler

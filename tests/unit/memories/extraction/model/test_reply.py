@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memtree.memories.extraction.model_reply import ModelNote, ModelNotes, read
+from memtree.memories.extraction.model_prompt import ModelNote, ModelNotes, read
 
 NOTE = {"message": "1", "quote": "I am Jo", "text": "User is Jo.", "category": "fact"}
 KEPT = ModelNote("1", "I am Jo", "User is Jo.", "fact")

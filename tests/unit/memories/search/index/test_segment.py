@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.ports import SearchRow
+from memtree.memories.search.block_rows import RowBlock
 from memtree.memories.search.loader import packed, unpacked
-from memtree.memories.search.row_block import RowBlock
 from memtree.memories.search.vector_bytes import packed_terms
 
 rows = st.builds(
