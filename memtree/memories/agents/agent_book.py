@@ -291,8 +291,7 @@ class AgentCuration:
         """All or none of those that are there."""
         known = await self._located(scopes, ids)
         purge = purge or not self._book.rules.deleted_days
-        rows = [(each.scope, each.memory.id) for each in known]
-        gone = await self._store.delete_all(rows, purge=purge)
+        gone = await self._store.delete_all(_refs(known), purge=purge)
         return await self._receipt(gone, known, purge)
 
     async def delete_matching(
@@ -319,7 +318,7 @@ class AgentCuration:
 
     async def deletable(self, rows: Sequence[LocatedMemory], *, purge: bool = False) -> int:
         """How many memories go with these."""
-        named = _by_scope([(each.scope, each.memory.id) for each in rows])
+        named = _by_scope(_refs(rows))
         return sum(
             [await self._book.count(scope, ids, purge=purge) for scope, ids in named.items()]
         )

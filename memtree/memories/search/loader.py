@@ -27,7 +27,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from memtree.errors import MemTreeError
-from memtree.memories.ports import MemoryStore, ScopeState, StoredSegment
+from memtree.memories.ports import MemoryStore, ScopeState, SearchRows, StoredSegment
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import EMPTY, NOTHING, Postings, RowBlock, ScopeIndex
 from memtree.process.bounded import SizedCache
@@ -173,6 +173,16 @@ class IndexLoader:
     def bytes(self) -> int:
         """Bytes held by all cached indexes."""
         return self.cache.bytes
+
+    async def past(self, scope: Scope, recipe: str) -> ScopeIndex:
+        """All rows that are stored, live or not, in an index for one search."""
+        stored = await self._store.search_rows(scope, recipe, 0)
+
+        def made() -> ScopeIndex:
+            rows = tuple(row._replace(live=True, expires=None) for row in stored.rows)
+            return ScopeIndex.of(SearchRows(stored.state, rows))
+
+        return await asyncio.to_thread(made)
 
     async def index(self, scope: Scope, recipe: str) -> ScopeIndex:
         """Searches of one scope that come at once share one load."""

@@ -37,9 +37,9 @@ from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.agents.search.group_index import NO_GROUP, GroupLoader, ManyRows, RowsToRead
 from memtree.memories.agents.search.ports import AgentSearchStore, PlacedRow, ScopeTotals
 from memtree.memories.memory import SNAPSHOT
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRow, SearchRows
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRow
 from memtree.memories.scope import Scope
-from memtree.memories.search.block_rows import BlockRows, ScopeIndex
+from memtree.memories.search.block_rows import BlockRows
 from memtree.memories.search.loader import IndexLoader
 from memtree.memories.search.query import PATIENCE, Query
 from memtree.memories.search.ranking import (
@@ -161,9 +161,7 @@ class OneScope:
         return await self._loader.index(self._scope, recipe)
 
     async def past(self, recipe: str) -> BlockRows:
-        stored = await self._store.search_rows(self._scope, recipe, 0)
-        rows = (row._replace(live=True, expires=None) for row in stored.rows)
-        return await asyncio.to_thread(lambda: ScopeIndex.of(SearchRows(stored.state, tuple(rows))))
+        return await self._loader.past(self._scope, recipe)
 
     async def matching(self, wanted: MemoryFilter) -> list[int]:
         return await self._store.matching(self._scope, wanted)
