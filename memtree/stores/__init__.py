@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memtree.errors import BadRequest, importing
-from memtree.memories.agents.agent_memory import AgentMemories
+from memtree.memories.agents.agent_memory import AgentMemories, AgentSearchStore
 from memtree.memories.agents.schemas.memory_schema import SchemaStore
-from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.grant import WalletStore
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.user_memories import (

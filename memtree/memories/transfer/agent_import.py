@@ -30,6 +30,7 @@ from memtree.memories.transfer.file_items import (
     FileItem,
     FileMemory,
     FileSchema,
+    ImportReport,
     LineResult,
     LineStatus,
 )
@@ -40,7 +41,6 @@ from memtree.memories.transfer.import_options import (
     off_loop,
 )
 from memtree.memories.transfer.memory_file import MemoryFile
-from memtree.memories.transfer.report import ImportReport
 
 
 class AgentLines:

@@ -25,12 +25,12 @@ from memtree.memories.transfer.file_items import (
     FileHeader,
     FileItem,
     FileMemory,
+    ImportReport,
     LineResult,
     LineStatus,
 )
 from memtree.memories.transfer.import_options import ImportOptions, ImportParts, batches, off_loop
 from memtree.memories.transfer.memory_file import MemoryFile, read_memory_file
-from memtree.memories.transfer.report import ImportReport
 from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup
 from memtree.text.canonical_form import text_hash
 

@@ -24,6 +24,7 @@ from memtree.memories.transfer.file_items import (
     FileSchema,
     FileSettings,
     FileTombstone,
+    ImportReport,
     LineResult,
     LineStatus,
 )
@@ -34,7 +35,6 @@ from memtree.memories.transfer.import_options import (
     batches,
 )
 from memtree.memories.transfer.memory_file import read_memory_file
-from memtree.memories.transfer.report import ImportReport
 from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 
 _PAGE = 1_000

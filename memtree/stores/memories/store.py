@@ -8,9 +8,8 @@ from functools import partial
 
 from memtree.days import DAY
 from memtree.errors import StoreUnavailable
-from memtree.memories.agents.agent_memory import AgentMemories
+from memtree.memories.agents.agent_memory import AgentMemories, AgentSearchStore
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, SchemaStore, UniqueKey
-from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.grant import WalletStore
 from memtree.memories.memory import PossibleUpdate
 from memtree.memories.ports import MemoryMaintenance, MemoryStore

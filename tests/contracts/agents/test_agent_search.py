@@ -10,10 +10,9 @@ from itertools import product
 
 import pytest
 
-from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.agents.agent_memory import AgentScopes, ScopeTotals
 from memtree.memories.agents.search import group_index
 from memtree.memories.agents.search.agent_search import AgentQuery, AgentSearch
-from memtree.memories.agents.search.ports import ScopeTotals
 from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.ports import ANY, MemoryFilter, SearchRows
 from memtree.memories.scope import Scope

@@ -9,9 +9,8 @@ from itertools import combinations
 import pytest
 
 from memtree.errors import NotFound
-from memtree.memories.agents.agent_memory import AgentMemories, AgentScopes
+from memtree.memories.agents.agent_memory import AgentMemories, AgentScopes, AgentSearchStore
 from memtree.memories.agents.schemas.memory_schema import SchemaStore
-from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.grant import WalletStore
 from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.ports import (

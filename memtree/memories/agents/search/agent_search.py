@@ -33,9 +33,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.agents.agent_memory import (
+    AgentScopes,
+    AgentSearchStore,
+    LocatedMemory,
+    PlacedRow,
+    ScopeTotals,
+)
 from memtree.memories.agents.search.group_index import NO_GROUP, GroupLoader, ManyRows, RowsToRead
-from memtree.memories.agents.search.ports import AgentSearchStore, PlacedRow, ScopeTotals
 from memtree.memories.memory import SNAPSHOT
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRow
 from memtree.memories.scope import Scope

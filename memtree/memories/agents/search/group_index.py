@@ -17,8 +17,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.search.ports import (
+from memtree.memories.agents.agent_memory import (
+    AgentScopes,
     AgentSearchStore,
     PlacedRow,
     ScopeTotals,

@@ -6,8 +6,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
-from memtree.memories.agents.search.ports import PlacedRow, ScopeTotals, ScopeVersion
+from memtree.memories.agents.agent_memory import (
+    AgentScopes,
+    LocatedMemory,
+    PlacedRow,
+    ScopeTotals,
+    ScopeVersion,
+)
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories.search import PACKED_ROWS, read_rows

@@ -20,9 +20,8 @@ from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.file_items import LineResult, LineStatus
+from memtree.memories.transfer.file_items import ImportReport, LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
-from memtree.memories.transfer.report import ImportReport
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of

@@ -13,8 +13,8 @@ from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.memory import EntityMention, Memory, MemoryFields
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
+from memtree.memories.transfer.file_items import ImportReport
 from memtree.memories.transfer.import_options import BATCH
-from memtree.memories.transfer.report import ImportReport
 from tests.unit.memories.transfer.transfers import Transfer, transferring
 
 AGENT = Scope.of_agent("tenant", "a", "s")

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from memtree.memories.transfer.file_items import BROKEN, CUT_OFF, LineResult, LineStatus
-from memtree.memories.transfer.report import MOST_LINES, ImportReport
+from memtree.memories.transfer.file_items import (
+    BROKEN,
+    CUT_OFF,
+    MOST_LINES,
+    ImportReport,
+    LineResult,
+    LineStatus,
+)
 
 IMPORTED = LineResult(1, LineStatus.IMPORTED, id="mem_1")
 
