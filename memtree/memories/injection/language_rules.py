@@ -1,4 +1,4 @@
-"""What the words of a memory or a message tell, by rules that are kept by language.
+"""Rules about the words of a memory or a message, kept by language.
 
 Memories that may be out of date once they are old: job, place, version, port, plan.
 

@@ -97,8 +97,8 @@ def _storable(update: PossibleUpdate) -> bool:
 
 
 class ImportRun(Generic[Prepared]):
-    """What every import of a file does, whatever it stores: it goes through the file in batches,
-    and notes why it stopped before the end."""
+    """Base of every import of a file, whatever it stores. It goes through the file in batches, and
+    notes why it stopped before the end."""
 
     def __init__(
         self, parts: ImportParts, scope: Scope, options: ImportOptions, *, keep_ids: bool = False

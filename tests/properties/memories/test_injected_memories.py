@@ -81,7 +81,12 @@ class MemoryWalk(Walk):
         super().__init__()
         self.memories = open_memories(RamStore(now=self.clock.now))
         self.hits = FixedHits(self.memories)
-        self.injection = MemoryInjection(self.memories, self.hits, self.clock.now, stale=200.0)
+        self.injection = MemoryInjection(
+            self.memories,
+            self.hits,  # type: ignore[arg-type]
+            self.clock.now,
+            stale=200.0,
+        )
         self.saved: dict[str, list[str]] = {owner: [] for owner in OWNERS}
         self.gone: dict[str, set[str]] = {owner: set() for owner in OWNERS}
         self.texts: dict[str, tuple[str, str]] = {}  # owner and id of each canary
