@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 
 _FORMS = (
     ("UserProfile", r"[Mm]y name is (?P<name>\w+)"),

@@ -25,7 +25,7 @@ from memtree.background.runtime import Runtime, SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import Unavailable
-from memtree.ports.builder import Keep
+from memtree.ports.growth import Keep
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 

@@ -28,8 +28,8 @@ from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
 from memtree.errors import EmbedderUnavailable
 from memtree.ports.clock import Clock
+from memtree.ports.growth import Peers
 from memtree.ports.models import Embedder
-from memtree.ports.peers import Peers
 from memtree.ports.queues import IndexQueue, SummaryQueue
 from memtree.ports.store import Store
 from memtree.process.bounded import SizedCache

@@ -41,10 +41,9 @@ from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
 from memtree.conversation.message_list import size_from
 from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
-from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
+from memtree.ports.growth import Builder, NoPeers, Peers
 from memtree.ports.models import Embedder
-from memtree.ports.peers import NoPeers, Peers
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
 from memtree.process import tracing

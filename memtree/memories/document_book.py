@@ -23,7 +23,7 @@ from memtree.memories.passages import FIRST, Cut
 from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore, all_pages
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
-from memtree.process.cpu_meter import counted
+from memtree.process.threads import counted
 
 _TRIES = 3  # of a text that somebody replaces while it is read
 

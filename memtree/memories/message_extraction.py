@@ -26,7 +26,7 @@ from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
-from memtree.process.cpu_meter import counted
+from memtree.process.threads import counted
 from memtree.text import secrets
 
 PER_MESSAGE = 8  # memories out of one message

@@ -17,8 +17,22 @@ class Pending:
     jobs: int
 
 
-class IndexQueue(Protocol):
-    """Takes background work for a history. A job's key is (tenant, address where work starts)."""
+class BackgroundQueue(Protocol):
+    """Work for histories. A job's key is (tenant, address where work starts)."""
+
+    async def pending(self, tenant: str) -> Pending:
+        """Return the waiting work, as far as it is known. Never raises."""
+        ...
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        """Drop the jobs of histories that end at one of these addresses (None: all jobs of the
+        tenant); returns how many. A running batch ends, and stores nothing. Never raises: jobs that
+        cannot be reached now are dropped as soon as possible."""
+        ...
+
+
+class IndexQueue(BackgroundQueue, Protocol):
+    """Takes leaves of a history, to be embedded."""
 
     def submit(
         self,
@@ -31,16 +45,6 @@ class IndexQueue(Protocol):
         """Queue these leaves to be embedded; a newer call with the same tenant and start replaces
         an older one. Never blocks and never raises: excess jobs are dropped and counted.
         `backfill`: the history is not in use now, so others come first."""
-        ...
-
-    async def pending(self, tenant: str) -> Pending:
-        """Return the waiting work, as far as it is known. Never raises."""
-        ...
-
-    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        """Drop the jobs of histories that end at one of these addresses (None: all jobs of the
-        tenant); returns how many. A running batch ends, and stores nothing. Never raises: jobs that
-        cannot be reached now are dropped as soon as possible."""
         ...
 
 
@@ -59,8 +63,8 @@ class SummaryStatus:
     money: float = 0.0
 
 
-class SummaryQueue(Protocol):
-    """Takes stage 3 work for a history. A job's key is (tenant, address where work starts)."""
+class SummaryQueue(BackgroundQueue, Protocol):
+    """Takes nodes of a history, to be summarised."""
 
     def submit(
         self,
@@ -75,14 +79,6 @@ class SummaryQueue(Protocol):
         other arguments are those of `IndexQueue.submit`."""
         ...
 
-    async def pending(self, tenant: str) -> Pending:
-        """Return the waiting work, as `IndexQueue.pending` does."""
-        ...
-
     async def status(self, tenant: str) -> SummaryStatus:
         """Return the status; `unavailable`, with zeros for the day, if the store cannot be read."""
-        ...
-
-    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        """Forget jobs, as `IndexQueue.forget` does."""
         ...

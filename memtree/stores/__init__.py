@@ -9,23 +9,12 @@ memory:              nothing is kept
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.errors import BadRequest, importing
-from memtree.memories.agents.agent_memory import AgentMemories, AgentSearchStore
-from memtree.memories.agents.schemas.memory_schema import SchemaStore
-from memtree.memories.grants.grant import WalletStore
-from memtree.memories.ports import MemoryMaintenance, MemoryStore
-from memtree.memories.user_memories import (
-    ExtractedMessages,
-    MemoryGroups,
-    Plans,
-    UserSettingsStore,
-)
-from memtree.ports.store import ProviderObjects
 from memtree.stores.context.store import SqlStore
-from memtree.stores.ram import RamStore
-from memtree.stores.sqlite.database import SqliteStore
+from memtree.stores.memories.store import SqlMemories
+from memtree.stores.sqlite.database import RamStore, SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore
@@ -44,6 +33,7 @@ __all__ = [
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
+Memories: TypeAlias = SqlMemories  # all ports of a store that memories need
 Opened: TypeAlias = "SqliteStore | RamStore | PostgresStore"
 
 
@@ -54,7 +44,9 @@ def open_store(url: str) -> Opened:
     if url == "memory:":
         return RamStore()
     if url.startswith(_POSTGRES):
-        return _postgres(url)
+        with importing("a store in PostgreSQL", "postgres", "store"):
+            from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
+        return PostgresStore(url, shown_store(url))
     path = store_file(url)
     if path is None:
         raise BadRequest(
@@ -64,23 +56,6 @@ def open_store(url: str) -> Opened:
             param="store",
         )
     return SqliteStore(path)
-
-
-class Memories(
-    MemoryStore,
-    MemoryMaintenance,
-    MemoryGroups,
-    UserSettingsStore,
-    Plans,
-    ExtractedMessages,
-    AgentMemories,
-    AgentSearchStore,
-    SchemaStore,
-    WalletStore,
-    ProviderObjects,
-    Protocol,
-):
-    """All ports of a store that memories need."""
 
 
 def open_memories(store: SqlStore) -> Memories:
@@ -107,9 +82,3 @@ def shown_store(url: str) -> str:
     if "@" in options and "@" not in place:
         return f"{scheme}{mark}..."
     return f"{scheme}{mark}{place.rpartition('@')[2]}"
-
-
-def _postgres(url: str) -> PostgresStore:
-    with importing("a store in PostgreSQL", "postgres", "store"):
-        from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
-    return PostgresStore(url, shown_store(url))

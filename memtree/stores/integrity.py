@@ -3,15 +3,16 @@ calls it.
 
 Pure. It keeps a few numbers per node, so rows may come from a generator over a large store.
 
-    >>> audit("tenant", TenantRows(addresses=[AddressRow(b"a", b"f", 0.0)]))
+    >>> rows = {"addresses": [AddressRow(b"a", b"f", 0.0)]}
+    >>> audit("tenant", lambda table: rows.get(table, []))
     ['tenant tenant: address 61: frontier 66 is missing']
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +27,6 @@ from memtree.stores.rows import (
     NodeRow,
     SummaryRow,
     TallyRow,
-    TenantRows,
     TurnRow,
     VectorRow,
     decode_summary,
@@ -34,7 +34,6 @@ from memtree.stores.rows import (
 from memtree.tree.node import (
     MAX_CHILDREN,
     MIN_CHILDREN,
-    Frontier,
     Node,
     decode_frontier,
     decode_node,
@@ -54,53 +53,54 @@ class NodeExtent(NamedTuple):
     leaves: int
 
 
-def audit(tenant: str, rows: TenantRows) -> list[str]:
-    """Problems of one tenant's rows, one line each."""
-    problems: list[str] = []
-    extents = _read_extents(rows.nodes, problems)
+def audit(tenant: str, rows: Callable[[str], Iterable[Any]]) -> list[str]:
+    """Problems of one tenant's rows, one line each. `rows`: reads a table, each once."""
+    lines: list[str] = []
+    extents = _read_extents(rows("nodes"), lines)
     for node, extent in extents.items():
-        problems += (f"node {node.hex()}: {what}" for what in _node_problems(extent, extents))
-    keys = set()
-    for frontier in rows.frontiers:
+        lines += _at(f"node {node.hex()}", _node_problems(extent, extents))
+    keys: set[bytes] = set()
+    for frontier in rows("frontiers"):
         keys.add(frontier.key)
-        problems += (
-            f"frontier {frontier.key.hex()}: {w}" for w in _frontier_row(frontier, extents)
-        )
+        lines += _at(f"frontier {frontier.key.hex()}", _frontier_problems(frontier, extents))
     addresses: set[bytes] = set()
-    problems += _address_problems(rows.addresses, keys, addresses)
-    for vector in rows.vectors:
+    lines += _address_problems(rows("addresses"), keys, addresses)
+    for vector in rows("vectors"):
         where = f"vectors {vector.recipe} of {vector.id.hex()}"
-        problems += (f"{where}: {what}" for what in _vector_problems(vector, extents))
+        lines += _at(where, _vector_problems(vector, extents))
     versions: set[Version] = set()
-    for summary in rows.summaries:
+    for summary in rows("summaries"):
         versions.add((summary.id, summary.version))
         where = f"summary {summary.version} of {summary.id.hex()}"
-        problems += (f"{where}: {what}" for what in _summary_problems(summary, extents))
-    epochs = set()
-    for epoch in rows.epochs:
+        lines += _at(where, _summary_problems(summary, extents))
+    epochs: set[bytes] = set()
+    for epoch in rows("epochs"):
         epochs.add(epoch.id)
-        problems += (
-            f"epoch {epoch.id.hex()}: {w}" for w in _epoch_problems(epoch, extents, versions)
-        )
-    for turn in rows.turns:
-        problems += (
-            f"turn at {turn.address.hex()}: {what}" for what in _turn_problems(turn, epochs)
-        )
-    for claim in rows.claims:
-        problems += (
-            f"claim on {claim.id.hex()}: {what}" for what in _claim_problems(claim, extents)
-        )
-    problems += (
+        lines += _at(f"epoch {epoch.id.hex()}", _epoch_problems(epoch, extents, versions))
+    for turn in rows("turns"):
+        lines += _at(f"turn at {turn.address.hex()}", _turn_problems(turn, epochs))
+    for claim in rows("claims"):
+        lines += _at(f"claim on {claim.id.hex()}", _claim_problems(claim, extents))
+    lines += (
         f"conversation {row.address.hex()}: there is no such address"
-        for row in rows.conversations
+        for row in rows("conversations")
         if row.address not in addresses
     )
-    problems += (
+    lines += (
         f"request {row.id}: {row.number} is no number of a request"
-        for row in rows.requests
+        for row in rows("requests")
         if row.number <= 0 or not isfinite(row.time)
     )
-    return [f"tenant {tenant[:12]}: {line}" for line in problems]
+    return [f"tenant {tenant[:12]}: {line}" for line in lines]
+
+
+def _at(where: str, problems: Iterator[str]) -> Iterator[str]:
+    """Yield what was found there. A value that does not decode ends the search."""
+    try:
+        for problem in problems:
+            yield f"{where}: {problem}"
+    except msgspec.DecodeError as error:
+        yield f"{where}: does not decode: {error}"
 
 
 def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
@@ -120,7 +120,7 @@ def _read_extents(rows: Iterable[NodeRow], problems: list[str]) -> dict[bytes, N
         except msgspec.DecodeError as error:
             problems.append(f"node {row.id.hex()}: does not decode: {error}")
             continue
-        problems += (f"node {row.id.hex()}: {what}" for what in _row_problems(row, node))
+        problems += _at(f"node {row.id.hex()}", _row_problems(row, node))
         passages = len(node.passages)
         extents[row.id] = NodeExtent(
             node.level, node.tokens, node.messages, node.tail, node.children, passages, 0
@@ -165,16 +165,8 @@ def _node_problems(extent: NodeExtent, extents: Mapping[bytes, NodeExtent]) -> I
     yield from _sum_problems(extent.tokens, extent.messages, extent.tail, children)
 
 
-def _frontier_row(row: FrontierRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
-    try:
-        frontier = decode_frontier(row.data)
-    except msgspec.DecodeError as error:
-        yield f"does not decode: {error}"
-        return
-    yield from _frontier_problems(frontier, extents)
-
-
-def _frontier_problems(frontier: Frontier, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+def _frontier_problems(row: FrontierRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+    frontier = decode_frontier(row.data)
     missing = [node for node in frontier.nodes if node not in extents]
     yield from (f"node {node.hex()} is missing" for node in missing)
     if missing:
@@ -227,11 +219,7 @@ def _address_problems(
 def _summary_problems(row: SummaryRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     if row.id not in extents:
         yield "there is no such node"
-    try:
-        summary = decode_summary(row.data)
-    except msgspec.DecodeError as error:
-        yield f"does not decode: {error}"
-        return
+    summary = decode_summary(row.data)
     if summary.version != row.version:
         yield f"holds version {summary.version}"
 
@@ -239,11 +227,7 @@ def _summary_problems(row: SummaryRow, extents: Mapping[bytes, NodeExtent]) -> I
 def _epoch_problems(
     row: EpochRow, extents: Mapping[bytes, NodeExtent], versions: Set[Version]
 ) -> Iterator[str]:
-    try:
-        epoch = decode_epoch(row.data)
-    except msgspec.DecodeError as error:
-        yield f"does not decode: {error}"
-        return
+    epoch = decode_epoch(row.data)
     if epoch.id != row.id:
         yield f"holds epoch {epoch.id.hex()}"
     for shown in epoch.plan.outline:
@@ -256,11 +240,7 @@ def _epoch_problems(
 def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
     if row.epoch not in epochs:
         yield f"epoch {row.epoch.hex()} is missing"
-    try:
-        turn = decode_turn(row.data)
-    except msgspec.DecodeError as error:
-        yield f"does not decode: {error}"
-        return
+    turn = decode_turn(row.data)
     if turn.epoch != row.epoch:
         yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"
 

@@ -6,7 +6,7 @@ walked without decoding it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
@@ -17,10 +17,10 @@ from memtree.budget import epoch as epochs
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.conversation.addresses.address_chain import NODE_ID_BYTES
 from memtree.days import day_of
-from memtree.errors import BadRequest, NodesGone, StoreCorrupt
+from memtree.errors import BadRequest, NodesGone
 from memtree.ports.conversations import HistoryEnd
-from memtree.ports.request_log import RequestRow
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
+from memtree.stores.sql import reader
 from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
 COUNTED = tuple(name for name in Receipt._fields if name != "jobs")  # tables of a `Receipt`
@@ -91,15 +91,6 @@ class TallyRow(NamedTuple):
     amount: int
 
 
-class RecipeRow(NamedTuple):
-    """Recipe of all tenants' vectors. `day`: the last day (since 1970, UTC) on which a sweep
-    counted; `idle`: days since it was last used."""
-
-    recipe: str
-    day: int
-    idle: int = 0
-
-
 class ConversationRow(NamedTuple):
     """End of a conversation: its last address and its `HistoryEnd`; `whole`: 1 or 0. `ordinal`,
     `own_title` and `pins`: as in `StoredConversation`."""
@@ -120,22 +111,6 @@ class ConversationRow(NamedTuple):
     @property
     def end(self) -> HistoryEnd:
         return HistoryEnd(*self[1:5], bool(self.whole), self.title, self.client, self.project)
-
-
-@dataclass(frozen=True, slots=True)
-class TenantRows:
-    """All rows of one tenant, each table read once and in this order."""
-
-    nodes: Iterable[NodeRow] = ()
-    frontiers: Iterable[FrontierRow] = ()
-    addresses: Iterable[AddressRow] = ()
-    vectors: Iterable[VectorRow] = ()
-    summaries: Iterable[SummaryRow] = ()
-    epochs: Iterable[EpochRow] = ()
-    turns: Iterable[TurnRow] = ()
-    claims: Iterable[ClaimRow] = ()
-    conversations: Iterable[ConversationRow] = ()
-    requests: Iterable[RequestRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,56 +187,18 @@ def split_ids(run: bytes) -> list[bytes]:
     return [run[at : at + NODE_ID_BYTES] for at in range(0, len(run), NODE_ID_BYTES)]
 
 
-def read_node(data: bytes) -> Node:
-    """Decode a node. All decoders here raise `StoreCorrupt`."""
-    try:
-        return decode_node(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("node", error) from error
-
-
-def read_frontier(data: bytes) -> Frontier:
-    try:
-        return decode_frontier(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("frontier", error) from error
-
-
-def read_summary(data: bytes) -> Summary:
-    try:
-        return decode_summary(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("summary", error) from error
-
-
-def read_epoch(data: bytes) -> Epoch:
-    try:
-        return epochs.decode_epoch(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("epoch", error) from error
-
-
-def read_turn(data: bytes) -> EpochTurn:
-    try:
-        return epochs.decode_turn(data)
-    except msgspec.DecodeError as error:
-        raise _corrupt("turn", error) from error
-
-
+ADVICE = (
+    "run `memtree check`, then restore it from a backup, or remove it: context memory is rebuilt "
+    "from what clients post, saved memories are not"
+)
+_CORRUPT = f"A stored {{}} does not decode ({{{{}}}}); {ADVICE}"
 decode_summary = msgspec.msgpack.Decoder(Summary).decode
-
-
-def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
-    return StoreCorrupt(f"A stored {what} does not decode ({error}); {ADVICE}")
-
-
-def within(
-    stored: Mapping[str, int], amounts: Mapping[str, int], limits: Mapping[str, int]
-) -> bool:
-    """Return True if no total exceeds its limit once the amounts are added to `stored`."""
-    return all(
-        stored.get(name, 0) + amounts.get(name, 0) <= limit for name, limit in limits.items()
-    )
+# All these raise `StoreCorrupt`.
+read_node = reader(_CORRUPT.format("node"), decode_node)
+read_frontier = reader(_CORRUPT.format("frontier"), decode_frontier)
+read_summary = reader(_CORRUPT.format("summary"), decode_summary)
+read_epoch = reader(_CORRUPT.format("epoch"), epochs.decode_epoch)
+read_turn = reader(_CORRUPT.format("turn"), epochs.decode_turn)
 
 
 def oldest_tally(now: float) -> int:
@@ -275,9 +212,3 @@ def added(first: Receipt, second: Receipt) -> Receipt:
 
 def gone(what: str) -> NodesGone:
     return NodesGone(f"{what} was deleted meanwhile; nothing was written")
-
-
-ADVICE = (
-    "run `memtree check`, then restore it from a backup, or remove it: context memory is rebuilt "
-    "from what clients post, saved memories are not"
-)

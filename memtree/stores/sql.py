@@ -1,4 +1,4 @@
-"""Send statements, to either database.
+"""Send statements, to either database, and decode what they return.
 
 A statement is written once. Its values are named, and four forms stand for many values:
 
@@ -15,8 +15,13 @@ differ only in name between the databases are written with SQLite's name (`instr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+
+from memtree.errors import BadRequest, StoreCorrupt
 
 T = TypeVar("T")
 Values = Mapping[str, Any]  # texts, bytes, numbers; for `names[]` a list of texts or integers
@@ -58,7 +63,9 @@ class Sql(Protocol):
         call."""
         ...
 
-    async def run_many(self, statement: str, rows: Sequence[Values]) -> None: ...
+    async def run_many(self, statement: str, rows: Sequence[Values]) -> None:
+        """Run a statement for each row, of which there may be none."""
+        ...
 
     async def count(self, statement: str, values: Values) -> int:
         """Run a statement and return how many rows it changed."""
@@ -92,3 +99,25 @@ def finish(coroutine: Coroutine[Any, Any, T]) -> T:
         return result
     coroutine.close()
     raise RuntimeError("a statement to SQLite must not wait")
+
+
+def reader(message: str, decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """Return a function that decodes a stored value. It raises `StoreCorrupt`; the `{}` in the
+    message is the error, which names a place in the value, never what stands there."""
+
+    def read(data: bytes) -> T:
+        try:
+            return decode(data)
+        except msgspec.DecodeError as error:
+            raise StoreCorrupt(message.format(error)) from error
+
+    return read
+
+
+@contextmanager
+def storing(what: str) -> Iterator[None]:
+    """Refuse a value that cannot be encoded: lone surrogates, numbers over 64 bits, no JSON."""
+    try:
+        yield
+    except (OverflowError, TypeError, ValueError, RecursionError) as error:
+        raise BadRequest(f"A {what} cannot be stored: {type(error).__name__}.") from None

@@ -11,7 +11,7 @@ from memtree.background.growing.builder import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
-from memtree.ports.builder import Keep
+from memtree.ports.growth import Keep
 from memtree.ports.store import Store
 from memtree.stores import RamStore, open_store
 from memtree.text import tokens

@@ -10,7 +10,7 @@ import logging
 import pytest
 
 from memtree.errors import QueueUnavailable
-from memtree.ports.peers import OWN, NoPeers, Peers
+from memtree.ports.growth import OWN, NoPeers, Peers
 from memtree_indexer.redis import build_lock
 from memtree_indexer.redis.build_lock import KEY, name
 from memtree_indexer.redis.connection import RedisConnection

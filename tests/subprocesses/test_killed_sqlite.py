@@ -40,7 +40,7 @@ def child(code: str, *arguments: object) -> subprocess.Popen[str]:
 # Stops between the nodes of group 2 and their frontier: inside the transaction.
 STOP_INSIDE = """
 import time
-import memtree.stores.context.trees.tree_store as trees
+import memtree.stores.context.trees as trees
 store, put, calls = SqliteStore(Path(sys.argv[1])), trees.put_nodes, []
 async def stopping(sql, number, nodes):
     await put(sql, number, nodes)

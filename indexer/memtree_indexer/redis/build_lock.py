@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from memtree.errors import QueueUnavailable
-from memtree.ports.peers import OWN, GrowthLock
+from memtree.ports.growth import OWN, GrowthLock
 from memtree_indexer.redis.pubsub import Channel
 
 log = logging.getLogger("memtree.queue")

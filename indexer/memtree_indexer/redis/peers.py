@@ -15,7 +15,7 @@ import msgspec
 from redis.asyncio import Redis
 
 from memtree.errors import QueueUnavailable
-from memtree.ports.peers import GrowthLock
+from memtree.ports.growth import GrowthLock
 from memtree_indexer.redis.build_lock import LEASE, BuildLocks, LockReleased
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.pubsub import Channel

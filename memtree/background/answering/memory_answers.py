@@ -19,9 +19,8 @@ from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.memories.agents.search import answers
 from memtree.memories.agents.search.answers import UNKNOWN, GroundedAnswer
 from memtree.memories.memory import Memory
-from memtree.ports.chat_model import ChatModel, ModelQuestion
 from memtree.ports.clock import Clock
-from memtree.ports.models import Usage
+from memtree.ports.models import ChatModel, ModelQuestion, Usage
 from memtree.ports.store import Tallies
 from memtree.text import tokens
 

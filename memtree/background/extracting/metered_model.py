@@ -9,8 +9,7 @@ from typing import Protocol
 
 from memtree.background.summarizing.spending import Spending
 from memtree.errors import SummarizerUnavailable
-from memtree.ports.chat_model import ChatModel, ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ChatModel, ModelAnswer, ModelQuestion, Usage
 from memtree.text import tokens
 
 

@@ -26,7 +26,7 @@ from memtree.memories.extraction.statements import heads, without_lead
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.message_extraction import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
 from memtree.memories.scope import Scope
-from memtree.ports.chat_model import ModelQuestion
+from memtree.ports.models import ModelQuestion
 from memtree.text.instructions.standing_rules import standing_rules
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")

@@ -28,7 +28,7 @@ from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.model_prompt import ShownMessage, shown_spans
 from memtree.memories.message_extraction import PER_MESSAGE, READ, SkippedText, UserMessage
 from memtree.memories.scope import Scope
-from memtree.ports.chat_model import ModelQuestion
+from memtree.ports.models import ModelQuestion
 
 NO_SCHEMA = "no_schema"  # no kind can be filled
 Kinds = Mapping[str, tuple[KindFields, str]]  # by name, each with its line of the prompt

@@ -22,7 +22,7 @@ from memtree.background.growing.children import CLOSED, Children
 from memtree.background.growing.runs import KEEP_SECONDS, GrowthRun, SealedParts
 from memtree.background.progress import StageTotals
 from memtree.errors import Unavailable
-from memtree.ports.builder import Keep
+from memtree.ports.growth import Keep
 from memtree.tree import growth
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.parallel_growth import in_steps, rest_after

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from memtree.ports.builder import Keep
+from memtree.ports.growth import Keep
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.parallel_growth import concat
 

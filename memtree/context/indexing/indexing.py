@@ -28,11 +28,10 @@ from memtree.context.indexing.summary_backlog import SummaryBacklog
 from memtree.conversation.history import History
 from memtree.conversation.message_list import raws_of
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
-from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
+from memtree.ports.growth import NEWEST as PREFIXES
+from memtree.ports.growth import OWN, SHARED_TOKENS, Builder, GrowthLock, NoPeers, Peers
 from memtree.ports.models import Embedder
-from memtree.ports.peers import NEWEST as PREFIXES
-from memtree.ports.peers import OWN, SHARED_TOKENS, GrowthLock, NoPeers, Peers
 from memtree.ports.queues import IndexQueue
 from memtree.ports.store import TreeStore
 from memtree.process import tracing

@@ -18,7 +18,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_items import AUTO
 from memtree.memories.user_memories import MemoryGroups, UserSettingsStore
 from memtree.ports.clock import Clock
-from memtree.process.cpu_meter import counted
+from memtree.process.threads import counted
 
 BATCH, BATCH_SECONDS = 200, 0.25  # lines that are read, and memories that are stored, at once
 OFF_LOOP_BYTES = 16 * 1024  # a larger file is read in a thread: 100 lines take 30 ms

@@ -31,8 +31,7 @@ from memtree.models.chat.chat_reply import CallFailed, CallRefused, ChatReply
 from memtree.models.chat.known_formats import TEXT_REFUSED, KnownFormats
 from memtree.models.chat.response_format import ResponseFormat, body
 from memtree.models.rate_limit import RateLimit, RateTicket
-from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.text import tokens
 
 log = logging.getLogger("memtree")

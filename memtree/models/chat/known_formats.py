@@ -18,7 +18,7 @@ from memtree.models.chat.response_format import (
     ResponseFormat,
     lesser,
 )
-from memtree.ports.chat_model import ModelQuestion
+from memtree.ports.models import ModelQuestion
 
 FRUITLESS = 3  # empty answers in a row after which the form is considered the cause
 TEXT_REFUSED = ChatReply("")  # told from a model's empty reply by its identity

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 
 from memtree.models.chat.chat_endpoint import ChatEndpoint
 from memtree.models.chat.response_format import ResponseFormat
-from memtree.ports.chat_model import ModelQuestion
-from memtree.ports.models import SummaryDrafts
+from memtree.ports.models import ModelQuestion, SummaryDrafts
 from memtree.summaries import prompts, replies
 from memtree.summaries.prompts import Task
 

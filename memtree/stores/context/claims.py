@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from memtree.stores.context.tenants import TENANT, begin
 from memtree.stores.parts import SqlPart, keeping, reading, writing
-from memtree.stores.rows import oldest_tally, within
+from memtree.stores.rows import oldest_tally
+from memtree.stores.schema import insert_into
 from memtree.stores.sql import Ids, Sql
 
 _SUMMARISED = """EXISTS (
@@ -30,9 +31,8 @@ _DROP_CLAIMS = """
     DELETE FROM claims WHERE (tenant, id) IN (
         SELECT tenant, id FROM claims WHERE until <= :now ORDER BY tenant, id{})"""
 _TODAY = "SELECT name, amount FROM tallies WHERE tenant = :tenant AND day = :day"
-_ADD = """
-    INSERT INTO tallies (tenant, day, name, amount) VALUES (:tenant, :day, :name, :amount)
-    ON CONFLICT (tenant, day, name) DO UPDATE SET amount = tallies.amount + excluded.amount"""
+_SUM = "(tenant, day, name) DO UPDATE SET amount = tallies.amount + excluded.amount"
+_ADD = insert_into("tallies", _SUM)
 _SUMS = """
     SELECT tenant, name, CAST(sum(amount) AS bigint) FROM tallies
     WHERE day BETWEEN :first AND :last GROUP BY tenant, name ORDER BY tenant, name"""
@@ -82,8 +82,10 @@ async def add(
 ) -> bool:
     await sql.lock_name("memtree tallies", tenant, str(day))
     here = {"tenant": tenant, "day": day}
-    if limits and not within(dict(await sql.fetch(_TODAY, here)), amounts, limits):
-        return False
+    stored: dict[str, int] = dict(await sql.fetch(_TODAY, here) if limits else ())
+    for name, limit in (limits or {}).items():
+        if stored.get(name, 0) + amounts.get(name, 0) > limit:
+            return False
     rows = [{**here, "name": name, "amount": amounts[name]} for name in sorted(amounts)]
     await sql.run_many(_ADD, rows)
     return True
@@ -117,6 +119,8 @@ class ClaimsAndTallies(SqlPart):
     claim = writing(claim)
     release = writing(release)
     add = keeping(add)
+    _any_stale = reading(stale)
+    _drop_stale = writing(drop_stale)
     tallies = reading(tallies)
     daily = reading(daily)
     tallied = reading(tallied)

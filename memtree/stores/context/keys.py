@@ -9,6 +9,7 @@ from hashlib import sha256
 from memtree.errors import BadRequest
 from memtree.ports.store import KeyRow, TenantRow
 from memtree.stores.parts import SqlPart, keeping, reading
+from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
 _TENANT = "SELECT tenant FROM key_values JOIN keys ON id = key WHERE hash = :hash"
@@ -23,7 +24,7 @@ _TENANTS = """
             (SELECT max(expires) FROM addresses WHERE tenant = number) AS expires
         FROM tenants
     ) AS counted WHERE address_count + node_count > 0"""
-_PUT_KEY = "INSERT INTO keys (id, label, tenant, created) VALUES (:id, :label, :tenant, :created)"
+_PUT_KEY = insert_into("keys")
 _VALUES = "SELECT hash FROM key_values WHERE key = :key"
 _TAKEN = "SELECT 1 FROM key_values WHERE hash IN :hashes[]"
 _DROP_VALUES = "DELETE FROM key_values WHERE key = :key"
@@ -51,13 +52,6 @@ def value_hashes(values: Sequence[str]) -> list[str]:
     if isinstance(values, str) or not values or not all(values):
         raise BadRequest("A key needs one or more values, none of them empty.", param="values")
     return [value_hash(value) for value in dict.fromkeys(values)]
-
-
-def new_key(label: str, values: int, now: float, tenant: str | None = None) -> KeyRow:
-    """Make a key. `values`: how many it has; `tenant`: whose it is, or None for a new tenant. Names
-    are random, so they reveal nothing of the values."""
-    name = tenant or secrets.token_hex(32)
-    return KeyRow(f"key_{secrets.token_hex(8)}", label, name, values, now)
 
 
 async def tenant_of(sql: Sql, credential: str) -> str | None:
@@ -139,7 +133,7 @@ async def _put_values(sql: Sql, key_id: str, hashes: Sequence[str]) -> None:
     if await sql.fetch(_TAKEN, {"hashes": list(hashes)}):
         raise BadRequest("Another key has this value already.", param="values")
     rows = [{"hash": digest, "key": key_id} for digest in hashes]
-    await sql.run_many("INSERT INTO key_values (hash, key) VALUES (:hash, :key)", rows)
+    await sql.run_many(insert_into("key_values"), rows)
 
 
 class Keys(SqlPart):
@@ -158,7 +152,9 @@ class Keys(SqlPart):
 
     async def add_key(self, label: str, values: Sequence[str], tenant: str | None = None) -> str:
         hashes = value_hashes(values)
-        key = new_key(label, len(hashes), self.now(), tenant)
+        # Names are random, so they reveal nothing of the values.
+        id_, owner = f"key_{secrets.token_hex(8)}", tenant or secrets.token_hex(32)
+        key = KeyRow(id_, label, owner, len(hashes), self.now())
         await self._add_key(key, hashes)
         return key.id
 

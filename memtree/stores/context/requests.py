@@ -25,34 +25,30 @@ from memtree.ports.request_log import (
     time_of,
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.parts import Database, SqlPart, reading
+from memtree.stores.parts import SqlPart, reading, writing
+from memtree.stores.schema import insert_rows
 from memtree.stores.sql import Ids, Sql
 
 COLUMNS = ", ".join(RequestRow._fields)
 _KINDS = "itftt" + "tdttd" + "iiiiii" + "iiiiiii" + "tit"
 _LOCK = "memtree requests"
 _LAST = "SELECT coalesce(max(number), 0) FROM requests"
-_PUT = f"""
-    INSERT INTO requests (tenant, {COLUMNS}) SELECT :owner, {COLUMNS}
-    FROM :rows({COLUMNS}) WHERE true ON CONFLICT DO NOTHING"""
+_PUT = insert_rows("requests", COLUMNS)
 _NEWEST = "ORDER BY time DESC, number DESC LIMIT :limit"
 # `time <=` repeats the next condition in a form that the index can serve.
 _BEHIND = "time <= :time AND (time, number) < (:time, :number)"
 _ONE = f"SELECT {COLUMNS} FROM requests WHERE {TENANT} AND time = :time AND id = :id"
-_TOTALS = """
-    SELECT count(*), coalesce(sum(CASE
-            WHEN length(epoch) > 0 OR sent_tokens BETWEEN 0 AND posted_tokens - 1
-            THEN 1 ELSE 0 END), 0),
+_SUMS = """
         CAST(coalesce(sum(CASE WHEN posted_tokens > 0 THEN posted_tokens END), 0) AS bigint),
         CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
         CAST(coalesce(sum(saved_tokens), 0) AS bigint)
     FROM requests"""
+_TOTALS = f"""
+    SELECT count(*), coalesce(sum(CASE
+            WHEN length(epoch) > 0 OR sent_tokens BETWEEN 0 AND posted_tokens - 1
+            THEN 1 ELSE 0 END), 0), {_SUMS}"""
 _SPAN = f"""
-    SELECT state, count(*),
-        CAST(coalesce(sum(CASE WHEN posted_tokens > 0 THEN posted_tokens END), 0) AS bigint),
-        CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
-        CAST(coalesce(sum(saved_tokens), 0) AS bigint)
-    FROM requests
+    SELECT state, count(*), {_SUMS}
     WHERE {TENANT} AND time >= :since AND time < :until AND state NOT IN ('', 'off')
     GROUP BY state"""
 _PREVIOUS = f"""
@@ -72,6 +68,14 @@ _TITLES = f"""
     FROM behind CROSS JOIN conversations AS ended
     WHERE ended.tenant = behind.tenant AND ended.address = behind.address
     ORDER BY used"""
+_COMPARED = {
+    "state": "state = :state",
+    "client": "client = :client",
+    "wrap_run": "wrap_run = :wrap_run",
+    "since": "time >= :since",
+    "until": "time < :until",
+    "addresses": "address IN :addresses[bytes] AND length(address) > 0",
+}
 _OLDEST = "SELECT time FROM requests ORDER BY number LIMIT 1"
 _COUNT = "SELECT count(*) FROM requests"
 _DROP_OLD = "DELETE FROM requests WHERE time < :time"
@@ -101,7 +105,7 @@ async def add_requests(sql: Sql, rows: Mapping[str, Sequence[RequestRow]], now: 
         owner = await tenant_number(sql, tenant, known)
         numbered = [(number + place, *row[1:]) for place, row in enumerate(added, 1)]
         number += len(numbered)
-        await sql.put(_PUT, {"owner": owner}, numbered)
+        await sql.put(_PUT, {"number": owner}, numbered)
     return number
 
 
@@ -208,33 +212,6 @@ async def drop_from(sql: Sql, tenant: str, place: RequestPlace) -> int:
     return await sql.count(_DROP_OVER, {"tenant": tenant, **place._asdict()})
 
 
-async def trim(
-    database: Database,
-    now: float,
-    tenants: Sequence[str] | None = None,
-    *,
-    tenant_rows: int = TENANT_ROWS,
-    store_rows: int = STORE_ROWS,
-) -> int:
-    """Delete old and surplus rows: see `RequestLog.trim_requests`. Uses a transaction for each
-    tenant, so that other writers get their turn in between, and none if there is nothing to do."""
-    gone = 0
-    if await database.read(lambda sql: stale(sql, now)):
-        gone += await database.write(lambda sql: drop_old(sql, now))
-    for tenant in await database.read(logged_tenants) if tenants is None else tenants:
-        gone += await _trim_tenant(database, tenant, tenant_rows)
-    if await database.read(lambda sql: surplus(sql, store_rows)):
-        gone += await database.write(lambda sql: drop_surplus(sql, store_rows))
-    return gone
-
-
-async def _trim_tenant(database: Database, tenant: str, most: int) -> int:
-    place = await database.read(lambda sql: first_over(sql, tenant, most))
-    if place is None:
-        return 0
-    return await database.write(lambda sql: drop_from(sql, tenant, place))
-
-
 async def logged_tenants(sql: Sql) -> list[str]:
     return [name for (name,) in await sql.fetch(_TENANTS, {})]
 
@@ -246,19 +223,10 @@ def _oldest(now: float) -> float:
 
 def _conditions(tenant: str, where: RequestFilter) -> tuple[str, dict[str, Any]]:
     conditions, values = [TENANT], dict[str, Any](tenant=tenant)
-    for name in ("state", "client", "wrap_run"):
+    for name, condition in _COMPARED.items():
         if (value := getattr(where, name)) is not None:
-            conditions.append(f"{name} = :{name}")
-            values[name] = value
-    if where.since is not None:
-        conditions.append("time >= :since")
-        values["since"] = where.since
-    if where.until is not None:
-        conditions.append("time < :until")
-        values["until"] = where.until
-    if where.addresses is not None:
-        conditions.append("address IN :ids[bytes] AND length(address) > 0")
-        values["ids"] = Ids(where.addresses)
+            conditions.append(condition)
+            values[name] = Ids(value) if name == "addresses" else value
     return " AND ".join(conditions), values
 
 
@@ -279,9 +247,36 @@ class Requests(SqlPart):
     previous_request = reading(previous_request)
     titles = reading(titles)
 
-    async def add_requests(self, rows: Mapping[str, Sequence[RequestRow]]) -> int:
-        now = self.now()
-        return await self.database.write(lambda sql: add_requests(sql, rows, now))
+    _add_requests = writing(add_requests)
 
-    async def trim_requests(self, now: float, tenants: Sequence[str] | None = None) -> int:
-        return await trim(self.database, now, tenants)
+    async def add_requests(self, rows: Mapping[str, Sequence[RequestRow]]) -> int:
+        return await self._add_requests(rows, self.now())
+
+    _any_old = reading(stale)
+    _drop_old = writing(drop_old)
+    _first_over = reading(first_over)
+    _drop_from = writing(drop_from)
+    _surplus = reading(surplus)
+    _drop_surplus = writing(drop_surplus)
+
+    async def trim_requests(
+        self,
+        now: float,
+        tenants: Sequence[str] | None = None,
+        *,
+        tenant_rows: int = TENANT_ROWS,
+        store_rows: int = STORE_ROWS,
+    ) -> int:
+        """Delete old and surplus rows: see `RequestLog.trim_requests`. Uses a transaction for each
+        tenant, so that other writers get their turn in between, and none if there is nothing to
+        do."""
+        gone = 0
+        if await self._any_old(now):
+            gone += await self._drop_old(now)
+        for tenant in await self.logged_tenants() if tenants is None else tenants:
+            place = await self._first_over(tenant, tenant_rows)
+            if place is not None:
+                gone += await self._drop_from(tenant, place)
+        if await self._surplus(store_rows):
+            gone += await self._drop_surplus(store_rows)
+        return gone

@@ -12,10 +12,12 @@ from typing import Any
 from memtree.budget.epoch import Epoch
 from memtree.days import day_of
 from memtree.ports.store import Receipt
-from memtree.stores.context import claims, recipes, requests
+from memtree.stores.context import recipes
+from memtree.stores.context.claims import ClaimsAndTallies
+from memtree.stores.context.conversations import note_gone
+from memtree.stores.context.requests import Requests
 from memtree.stores.context.tenants import TENANT, begin, known_tenant
-from memtree.stores.context.trees.conversations import note_gone
-from memtree.stores.parts import SqlPart, reading
+from memtree.stores.parts import keeping, reading, writing
 from memtree.stores.references import (
     frontier_nodes,
     plan_nodes,
@@ -103,6 +105,12 @@ async def sweep(sql: Sql, tenant: str, now: float) -> Receipt:
     receipt = added(receipt, Receipt(summaries=await _thin_out(sql, number)))
     # Plans end every day and reveal nothing; only a deleted tree is worth clearing the files for.
     return await noted(sql, receipt, changed=bool(receipt.nodes or receipt.summaries))
+
+
+async def drop_unused(sql: Sql, tenant: str) -> Receipt:
+    """Delete the tenant's vectors of unused recipes."""
+    vectors = await recipes.drop_unused(sql, tenant)
+    return await noted(sql, Receipt(vectors=vectors), changed=vectors > 0)
 
 
 async def noted(sql: Sql, receipt: Receipt, *, changed: bool) -> Receipt:
@@ -200,10 +208,20 @@ async def _epochs(sql: Sql, number: int) -> list[Epoch]:
     return [read_epoch(data) for (data,) in await sql.many("d", _EPOCHS, {"number": number})]
 
 
-class Retention(SqlPart):
-    """The port `Retention` over SQL."""
+class Retention(ClaimsAndTallies, Requests):
+    """The port `Retention` over SQL. Its sweep also drops old claims, tallies and requests."""
 
     chain = reading(chain)
+    _expired_tenants = reading(expired_tenants)
+    _sweep_tenant = keeping(sweep)
+    _kept = reading(recipes.kept)
+    _keep = writing(recipes.keep)
+    _to_count = reading(recipes.to_count)
+    _count = writing(recipes.count)
+    _any_unused = reading(recipes.any_unused)
+    _unused_tenants = reading(recipes.unused_tenants)
+    _drop_unused = keeping(drop_unused)
+    _forget_unused = writing(recipes.forget_unused)
 
     async def forget(
         self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
@@ -221,37 +239,25 @@ class Retention(SqlPart):
         """Sweep all tenants, with a transaction for each, so that other writers get their turn in
         between."""
         receipt = Receipt()
-        for tenant in await self.database.read(lambda sql: expired_tenants(sql, now)):
+        for tenant in await self._expired_tenants(now):
             receipt = added(receipt, await self._sweep_tenant(tenant, now))
-        if await self.database.read(lambda sql: claims.stale(sql, now)):
-            await self.database.write(lambda sql: claims.drop_stale(sql, now))
+        if await self._any_stale(now):
+            await self._drop_stale(now)
         receipt = added(receipt, await self._sweep_recipes(day_of(now)))
-        await requests.trim(self.database, now)
+        await self.trim_requests(now)
         await self.database.scrub(at_once=False)
         return receipt
 
     async def keep_recipe(self, recipe: str, now: float) -> None:
-        day = day_of(now)
-        if not await self.database.read(lambda sql: recipes.kept(sql, recipe, day)):
-            await self.database.write(lambda sql: recipes.keep(sql, recipe, day))
-
-    async def _sweep_tenant(self, tenant: str, now: float) -> Receipt:
-        return await self.database.write(lambda sql: sweep(sql, tenant, now), durable=True)
+        if not await self._kept(recipe, day_of(now)):
+            await self._keep(recipe, day_of(now))
 
     async def _sweep_recipes(self, day: int) -> Receipt:
-        if await self.database.read(lambda sql: recipes.to_count(sql, day)):
-            await self.database.write(lambda sql: recipes.count(sql, day))
+        if await self._to_count(day):
+            await self._count(day)
         receipt = Receipt()
-        if not await self.database.read(recipes.any_unused):
-            return receipt
-        for tenant in await self.database.read(recipes.unused_tenants):
-            receipt = added(receipt, await self._drop_unused(tenant))
-        await self.database.write(recipes.forget_unused)
+        if await self._any_unused():
+            for tenant in await self._unused_tenants():
+                receipt = added(receipt, await self._drop_unused(tenant))
+            await self._forget_unused()
         return receipt
-
-    async def _drop_unused(self, tenant: str) -> Receipt:
-        async def work(sql: Sql) -> Receipt:
-            vectors = await recipes.drop_unused(sql, tenant)
-            return await noted(sql, Receipt(vectors=vectors), changed=vectors > 0)
-
-        return await self.database.write(work, durable=True)

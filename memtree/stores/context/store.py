@@ -6,15 +6,12 @@ import asyncio
 
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreSchema, StoreStats
-from memtree.stores.context.claims import ClaimsAndTallies
-from memtree.stores.context.copies import Copies
+from memtree.stores.context.conversations import Conversations
 from memtree.stores.context.keys import Keys
-from memtree.stores.context.requests import Requests
+from memtree.stores.context.plans import Plans
 from memtree.stores.context.retention import Retention
-from memtree.stores.context.trees.conversations import Conversations
-from memtree.stores.context.trees.plans import Plans
-from memtree.stores.context.trees.tree_store import Trees
-from memtree.stores.dump import problems
+from memtree.stores.context.trees import Trees
+from memtree.stores.copies import Copies, problems
 from memtree.stores.memories.store import SqlMemories
 from memtree.stores.schema import SINCE, VERSION
 
@@ -23,7 +20,7 @@ _STATS = """
         (SELECT count(*) FROM addresses), (SELECT count(*) FROM vectors)"""
 
 
-class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Requests, Keys, Copies):
+class SqlStore(Trees, Plans, Conversations, Retention, Keys, Copies):
     """All ports over one `Database`, and raises as that does. Other ports may share the database;
     `close` closes it for all of them."""
 

@@ -2,22 +2,26 @@
 
 Pure. It keeps a few numbers and ids per memory, no text.
 
-    >>> audit_memories(MemoryRows(memory_history=[HistoryRow(1, 2, 1, b"")]))
+    >>> rows = {"memory_history": [HistoryRow(1, 2, 1, b"")]}
+    >>> audit_memories(lambda table: rows.get(table, []))
     ['memories of scope 1: version 1 of memory 2 has no memory']
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from memtree.errors import StoreCorrupt
-from memtree.stores.memories.agent.audit import AgentAudit, Lines
-from memtree.stores.memories.tables.counters import ScopeRow
-from memtree.stores.memories.tables.rows import columns, read_memory, read_tombstone
-from memtree.stores.memories.tables.table_rows import (
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.memory import Memory
+from memtree.stores.memories.rows import columns, read_memory, read_tombstone
+from memtree.stores.memories.schemas import key_of, read_schema, unique_column
+from memtree.stores.memories.scopes import ScopeRow
+from memtree.stores.memories.table_rows import (
     ConflictRow,
     ErasedRow,
     ExtractedRow,
@@ -26,15 +30,16 @@ from memtree.stores.memories.tables.table_rows import (
     HistoryRow,
     MemoryRecipeRow,
     MemoryRow,
-    MemoryRows,
     MemoryTenantRow,
     MemoryVectorRow,
+    SchemaRow,
     SettingsRow,
     ShownRow,
     TombstoneRow,
 )
-from memtree.stores.memories.user.groups import read_group
-from memtree.stores.memories.user.settings import read_settings
+from memtree.stores.memories.users import read_group, read_settings
+
+Lines = Iterator[tuple[int, str]]  # scope (0 if the line concerns none), and the problem
 
 
 class MemoryFacts(NamedTuple):
@@ -49,33 +54,45 @@ class MemoryFacts(NamedTuple):
 
 @dataclass(slots=True)
 class _Rows:
-    """Rows read so far. Memories by (scope, number)."""
+    """Rows read so far. Memories by (scope, number); schemas by (tenant, kind); `unique`: pairs of
+    scopes and keys of unique values."""
 
-    agents: AgentAudit = field(default_factory=AgentAudit)
+    schemas: dict[tuple[str, str], MemorySchema] = field(default_factory=dict)
     scopes: dict[int, ScopeRow] = field(default_factory=dict)
     memories: dict[tuple[int, int], MemoryFacts] = field(default_factory=dict)
     ids: set[tuple[int, str]] = field(default_factory=set)
+    unique: set[tuple[int, str]] = field(default_factory=set)
 
 
-def audit_memories(rows: MemoryRows) -> list[str]:
-    """Return the problems, one line each."""
+def audit_memories(rows: Callable[[str], Iterable[Any]]) -> list[str]:
+    """Return the problems, one line each. `rows`: reads a table, each once."""
     index = _Rows()
-    tenants = {row.tenant: row for row in rows.memory_tenants}
-    lines = list(index.agents.read_schemas(rows.memory_schemas))
-    lines += list(_scopes(rows.memory_scopes, tenants, index))
-    lines += list(_memories(rows.memories, index))
-    lines += list(_links(index))
-    lines += list(_counts(index, tenants))
-    lines += list(_history(rows.memory_history, index))
-    lines += list(_tombstones(rows.memory_tombstones, index))
-    lines += list(_named("event", rows.erased_memories, index, there=False))
-    lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, index))
-    lines += list(_named("conflict", rows.memory_conflicts, index))
-    lines += list(_named("shown memory", rows.shown_memories, index))
-    lines += list(_groups(rows.memory_groups, rows.memory_group_members, index))
-    lines += list(_settings(rows.memory_settings, index))
-    lines += list(_of_scopes("extracted message", rows.extracted_messages, index))
+    tenants = {row.tenant: row for row in rows("memory_tenants")}
+    lines = [
+        *_schemas(rows("memory_schemas"), index),
+        *_scopes(rows("memory_scopes"), tenants, index),
+        *_memories(rows("memories"), index),
+        *_links(index),
+        *_counts(index, tenants),
+        *_history(rows("memory_history"), index),
+        *_tombstones(rows("memory_tombstones"), index),
+        *_named("event", rows("erased_memories"), index, there=False),
+        *_vectors(rows("memory_vectors"), rows("memory_recipes"), index),
+        *_named("conflict", rows("memory_conflicts"), index),
+        *_named("shown memory", rows("shown_memories"), index),
+        *_groups(rows("memory_groups"), rows("memory_group_members"), index),
+        *_settings(rows("memory_settings"), index),
+        *_of_scopes("extracted message", rows("extracted_messages"), index),
+    ]
     return [f"memories of scope {scope}: {line}" if scope else line for scope, line in lines]
+
+
+def _schemas(rows: Iterable[SchemaRow], index: _Rows) -> Lines:
+    for row in rows:
+        try:
+            index.schemas[row.tenant, row.kind] = read_schema(*row[1:])
+        except StoreCorrupt as error:
+            yield 0, f"schema {row.kind}: {error.message}"
 
 
 def _scopes(
@@ -92,7 +109,7 @@ def _memories(rows: Iterable[MemoryRow], index: _Rows) -> Lines:
         links = [row.superseded_by, row.duplicate_of]
         memory = None
         try:
-            memory = read_memory(row.data, 0.0, "", "")
+            memory = read_memory(row.data)
         except StoreCorrupt as error:
             yield row.scope, f"memory {row.number}: {error.message}"
         else:
@@ -114,10 +131,25 @@ def _memories(rows: Iterable[MemoryRow], index: _Rows) -> Lines:
         if bool(row.superseded_by or row.duplicate_of) != bool(row.replaced):
             yield row.scope, f"memory {row.number}: since when it is replaced is not known"
         if counted:
-            yield from index.agents.read_counted(row, memory, scope.tenant if scope else "")
+            yield from _unique_values(row, memory, scope.tenant if scope else "", index)
         known = MemoryFacts(row.id, row.version, bool(row.counted), row.vectors, named)
         index.memories[row.scope, row.number] = known
         index.ids.add((row.scope, row.id))
+
+
+def _unique_values(row: MemoryRow, memory: Memory | None, tenant: str, index: _Rows) -> Lines:
+    """Check that each scope has a key once, and that it is the key of the memory's values.
+    `memory`: None if it does not decode."""
+    if not row.unique_key:
+        return
+    if (row.scope, row.unique_key) in index.unique:
+        yield row.scope, f"memory {row.number}: another one has its unique values"
+    index.unique.add((row.scope, row.unique_key))
+    schema = index.schemas.get((tenant, row.kind))
+    if memory is None or schema is None:
+        return
+    if unique_column(row.kind, key_of(schema, memory.data)) != row.unique_key:
+        yield row.scope, f"memory {row.number}: its unique values are others"
 
 
 def _links(index: _Rows) -> Lines:
@@ -161,7 +193,7 @@ def _history(rows: Iterable[HistoryRow], index: _Rows) -> Lines:
         if not 1 <= row.version < memory.version:
             yield row.scope, f"{where} is none before {memory.version}"
         try:
-            old = read_memory(row.data, 0.0, "", "")
+            old = read_memory(row.data)
         except StoreCorrupt as error:
             yield row.scope, f"{where}: {error.message}"
         else:
@@ -174,12 +206,22 @@ def _history(rows: Iterable[HistoryRow], index: _Rows) -> Lines:
 
 def _tombstones(rows: Iterable[TombstoneRow], index: _Rows) -> Lines:
     for row in rows:
-        if row.scope not in index.scopes:
-            yield row.scope, f"tombstone {row.number}: there is no such scope"
-        try:
-            read_tombstone(row.data)
-        except StoreCorrupt as error:
-            yield row.scope, f"tombstone {row.number}: {error.message}"
+        yield from _of_scope(row, f"tombstone {row.number}", read_tombstone, index)
+
+
+def _of_scope(
+    row: TombstoneRow | GroupRow | SettingsRow,
+    where: str,
+    read: Callable[[bytes], object],
+    index: _Rows,
+) -> Lines:
+    """Check that the row decodes and that there is its scope."""
+    if row.scope not in index.scopes:
+        yield row.scope, f"{where}: there is no such scope"
+    try:
+        read(row.data)
+    except StoreCorrupt as error:
+        yield row.scope, f"{where}: {error.message}"
 
 
 def _vectors(
@@ -204,19 +246,17 @@ def _vectors(
             yield scope, f"recipe {recipe}: it counts {expected} vectors, there are {there}"
 
 
+def _group_of_row(row: GroupRow, data: bytes) -> None:
+    group = read_group(data)
+    if (group.id, group.created) != (row.id, row.created):
+        raise StoreCorrupt("its row has another id or time")
+
+
 def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], index: _Rows) -> Lines:
     there = set()
     for row in groups:
         there.add((row.scope, row.id))
-        if row.scope not in index.scopes:
-            yield row.scope, f"group {row.id}: there is no such scope"
-        try:
-            group = read_group(row.data)
-        except StoreCorrupt as error:
-            yield row.scope, f"group {row.id}: {error.message}"
-        else:
-            if (group.id, group.created) != (row.id, row.created):
-                yield row.scope, f"group {row.id}: its row has another id or time"
+        yield from _of_scope(row, f"group {row.id}", partial(_group_of_row, row), index)
     for member in members:
         where = f"memory {member.number} in group {member.group_id}"
         if (member.scope, member.group_id) not in there:
@@ -227,12 +267,7 @@ def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], index
 
 def _settings(rows: Iterable[SettingsRow], index: _Rows) -> Lines:
     for row in rows:
-        if row.scope not in index.scopes:
-            yield row.scope, "settings: there is no such scope"
-        try:
-            read_settings(row.data)
-        except StoreCorrupt as error:
-            yield row.scope, f"settings: {error.message}"
+        yield from _of_scope(row, "settings", read_settings, index)
 
 
 def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Rows) -> Lines:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.agents.agent_memory import LocatedMemory
@@ -13,36 +12,37 @@ from memtree.memories.fields.standing import is_own_word
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories.saving import SAID, insert
-from memtree.stores.memories.tables import unique_keys
-from memtree.stores.memories.tables.agent_scopes import begin_of_rows
-from memtree.stores.memories.tables.counters import (
+from memtree.stores.memories import schemas
+from memtree.stores.memories.lookup import kept, live
+from memtree.stores.memories.rows import RowState, changed_memory, encoded, time_column
+from memtree.stores.memories.saving import (
+    JOIN_GROUPS,
+    SAID,
+    added_row,
+    count_as,
+    insert,
+    joined,
+    twin_of,
+)
+from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_known,
+    begin_of_rows,
     commit,
     count_tenant,
     count_vectors,
-    next_number,
     stamp,
+    take_numbers,
 )
-from memtree.stores.memories.tables.lookup import kept, live
-from memtree.stores.memories.tables.rows import (
-    RowState,
-    changed_memory,
-    columns,
-    encoded,
-    time_column,
-)
-from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
+from memtree.stores.memories.table_rows import TombstoneRow
+from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Sql
 
 _CHANGE_COLUMNS = ("changed", "event", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""
     UPDATE memories SET {", ".join(f"{name} = :{name}" for name in _CHANGE_COLUMNS)}
     WHERE scope = :scope AND number = :number"""
-KEEP_VERSION = """
-    INSERT INTO memory_history (scope, number, version, data)
-    VALUES (:scope, :number, :version, :data)"""
+KEEP_VERSION = insert_into("memory_history")
 _DROP_VECTORS = "DELETE FROM memory_vectors WHERE scope = :scope AND number = :number"
 # A memory with a new text may replace other memories than before.
 FORGET_PAIRS = """
@@ -51,9 +51,7 @@ _SUPERSEDE = """
     UPDATE memories SET superseded_by = :by, replaced = :at, counted = 0, changed = :changed,
         event = :changed
     WHERE scope = :scope AND number = :number"""
-PUT_TOMBSTONE = """
-    INSERT INTO memory_tombstones (scope, number, at, data) VALUES (:scope, :number, :at, :data)
-    ON CONFLICT (scope, number) DO UPDATE SET at = excluded.at, data = excluded.data"""
+_PUT_TOMBSTONE = upsert_into("memory_tombstones", "scope, number", "at", "data")
 
 
 async def change(
@@ -65,12 +63,11 @@ async def change(
     if_version: int | None,
     now: float,
 ) -> Memory:
-    at = await begin_known(sql, scope)
-    rows = await kept(sql, at.number, [ref]) if at else []
-    if at is None or not rows:
-        raise NotFound("There is no memory with this id.")
-    row = rows[0]
-    _require_version(row, if_version)
+    at, row = await _begin_one(sql, scope, ref)
+    if if_version is not None and row.version != if_version:
+        raise VersionConflict(
+            f"The memory has version {row.version}, not {if_version}: somebody changed it."
+        )
     change, fewer = await _joining(sql, at, row, change, now)
     memory, counted = await next_version(sql, at, row, change, now)
     await commit(sql, at, counted=counted - fewer)
@@ -99,21 +96,6 @@ async def _joining(
     ), 1
 
 
-def _require_version(row: RowState, version: int | None) -> None:
-    if version is not None and row.version != version:
-        raise VersionConflict(
-            f"The memory has version {row.version}, not {version}: somebody changed it."
-        )
-
-
-async def change_row(
-    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
-) -> Memory:
-    memory, counted = await next_version(sql, scope, row, change, now)
-    await commit(sql, scope, counted=counted)
-    return memory
-
-
 async def next_version(
     sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
 ) -> tuple[Memory, int]:
@@ -125,7 +107,7 @@ async def next_version(
     if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
-    (key,) = await unique_keys.unique_keys(sql, scope, [unique_keys.keyed(memory, row.unique_key)])
+    (key,) = await schemas.unique_keys(sql, scope, [schemas.keyed(memory, row.unique_key)])
     superseded = await make_way(sql, scope, row, key, since=memory.updated, now=now)
     if superseded:
         memory = replace(memory, supersedes=superseded)
@@ -138,7 +120,7 @@ async def make_way(
 ) -> str | None:
     """Supersede another live memory that has this unique key, since `row` has it from now on.
     Returns that memory's id; None if there was none."""
-    other = (await unique_keys.holders(sql, scope, [key], now)).get(key)
+    other = (await schemas.holders(sql, scope, [key], now)).get(key)
     if other is None or other.number == row.number:
         return None
     await put_away(sql, scope, [(other, row.id, since)])
@@ -166,28 +148,23 @@ async def put_version(
         await sql.run(_DROP_VECTORS, place)
         await sql.run(FORGET_PAIRS, place)
     await sql.run(KEEP_VERSION, {**place, "version": old.version, "data": row.data})
-    values: dict[str, Any] = {
-        "text_hash": text_hash,
-        "terms": terms,
-        "changed": scope.next,
-        "event": scope.next,
-    }
-    values["unique_key"] = row.unique_key if unique_key is None else unique_key
+    key = row.unique_key if unique_key is None else unique_key
+    after = added_row(scope, memory, text_hash=text_hash, terms=terms, unique_key=key)
     vectors = row.vectors if memory.text == old.text else 0
-    await sql.run(_CHANGE, {**values, **columns(memory), **place, "vectors": vectors})
+    await sql.run(_CHANGE, {**after, "vectors": vectors})
 
 
 async def supersede(
     sql: Sql, scope: Scope, ref: MemoryRef, by: NewMemory, *, reason: str, now: float
 ) -> Memory:
-    at, row = await begin_live(sql, scope, ref, now)
-    (key,) = await unique_keys.unique_keys(sql, at, [unique_keys.keyed(by)])
-    rivals = await unique_keys.holders(sql, at, [key], now)
+    at, row = await _begin_one(sql, scope, ref, now)
+    (key,) = await schemas.unique_keys(sql, at, [schemas.keyed(by)])
+    rivals = await schemas.holders(sql, at, [key], now)
     others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
     twin = await twin_of(sql, at, by.text_hash, by.kind, now)
     if twin and twin.number == row.number:
         twin = None
-    number = await next_number(sql, at)
+    number = await take_numbers(sql, at, 1)
     # first, since two memories would share one key otherwise
     await put_away(sql, at, [(row, by.id, by.created), *others])
     both = joined(by, twin, by_person=is_own_word(by)) if twin else by
@@ -201,22 +178,16 @@ async def supersede(
     return memory
 
 
-async def replace_row(
-    sql: Sql, scope: ScopeRow, row: RowState, by: Memory, *, reason: str, since: float, now: float
-) -> None:
-    """Let `by` count in the place of a live memory, in its groups as well. `since`: when it began
-    to, in the past."""
-    await put_away(sql, scope, [(row, by.id, since)])
-    await replaced_by(sql, scope, [(row.number, by.number)])
-    await leave_corrected(sql, scope, row, by, reason, now)
-
-
 async def leave_corrected(
     sql: Sql, scope: ScopeRow, row: RowState, by: Memory, reason: str, now: float
 ) -> None:
-    values: dict[str, Any] = {"scope": scope.number, "number": row.number}
     tombstone = Tombstone(row.id, row.number, now, reason, row.memory().text, by.id)
-    await sql.run(PUT_TOMBSTONE, {**values, "at": now, "data": encoded(tombstone)})
+    await put_tombstones(sql, scope, [tombstone])
+
+
+async def put_tombstones(sql: Sql, scope: ScopeRow, stones: Iterable[Tombstone]) -> None:
+    rows = [TombstoneRow(scope.number, each.number, each.at, encoded(each)) for each in stones]
+    await sql.run_many(_PUT_TOMBSTONE, [row._asdict() for row in rows])
 
 
 async def put_away(
@@ -243,9 +214,8 @@ async def put_away(
 async def replaced_by(sql: Sql, scope: ScopeRow, heirs: Sequence[tuple[int, int]]) -> None:
     """Add the successors of memories to the groups of those memories. `heirs`: pairs of numbers,
     old and new."""
-    if heirs:
-        joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
-        await sql.run_many(JOIN_GROUPS, joins)
+    joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
+    await sql.run_many(JOIN_GROUPS, joins)
 
 
 async def merge(
@@ -261,7 +231,7 @@ async def merge(
     """Merge two memories: `ref` counts from now on, `older` is superseded. The first gets a new
     version, so that its history shows when. Superseded memories name it in `superseded_by`; its own
     `supersedes` names the last one only."""
-    at, row = await begin_live(sql, scope, ref, now)
+    at, row = await _begin_one(sql, scope, ref, now)
     rows = await live(sql, at.number, [older], now)
     if not rows:
         raise NotFound("There is no memory with the id in with.", param="with")
@@ -269,7 +239,9 @@ async def merge(
         raise BadRequest("with must name another memory, not the one itself.", param="with")
     change = change or MemoryChange(now)
     memory = replace(changed_memory(row.memory(), change), supersedes=rows[0].id)
-    await replace_row(sql, at, rows[0], memory, reason=reason, since=now, now=now)
+    await put_away(sql, at, [(rows[0], memory.id, now)])
+    await replaced_by(sql, at, [(rows[0].number, memory.number)])
+    await leave_corrected(sql, at, rows[0], memory, reason, now)
     await put_version(sql, at, row, memory, change, unique_key=row.unique_key)
     await commit(sql, at, counted=-1)
     return memory
@@ -287,12 +259,13 @@ async def mark_duplicate(sql: Sql, scope: Scope, id_: str, of: str, *, now: floa
     return True
 
 
-async def begin_live(
-    sql: Sql, scope: Scope, ref: MemoryRef, now: float
+async def _begin_one(
+    sql: Sql, scope: Scope, ref: MemoryRef, now: float | None = None
 ) -> tuple[ScopeRow, RowState]:
+    """Lock the scope, and return it with the memory; `now`: only if that is live."""
     at = await begin_known(sql, scope)
-    rows = await live(sql, at.number, [ref], now) if at else []
-    if at is None or not rows:
+    rows = await kept(sql, at.number, [ref]) if at else []
+    if at is None or not rows or not (now is None or rows[0].live(now)):
         raise NotFound("There is no memory with this id.")
     return at, rows[0]
 

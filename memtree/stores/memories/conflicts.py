@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from memtree.memories.memory import Memory, PossibleUpdate
 from memtree.memories.scope import Scope
-from memtree.stores.memories.tables.counters import ScopeRow, begin_known, commit
-from memtree.stores.memories.tables.lookup import kept
-from memtree.stores.memories.tables.rows import encoded, read_memory
+from memtree.stores.memories.lookup import kept
+from memtree.stores.memories.rows import encoded, read_memory
+from memtree.stores.memories.scopes import ScopeRow, begin_known, commit
+from memtree.stores.memories.table_rows import ConflictRow
+from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql
 
 _OPEN = """
@@ -23,10 +25,7 @@ _OPEN = """
     WHERE pairs.scope = :scope AND pairs.number IN :numbers[] AND older.counted = 1
         AND (older.expires = 0 OR older.expires > :now)
     ORDER BY pairs.number, pairs.place, pairs.other"""
-_PUT = """
-    INSERT INTO memory_conflicts (scope, number, other, place, differs)
-    VALUES (:scope, :number, :other, :place, :differs)
-    ON CONFLICT (scope, number, other) DO UPDATE SET differs = excluded.differs"""
+_PUT = upsert_into("memory_conflicts", "scope, number, other", "differs")
 _MARK = """
     UPDATE memories SET data = :data, changed = :changed, event = :changed
     WHERE scope = :scope AND number = :number"""
@@ -46,7 +45,7 @@ async def with_updates(
     values = {"scope": scope, "numbers": numbers, "now": now}
     for number, id_, data, differs in await sql.fetch(_OPEN, values):
         old = tuple(differs.split("\n")) if differs else ()
-        updates.setdefault(number, []).append(PossibleUpdate(id_, _plain(data).text, old))
+        updates.setdefault(number, []).append(PossibleUpdate(id_, read_memory(data).text, old))
     return [replace(each, updates=tuple(updates.get(each.number, ()))) for each in memories]
 
 
@@ -56,20 +55,15 @@ async def put(sql: Sql, scope: Scope, id_: str, updates: Sequence[PossibleUpdate
     if at is None or not rows:
         return
     others = {row.id: row.number for row in await kept(sql, at.number, [u.id for u in updates])}
+    number = rows[0].number
     pairs = [
-        {
-            "scope": at.number,
-            "number": rows[0].number,
-            "other": others[update.id],
-            "place": place,
-            "differs": "\n".join(update.differs),
-        }
+        ConflictRow(at.number, number, others[update.id], place, "\n".join(update.differs))
         for place, update in enumerate(updates)
-        if others.get(update.id, rows[0].number) != rows[0].number
+        if others.get(update.id, number) != number
     ]
     if pairs:
-        await sql.run_many(_PUT, pairs)
-        await _mark(sql, at, rows[0].number, rows[0].data)
+        await sql.run_many(_PUT, [pair._asdict() for pair in pairs])
+        await _mark(sql, at, number, rows[0].data)
         await commit(sql, at)
 
 
@@ -91,12 +85,8 @@ async def settle(sql: Sql, scope: Scope, one: str, two: str) -> bool:
     return True
 
 
-def _plain(data: bytes) -> Memory:
-    return read_memory(data, 0.0, "", "")
-
-
 async def _mark(sql: Sql, scope: ScopeRow, number: int, data: bytes) -> None:
     """Mark the memory as conflicting. Watchers of the scope receive a change."""
-    marked = replace(_plain(data), conflicting=True)
+    marked = replace(read_memory(data), conflicting=True)
     values = {"scope": scope.number, "number": number, "changed": scope.next}
     await sql.run(_MARK, {**values, "data": encoded(marked)})

@@ -8,9 +8,8 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.conflicts import with_updates
-from memtree.stores.memories.tables.counters import state
-from memtree.stores.memories.tables.lookup import duplicates, kept, live, members, resolved, stored
-from memtree.stores.memories.tables.rows import (
+from memtree.stores.memories.lookup import duplicates, kept, live, members, resolved, stored
+from memtree.stores.memories.rows import (
     LARGEST,
     SCOPE,
     STORED,
@@ -19,6 +18,7 @@ from memtree.stores.memories.tables.rows import (
     read_tombstone,
     scope_values,
 )
+from memtree.stores.memories.scopes import state
 from memtree.stores.sql import Sql
 
 _NUMBER = f"SELECT {SCOPE.strip()}"
@@ -58,18 +58,16 @@ _SCOPES = """
     FROM memory_scopes WHERE {}counted > 0 ORDER BY tenant, kind, owner, subject"""
 
 
-async def known(sql: Sql, scope: Scope) -> int | None:
-    """Return the scope's number; None if it holds nothing."""
+async def known(sql: Sql, scope: Scope) -> int:
+    """Return the scope's number; 0, which no scope has, if it holds nothing."""
     ((number,),) = await sql.fetch(_NUMBER, scope_values(scope))
-    return None if number is None else int(number)
+    return int(number or 0)
 
 
 async def get(
     sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, over: bool, deleted: bool, now: float
 ) -> list[Memory]:
     number = await known(sql, scope)
-    if number is None:
-        return []
     if deleted:
         rows = await stored(sql, number, refs)
     else:
@@ -92,17 +90,17 @@ async def page(
     values |= await members(sql, scope, wanted)
     rows = await sql.fetch(_PAGE.format(condition), values)
     memories = [read_memory(*row) for row in rows[:limit]]
-    number = await known(sql, scope) if any(each.conflicting for each in memories) else None
-    updated = memories if number is None else await with_updates(sql, number, memories, now)
-    return MemoryPage(tuple(updated), len(rows) > limit, (await state(sql, scope, now)).total)
+    if any(each.conflicting for each in memories):
+        memories = await with_updates(sql, await known(sql, scope), memories, now)
+    return MemoryPage(tuple(memories), len(rows) > limit, (await state(sql, scope, now)).total)
 
 
 async def versions(
     sql: Sql, scope: Scope, wanted: Sequence[tuple[str, int]], now: float
 ) -> dict[tuple[str, int], Memory]:
     number = await known(sql, scope)
-    rows = await stored(sql, number, [id_ for id_, _ in wanted]) if number is not None else []
-    rows = [row for row in rows if not row.deleted]
+    stored_rows = await stored(sql, number, [id_ for id_, _ in wanted])
+    rows = [row for row in stored_rows if not row.deleted]
     by_version = {(row.id, row.version): row.memory() for row in rows}
     older = [version for each, version in wanted if (each, version) not in by_version]
     if rows and older:
@@ -111,16 +109,16 @@ async def versions(
         for at, version, data in await sql.fetch(_VERSIONS, values):
             row = by_number[at]
             by_version[row.id, version] = row._replace(data=data).memory()
-    updated = await with_updates(sql, number or 0, list(by_version.values()), now)
+    updated = await with_updates(sql, number, list(by_version.values()), now)
     by_version = dict(zip(by_version, updated, strict=True))
     return {each: by_version[each] for each in wanted if each in by_version}
 
 
 async def twins(sql: Sql, scope: Scope, ids: Sequence[str]) -> dict[str, list[str]]:
     number = await known(sql, scope)
-    rows = await stored(sql, number, ids) if number is not None else []
+    rows = await stored(sql, number, ids)
     by_main: dict[str, list[str]] = {}
-    for row in sorted(await duplicates(sql, number or 0, rows)):
+    for row in sorted(await duplicates(sql, number, rows)):
         if not row.deleted:
             by_main.setdefault(row.duplicate_of, []).append(row.id)
     return by_main
@@ -133,10 +131,10 @@ def _numbers(given: Sequence[int]) -> list[int]:
 
 async def history(sql: Sql, scope: Scope, ref: MemoryRef) -> list[Memory]:
     number = await known(sql, scope)
-    rows = await resolved(sql, number, [ref]) if number is not None else []
+    rows = await resolved(sql, number, [ref])
     if not rows or rows[0].deleted:
         return []
-    values = {"scope": number or 0, "number": rows[0].number}
+    values = {"scope": number, "number": rows[0].number}
     older = await sql.fetch(_HISTORY, values)
     row = rows[0]
     every = [row.data, *(data for (data,) in older)]

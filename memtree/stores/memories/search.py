@@ -8,36 +8,34 @@ from typing import Any
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.tables.counters import begin_known, commit, count_recipe, state
-from memtree.stores.memories.tables.expiry import LIVE
-from memtree.stores.memories.tables.lookup import members
-from memtree.stores.memories.tables.rows import SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.scopes import begin_known, commit, count_recipe, state
+from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql, Values
 
 PACKED_ROWS = 10_000  # rows of about a kilobyte, in one answer
 
-# The `+` keeps the index of that column unused. All rows are read by number, changed rows by their
-# count.
-_ROWS = """
-    SELECT memories.number AS number, counted, expires, terms, session_id, (
+SEARCHED = """
+    SELECT memories.number AS number, counted, expires, terms, {}, (
         SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
         AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
-    FROM memories
+    FROM memories"""
+# The `+` keeps the index of that column unused. All rows are read by number, changed rows by their
+# count.
+_ROWS = """{searched}
     WHERE memories.scope = :scope AND {sign}changed > :after AND {other}memories.number > :above
     ORDER BY memories.number LIMIT :limit"""
-_ALL_ROWS = _ROWS.format(sign="+", other="")
-_CHANGED_ROWS = _ROWS.format(sign="", other="+")
+_ALL_ROWS = _ROWS.format(searched=SEARCHED.format("session_id"), sign="+", other="")
+_CHANGED_ROWS = _ROWS.format(searched=SEARCHED.format("session_id"), sign="", other="+")
 _MATCHING = "SELECT number FROM memories WHERE scope = :scope AND {} ORDER BY number"
 _NUMBERS = """
     SELECT number, version, counted, vectors, EXISTS (
         SELECT 1 FROM memory_vectors WHERE scope = :scope AND recipe = :recipe
         AND memory_vectors.number = memories.number)
     FROM memories WHERE scope = :scope AND number IN :numbers[]"""
-_PUT_VECTOR = """
-    INSERT INTO memory_vectors (scope, recipe, number, data)
-    VALUES (:scope, :recipe, :number, :data)
-    ON CONFLICT (scope, number, recipe) DO UPDATE SET data = excluded.data"""
+_PUT_VECTOR = upsert_into("memory_vectors", "scope, number, recipe", "data")
 _STAMP = """
     UPDATE memories SET changed = :changed, vectors = vectors + :more
     WHERE scope = :scope AND number IN :numbers[]"""
@@ -62,18 +60,14 @@ _SEGMENT = f"""
     WHERE scope = {SCOPE} AND recipe = :recipe"""
 _SEGMENT_COUNT = """
     SELECT changed FROM memory_segments WHERE scope = :scope AND recipe = :recipe"""
-_PUT_SEGMENT = """
-    INSERT INTO memory_segments (scope, recipe, changed, purges, data)
-    VALUES (:scope, :recipe, :changed, :purges, :data)
-    ON CONFLICT (scope, recipe) DO UPDATE SET changed = excluded.changed,
-        purges = excluded.purges, data = excluded.data"""
+_PUT_SEGMENT = upsert_into("memory_segments", "scope, recipe", "changed", "purges", "data")
 
 
 async def search_rows(sql: Sql, scope: Scope, recipe: str, after: int, now: float) -> SearchRows:
     now_state = await state(sql, scope, now)
     number = await known(sql, scope)
     rows: list[SearchRow] = []
-    if number is None or now_state.changed <= after:
+    if not number or now_state.changed <= after:
         return SearchRows(now_state, ())
     values = {"scope": number, "recipe": recipe, "after": after, "limit": PACKED_ROWS}
     query = _CHANGED_ROWS if after else _ALL_ROWS
@@ -103,8 +97,6 @@ async def read_rows(sql: Sql, query: str, values: Values) -> list[SearchRow]:
 
 async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> list[int]:
     number = await known(sql, scope)
-    if number is None:
-        return []
     condition, values = filtering(wanted, now)
     values |= {"scope": number, **await members(sql, scope, wanted)}
     return [row for (row,) in await sql.many("i", _MATCHING.format(condition), values)]

@@ -1,49 +1,106 @@
-"""`SqlMemories`: the ports of memories, each method bound to the coroutine that implements it."""
+"""`SqlMemories`: the ports of memories, each method bound to the coroutine that implements it.
+
+    add = writes(MemoryStore.add, saving.add)
+
+The port defines the signature, the defaults and the docstring. The coroutine gets every parameter
+by name, and the time of the store's clock if it has a parameter `now`. Searches and pages run
+several statements on one state, and a saved memory survives a crash.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from memtree.days import DAY
 from memtree.errors import StoreUnavailable
 from memtree.memories.agents.agent_memory import AgentMemories, AgentSearchStore
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, SchemaStore, UniqueKey
 from memtree.memories.grants.grant import WalletStore
-from memtree.memories.memory import PossibleUpdate
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import (
-    ExtractedMessages,
-    MemoryGroups,
-    Plans,
-    UserSettingsStore,
-)
+from memtree.memories.user_memories import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.ports.store import ProviderObjects
-from memtree.stores.memories import changing, conflicts, provider_objects, reading, saving, search
-from memtree.stores.memories import shown as shown_sets
-from memtree.stores.memories.agent import locating, searching
-from memtree.stores.memories.agent import schemas as agent_schemas
-from memtree.stores.memories.agent import wallets as agent_wallets
-from memtree.stores.memories.agent import writing as structured
-from memtree.stores.memories.removal import deletion, erasing, scope_removal, sweep
-from memtree.stores.memories.tables import counters, unique_keys
-from memtree.stores.memories.transactions import MemoryTransactions
-from memtree.stores.memories.transactions import reading as reads
-from memtree.stores.memories.transactions import writing as writes
-from memtree.stores.memories.user import extracted as user_extracted
-from memtree.stores.memories.user import groups as user_groups
-from memtree.stores.memories.user import records as user_records
-from memtree.stores.memories.user import settings as user_settings
-from memtree.stores.memories.user import threads
-from memtree.stores.sql import Work
+from memtree.stores.memories import (
+    agent_reading,
+    agent_writing,
+    changing,
+    conflicts,
+    conversations,
+    deletion,
+    erasing,
+    reading,
+    records,
+    saving,
+    schemas,
+    scope_removal,
+    scopes,
+    search,
+    tenants,
+    users,
+)
+from memtree.stores.parts import SqlPart, keeping
+from memtree.stores.parts import reading as reading_one
+from memtree.stores.sql import Sql, Work
 
+T = TypeVar("T")
+P = ParamSpec("P")
+Port = Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]
+Method = Callable[Concatenate[SqlPart, P], Coroutine[Any, Any, T]]
 TRIES = 20  # attempts, while others store the first memories of a kind in new scopes
 
 
-# The modules are imported under other names than the methods, which would hide them in the class.
-class SqlMemories(MemoryTransactions):
+def reads(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
+    """Bind a method that reads one state of the store."""
+    call = _call(port, work)
+
+    @wraps(port)
+    async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.database.read_state(call(self, args, kwargs))
+
+    return method
+
+
+def writes(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
+    """Bind a method that writes. An erasure (`purge`) is followed by clearing the files."""
+    call = _call(port, work)
+
+    @wraps(port)
+    async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        done = await self.database.write(call(self, args, kwargs), durable=True)
+        if kwargs.get("purge"):
+            await self.database.scrub(at_once=True)
+        return done
+
+    return method
+
+
+def _call(
+    port: Callable[..., Any], work: Callable[..., Coroutine[Any, Any, T]]
+) -> Callable[[SqlPart, tuple[Any, ...], dict[str, Any]], Work[T]]:
+    """Return a function that binds the arguments of a call, without `self`, to the coroutine."""
+    parameters = list(signature(port).parameters.values())[1:]
+    names = [each.name for each in parameters]
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    timed = "now" in signature(work).parameters
+
+    def call(part: SqlPart, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Work[T]:
+        given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        if timed:
+            given["now"] = part.now()
+
+        def run(sql: Sql) -> Coroutine[Any, Any, T]:
+            return work(sql, **given)
+
+        return run
+
+    return call
+
+
+class SqlMemories(SqlPart):
     # -- memories ----------------------------------------------------------------------------
 
     add = writes(MemoryStore.add, saving.add)
@@ -62,10 +119,10 @@ class SqlMemories(MemoryTransactions):
     versions = reads(MemoryStore.versions, reading.versions)
     history = reads(MemoryStore.history, reading.history)
     tombstones = reads(MemoryStore.tombstones, reading.tombstones)
-    replace_thread = writes(MemoryStore.replace_thread, threads.replace_thread)
-    records = reads(MemoryStore.records, user_records.records)
-    restore = writes(MemoryStore.restore, user_records.restore)
-    state = reads(MemoryStore.state, counters.state)
+    replace_thread = writes(MemoryStore.replace_thread, deletion.replace_thread)
+    restore = writes(MemoryStore.restore, records.restore)
+    records = reads(MemoryStore.records, records.records)
+    state = reads(MemoryStore.state, scopes.state)
     changes = reads(MemoryStore.changes, reading.changes)
     search_rows = reads(MemoryStore.search_rows, search.search_rows)
     matching = reads(MemoryStore.matching, search.matching)
@@ -73,69 +130,59 @@ class SqlMemories(MemoryTransactions):
     count_without_vectors = reads(MemoryStore.count_without_vectors, search.count_without_vectors)
     segment = reads(MemoryStore.segment, search.segment)
     put_segment = writes(MemoryStore.put_segment, search.put_segment)
-    shown = reads(MemoryStore.shown, shown_sets.shown)
-    put_shown = writes(MemoryStore.put_shown, shown_sets.put_shown)
-    _put_updates = writes(MemoryStore.put_updates, conflicts.put)
+    shown = reads(MemoryStore.shown, conversations.shown)
+    put_shown = writes(MemoryStore.put_shown, conversations.put_shown)
+    put_updates = writes(MemoryStore.put_updates, conflicts.put)
     _twins = reads(MemoryStore.twins, reading.twins)
-    _put_vectors = writes(MemoryStore.put_vectors, search.put_vectors)
-
-    async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
-        if updates:
-            await self._put_updates(scope, id_, updates)
+    put_vectors = writes(MemoryStore.put_vectors, search.put_vectors)
 
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
         return await self._twins(scope, ids) if ids else {}
 
-    async def put_vectors(
-        self, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
-    ) -> None:
-        if rows:
-            await self._put_vectors(scope, recipe, rows)
-
     # -- users -------------------------------------------------------------------------------
 
-    add_group = writes(MemoryGroups.add_group, user_groups.add_group)
-    groups = reads(MemoryGroups.groups, user_groups.groups)
-    group = reads(MemoryGroups.group, user_groups.group)
-    change_group = writes(MemoryGroups.change_group, user_groups.change_group)
-    delete_group = writes(MemoryGroups.delete_group, user_groups.delete_group)
-    add_members = writes(MemoryGroups.add_members, user_groups.add_members)
-    remove_members = writes(MemoryGroups.remove_members, user_groups.remove_members)
-    groups_of = reads(MemoryGroups.groups_of, user_groups.groups_of)
-    settings = reads(UserSettingsStore.settings, user_settings.settings)
-    change_settings = writes(UserSettingsStore.change_settings, user_settings.change_settings)
-    plan = reads(Plans.plan, user_settings.plan)
-    set_plan = writes(Plans.set_plan, user_settings.set_plan)
-    extracted = reads(ExtractedMessages.extracted, user_extracted.extracted)
-    add_extracted = writes(ExtractedMessages.add_extracted, user_extracted.add_extracted)
-    put_snapshot = writes(ExtractedMessages.put_snapshot, user_extracted.put_snapshot)
+    add_group = writes(MemoryGroups.add_group, users.add_group)
+    groups = reads(MemoryGroups.groups, users.groups)
+    group = reads(MemoryGroups.group, users.group)
+    change_group = writes(MemoryGroups.change_group, users.change_group)
+    delete_group = writes(MemoryGroups.delete_group, users.delete_group)
+    add_members = writes(MemoryGroups.add_members, users.add_members)
+    remove_members = writes(MemoryGroups.remove_members, users.remove_members)
+    groups_of = reads(MemoryGroups.groups_of, users.groups_of)
+    settings = reads(UserSettingsStore.settings, users.settings)
+    change_settings = writes(UserSettingsStore.change_settings, users.change_settings)
+    plan = reads(Plans.plan, tenants.plan)
+    set_plan = writes(Plans.set_plan, tenants.set_plan)
+    extracted = reads(ExtractedMessages.extracted, conversations.extracted)
+    add_extracted = writes(ExtractedMessages.add_extracted, conversations.add_extracted)
+    put_snapshot = writes(ExtractedMessages.put_snapshot, conversations.put_snapshot)
 
     # -- agents ------------------------------------------------------------------------------
 
-    write = writes(AgentMemories.write, structured.write)
-    unique_holders = reads(AgentMemories.unique_holders, unique_keys.unique_holders)
-    locate = reads(AgentMemories.locate, locating.locate)
-    agent_page = reads(AgentMemories.agent_page, locating.agent_page)
+    write = writes(AgentMemories.write, agent_writing.write)
+    unique_holders = reads(AgentMemories.unique_holders, schemas.unique_holders)
+    locate = reads(AgentMemories.locate, agent_reading.locate)
+    agent_page = reads(AgentMemories.agent_page, agent_reading.agent_page)
     change_all = writes(AgentMemories.change_all, changing.change_all)
     delete_all = writes(AgentMemories.delete_all, scope_removal.delete_all)
     delete_matching_all = writes(
         AgentMemories.delete_matching_all, scope_removal.delete_matching_all
     )
-    scope_totals = reads(AgentSearchStore.scope_totals, searching.scope_totals)
-    scope_versions = reads(AgentSearchStore.scope_versions, searching.scope_versions)
-    placed_rows = reads(AgentSearchStore.placed_rows, searching.placed_rows)
-    placed_changes = reads(AgentSearchStore.placed_changes, searching.placed_changes)
-    matching_in = reads(AgentSearchStore.matching_in, searching.matching_in)
-    placed_memories = reads(AgentSearchStore.placed_memories, searching.placed_memories)
-    schemas = reads(SchemaStore.schemas, agent_schemas.schemas)
-    prove_wallet = writes(WalletStore.prove_wallet, agent_wallets.prove_wallet)
-    wallet_tenants = reads(WalletStore.wallet_tenants, agent_wallets.wallet_tenants)
-    wallets = reads(WalletStore.wallets, agent_wallets.wallets)
-    release_wallet = writes(WalletStore.release_wallet, agent_wallets.release_wallet)
-    revoke_grant = writes(WalletStore.revoke_grant, agent_wallets.revoke_grant)
-    revoked_grants = reads(WalletStore.revoked_grants, agent_wallets.revoked_grants)
-    put_objects = writes(ProviderObjects.put_objects, provider_objects.put_objects)
-    known_objects = reads(ProviderObjects.known_objects, provider_objects.known_objects)
+    scope_totals = reads(AgentSearchStore.scope_totals, agent_reading.scope_totals)
+    scope_versions = reads(AgentSearchStore.scope_versions, agent_reading.scope_versions)
+    placed_rows = reads(AgentSearchStore.placed_rows, agent_reading.placed_rows)
+    placed_changes = reads(AgentSearchStore.placed_changes, agent_reading.placed_changes)
+    matching_in = reads(AgentSearchStore.matching_in, agent_reading.matching_in)
+    placed_memories = reads(AgentSearchStore.placed_memories, agent_reading.placed_memories)
+    schemas = reads(SchemaStore.schemas, schemas.schemas)
+    prove_wallet = writes(WalletStore.prove_wallet, tenants.prove_wallet)
+    wallet_tenants = reads(WalletStore.wallet_tenants, tenants.wallet_tenants)
+    wallets = reads(WalletStore.wallets, tenants.wallets)
+    release_wallet = writes(WalletStore.release_wallet, tenants.release_wallet)
+    revoke_grant = writes(WalletStore.revoke_grant, tenants.revoke_grant)
+    revoked_grants = reads(WalletStore.revoked_grants, tenants.revoked_grants)
+    put_objects = writes(ProviderObjects.put_objects, tenants.put_objects)
+    known_objects = reads(ProviderObjects.known_objects, tenants.known_objects)
 
     async def put_schema(
         self,
@@ -147,19 +194,19 @@ class SqlMemories(MemoryTransactions):
         once: bool = False,
         expected: MemorySchema | None = None,
     ) -> bool:
-        put = partial(agent_schemas.put_schema, once=once, expected=expected)
+        put = partial(schemas.put_schema, once=once, expected=expected)
         return await self._with_scopes(
             lambda sql: put(sql, tenant, schema, unique_key, most=most, now=self.now())
         )
 
     async def delete_schema(self, tenant: str, kind: str) -> bool:
-        return await self._with_scopes(lambda sql: agent_schemas.delete_schema(sql, tenant, kind))
+        return await self._with_scopes(lambda sql: schemas.delete_schema(sql, tenant, kind))
 
     async def _with_scopes(self, work: Work[bool]) -> bool:
         for _ in range(TRIES):
             try:
-                return await self.write_memories(work)
-            except agent_schemas.ScopesChanged:
+                return await self.database.write(work, durable=True)
+            except schemas.ScopesChanged:
                 await asyncio.sleep(0)
         raise StoreUnavailable("Many memories of this kind are being stored: try again.")
 
@@ -170,35 +217,35 @@ class SqlMemories(MemoryTransactions):
     )
     memory_scopes = reads(MemoryMaintenance.memory_scopes, reading.memory_scopes)
 
+    _ended_scopes = reading_one(erasing.ended_scopes)
+    _erase_ended = keeping(erasing.erase_ended)
+    _any_ended = reading_one(erasing.any_ended)
+    _drop_ended = keeping(erasing.drop_ended)
+    _scopes_of_unused = reading_one(erasing.scopes_of_unused)
+    _drop_unused = keeping(erasing.drop_unused)
+    _scopes_of = reading_one(erasing.scopes_of)
+    _erase_scope = keeping(erasing.erase_scope)
+    _erase_tenant = keeping(tenants.erase_tenant)
+
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
         """Erase memories deleted `deleted_days` ago or expired, in transactions of a thousand rows,
         so that other writers get their turn in between."""
         before = now - deleted_days * DAY
         erased = 0
-        for scope in await self.read_memories(lambda sql: erasing.ended_scopes(sql, before)):
+        for scope in await self._ended_scopes(before):
             while gone := await self._erase_ended(scope, before, now):
                 erased += gone
-        if await self.read_memories(lambda sql: sweep.any_ended(sql, now)):
-            await self.write_memories(lambda sql: sweep.drop_ended(sql, now))
-        for scope in await self.read_memories(sweep.scopes_of_unused):
+        if await self._any_ended(now):
+            await self._drop_ended(now)
+        for scope in await self._scopes_of_unused():
             await self._drop_unused(scope)
         await self.database.scrub(at_once=False)
         return erased
 
     async def erase_memories(self, tenant: str) -> int:
         erased = 0
-        for scope in await self.read_memories(lambda sql: erasing.scopes_of(sql, tenant)):
-            erased += await self._erase_scope(scope)
-        await self.write_memories(lambda sql: agent_wallets.erase_tenant(sql, tenant))
+        for scope in await self._scopes_of(tenant):
+            erased += await self._erase_scope(scope, self.now())
+        await self._erase_tenant(tenant)
         await self.database.scrub(at_once=True)
         return erased
-
-    async def _erase_ended(self, scope: int, before: float, now: float) -> int:
-        return await self.write_memories(lambda sql: erasing.erase_ended(sql, scope, before, now))
-
-    async def _erase_scope(self, scope: int) -> int:
-        now = self.now()
-        return await self.write_memories(lambda sql: erasing.erase_scope(sql, scope, now))
-
-    async def _drop_unused(self, scope: int) -> None:
-        await self.write_memories(lambda sql: sweep.drop_unused(sql, scope))

@@ -1,4 +1,6 @@
-"""One schema of a PostgreSQL server, shared by the ports."""
+"""One schema of a PostgreSQL server, shared by the ports.
+
+The process that opens it first creates its tables."""
 
 from __future__ import annotations
 
@@ -8,18 +10,77 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 import psycopg
+from psycopg import AsyncConnection, errors
 
+from memtree.errors import StoreUnavailable
 from memtree.stores.context.store import SqlStore
-from memtree.stores.postgres.creation import create_tables
+from memtree.stores.parts import Table
 from memtree.stores.postgres.dsn import Dsn, read_dsn
-from memtree.stores.postgres.errors import fault, unreachable
-from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool
-from memtree.stores.postgres.postgres_sql import Connection, PostgresSql
-from memtree.stores.schema import TABLES
+from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool, fault, unreachable
+from memtree.stores.postgres.postgres_sql import ALONE, Connection, PostgresSql, lock_key
+from memtree.stores.schema import PART, POSTGRES, TABLES, VERSION, check_version, statements
 from memtree.stores.sql import Row, Work
-from memtree.stores.table import Table
 
+_POSTGRES_ALONE = (
+    "CREATE INDEX ending_claims ON claims (until)",
+    "CREATE INDEX values_of_keys ON key_values (key)",
+    # Vectors do not compress, so the server should not try.
+    "ALTER TABLE vectors ALTER COLUMN data SET STORAGE EXTERNAL",
+    "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL",
+    "CREATE TABLE schema_version (part text PRIMARY KEY, version integer NOT NULL)",
+)
 FETCHED = 1000  # rows of one round trip
+T = TypeVar("T")
+SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
+_BYTES = """
+    SELECT sum(pg_total_relation_size(name::regclass))::bigint
+    FROM unnest(%(tables)s::text[]) AS name"""
+_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_DURABLE = "SET LOCAL synchronous_commit TO on"
+# A cached plan made while a table was empty reads all of it, until the server's autovacuum has
+# gathered statistics.
+_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
+
+
+async def create_tables(db: AsyncConnection, schema: str) -> None:
+    """Create the tables of a new schema, all or nothing; several processes may try it at once.
+
+    Raises `StoreUnavailable` if the schema is that of another version, or belongs to another
+    program.
+    """
+    if await _has_tables(db, schema):
+        return
+    async with db.transaction():
+        await db.execute(ALONE, (lock_key("memtree schema", schema),))
+        cursor = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
+        if await cursor.fetchone() == (None,):  # `IF NOT EXISTS` needs the right to create one
+            await db.execute(f'CREATE SCHEMA "{schema}"')
+        if await _has_tables(db, schema):  # another process may have created them meanwhile
+            return
+        try:
+            for statement in (*statements(POSTGRES), *_POSTGRES_ALONE):
+                await db.execute(statement)
+        except errors.DuplicateTable as error:
+            raise StoreUnavailable(
+                f"The schema {schema} holds tables of another program; name another one in the "
+                "store address (?schema=NAME)."
+            ) from error
+        await db.execute("INSERT INTO schema_version VALUES (%s, %s)", (PART, VERSION))
+
+
+async def _has_tables(db: AsyncConnection, schema: str) -> bool:
+    cursor = await db.execute("SELECT to_regclass(%s)", (f'"{schema}".schema_version',))
+    if await cursor.fetchone() == (None,):
+        return False
+    rows = await db.execute("SELECT version FROM schema_version WHERE part = %s", (PART,))
+    row = await rows.fetchone()
+    try:
+        check_version(int(row[0]) if row else 0)
+    except StoreUnavailable as error:
+        raise StoreUnavailable(
+            f"The store in the schema {schema} cannot be used: {error.message}."
+        ) from error
+    return True
 
 
 class PostgresSnapshot:
@@ -32,8 +93,7 @@ class PostgresSnapshot:
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
         mine = " WHERE tenant = (SELECT number FROM tenants WHERE name = %s)" if table.owned else ""
         query = (
-            f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}"
-            f" ORDER BY {', '.join(table.sorted_by)}"
+            f"SELECT {', '.join(table.columns)} FROM {table.name}{mine} ORDER BY {table.sorted_by}"
         )
         with self._db.cursor(name=f"rows_of_{table.name}") as cursor:
             cursor.itersize = FETCHED
@@ -62,20 +122,6 @@ def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
                 yield PostgresSnapshot(db)
         except psycopg.Error as error:
             raise fault(error, dsn.shown) from error
-
-
-T = TypeVar("T")
-
-SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
-
-_BYTES = """
-    SELECT sum(pg_total_relation_size(name::regclass))::bigint
-    FROM unnest(%(tables)s::text[]) AS name"""
-_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_DURABLE = "SET LOCAL synchronous_commit TO on"
-# A cached plan made while a table was empty reads all of it, until the server's autovacuum has
-# gathered statistics.
-_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
 
 
 class PostgresDatabase(Pool):

@@ -21,16 +21,33 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from memtree.errors import MemTreeError, StoreUnavailable
+from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.stores.postgres.dsn import Dsn
-from memtree.stores.postgres.errors import GONE, answered, fault, unreachable
 from memtree.stores.postgres.postgres_sql import ADAPTERS, Connection
 
+# By SQLSTATE, or by its class (two characters).
+_FAULTS = {
+    "08": "lost the connection",
+    "25006": "is read-only; name the primary server, not a standby",
+    "28": "does not let this user in; see user and password",
+    "3D000": "has no such database; create it",
+    "3F000": "has no such schema; restart to create it",
+    "40": "was busy with other writers; try again",
+    "42501": "may not be used by this user; grant it the schema, or CREATE on the database",
+    "42P01": "has lost its tables; restart to create them",
+    "53100": "cannot grow: the disk is full; make room",
+    "53300": "has no connection left; raise its max_connections or lower `connections`",
+    "55P03": "is locked by another transaction",
+    "57014": "took too long for a statement",
+    "57P": "was stopped or restarted",
+    "58": "cannot be read or written; see its disk and its log",
+}
+_CORRUPT = ("XX001", "XX002")  # codes for damaged tables and indexes
+GONE = ("42P01", "3F000")  # the schema is missing: it may be created again
+LOST = "The connection to the store {} was lost ({})."
 log = logging.getLogger("memtree.stores")
-
 T = TypeVar("T")
 Work = Callable[[Connection], Awaitable[T]]
-
 PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
 LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant takes the longest
 LOCK_SECONDS = 10.0
@@ -41,7 +58,6 @@ REST = 1.0  # seconds between two attempts to reach a server that is down
 LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
 TRIES = 4  # attempts for a transaction that PostgreSQL asks to repeat
 REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
-
 # Commits are not flushed one by one: a crash of the server may lose the last fraction of a second,
 # but never part of a transaction, as with SQLite's `synchronous = NORMAL`. Callers that need more
 # ask for it.
@@ -53,6 +69,40 @@ SETTINGS = (
     f"SET idle_in_transaction_session_timeout TO '{LONGEST:.0f}s'"
 )
 UNLIMITED = "SET statement_timeout TO 0; SET lock_timeout TO 0"
+
+
+def fault(error: psycopg.Error, shown: str) -> MemTreeError:
+    """Make a `StoreUnavailable` or `StoreCorrupt` that says what the operator can do. None
+    contains a password: messages of the server and of libpq about a failed connection name host,
+    port, user and database only."""
+    state = error.sqlstate or ""
+    said = _said(error)
+    if state in _CORRUPT:
+        return StoreCorrupt(f"The store {shown} is damaged ({said}); restore it from a backup.")
+    for length in (5, 3, 2):
+        if words := _FAULTS.get(state[:length]):
+            return StoreUnavailable(f"The store {shown} {words} ({said}).")
+    if not state and isinstance(error, psycopg.OperationalError):
+        return StoreUnavailable(LOST.format(shown, said))
+    return StoreUnavailable(f"The store {shown} failed ({type(error).__name__}: {said}).")
+
+
+def unreachable(error: Exception, shown: str) -> StoreUnavailable:
+    """Make the error of an attempt to connect."""
+    said = _said(error) if isinstance(error, psycopg.Error) else "no answer in time"
+    return StoreUnavailable(f"The store {shown} cannot be reached ({said}).")
+
+
+def answered(error: Exception) -> bool:
+    """Return True if a failed attempt to connect was answered by a server, so that one is
+    running."""
+    return isinstance(error, psycopg.Error) and ("FATAL:" in str(error) or bool(error.sqlstate))
+
+
+def _said(error: psycopg.Error) -> str:
+    """Return the first line of the error: further lines may quote a row."""
+    primary = error.diag.message_primary
+    return (primary or str(error) or type(error).__name__).strip().splitlines()[0].rstrip(".")
 
 
 class Pool:

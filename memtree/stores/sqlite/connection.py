@@ -19,14 +19,17 @@ from typing import TypeVar
 
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.stores.rows import ADVICE
-from memtree.stores.sqlite.creation import create_tables
+from memtree.stores.schema import PART, SQLITE, VERSION, check_version, statements
 
+_SQLITE_ALONE = (
+    "CREATE INDEX inner_nodes ON nodes (level) WHERE level > 0",  # for `stats`
+    "CREATE INDEX turns_at_addresses ON turns (tenant, address)",
+    "CREATE TABLE schema_version (part TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID",
+)
 T = TypeVar("T")
 Call = Callable[[sqlite3.Connection], T]
-
 PAGE_BYTES = 8192  # nodes are 0.5-4 kB: 13 % less space and half the writing time of 4096
 WAL_BYTES = 16 << 20  # size to which the WAL file is cut after a long read let it grow
-
 _FAULTS = {
     sqlite3.SQLITE_BUSY: "is locked by another process; see which one writes to it",
     sqlite3.SQLITE_LOCKED: "is locked by another connection",
@@ -38,6 +41,36 @@ _FAULTS = {
 }
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
+
+
+def create_tables(db: sqlite3.Connection) -> None:
+    """Create the tables of a new file, all or nothing; two processes may try it at once.
+
+    Raises `StoreUnavailable` if the file has another schema, or belongs to another program.
+    """
+    if _has_tables(db):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if not _has_tables(db):  # another process may have created them meanwhile
+            for statement in (*statements(SQLITE), *_SQLITE_ALONE):
+                db.execute(statement)
+            db.execute("INSERT INTO schema_version VALUES (?, ?)", (PART, VERSION))
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _has_tables(db: sqlite3.Connection) -> bool:
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return False
+    if "schema_version" not in tables:
+        raise StoreUnavailable("it is the database of another program; name another file")
+    row = db.execute("SELECT version FROM schema_version WHERE part = ?", (PART,)).fetchone()
+    check_version(int(row[0]) if row else 0)
+    return True
 
 
 def fault(error: sqlite3.Error, path: Path) -> MemTreeError:

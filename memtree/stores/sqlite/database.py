@@ -10,16 +10,30 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
 from memtree.stores.context.store import SqlStore
 from memtree.stores.context.tenants import TENANT
+from memtree.stores.parts import Table
 from memtree.stores.sql import Row, Work, finish
-from memtree.stores.sqlite.connection import Call, ConnectionThread, connect, create, fault
+from memtree.stores.sqlite.connection import (
+    Call,
+    ConnectionThread,
+    connect,
+    create,
+    create_tables,
+    fault,
+)
 from memtree.stores.sqlite.sqlite_sql import SqliteSql
-from memtree.stores.table import Table
+
+T = TypeVar("T")
+BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
+SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
+_PLACE = ":memory:"
 
 
 class SqliteSnapshot:
@@ -36,7 +50,7 @@ class SqliteSnapshot:
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
         return self._db.execute(
             f"SELECT {', '.join(table.columns)} FROM {table.name}"
-            f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {', '.join(table.sorted_by)}",
+            f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {table.sorted_by}",
             {"tenant": tenant},
         )
 
@@ -44,12 +58,6 @@ class SqliteSnapshot:
         """Run SQLite's own check."""
         lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
         return [f"sqlite: {line}" for line in lines if line != "ok"]
-
-
-T = TypeVar("T")
-
-BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
-SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 
 
 class SqliteDatabase:
@@ -169,3 +177,72 @@ class SqliteStore(SqlStore):
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(SqliteDatabase(path, busy_timeout), now)
+
+
+@cache
+def _empty() -> bytes:
+    """Return an empty database with its tables. Stores copy it, since creating the tables takes 10
+    ms."""
+    with closing(sqlite3.connect(_PLACE, isolation_level=None)) as db:
+        create_tables(db)
+        return db.serialize()
+
+
+def _opened() -> sqlite3.Connection:
+    """Open a database with all tables. Copies them page by page, because a deserialized database
+    cannot grow."""
+    db = sqlite3.connect(_PLACE, isolation_level=None, check_same_thread=False)
+    with closing(sqlite3.connect(_PLACE)) as empty:
+        empty.deserialize(_empty())
+        empty.backup(db)
+    return db
+
+
+class RamDatabase(SqliteDatabase):
+    """One connection for reading and writing. The lock keeps a snapshot, which another thread may
+    take, from running inside a transaction."""
+
+    def __init__(self) -> None:
+        self.connection = _opened()
+        self._lock = RLock()
+        self._closed = False
+
+    async def call_reader(self, call: Call[T]) -> T:
+        await self.reach()
+        with self._lock:
+            try:
+                return call(self.connection)
+            except sqlite3.Error as error:
+                raise fault(error, Path(_PLACE)) from error
+
+    call_writer = call_reader
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteSnapshot]:
+        with closing(sqlite3.connect(_PLACE, isolation_level=None)) as copy:
+            with self._lock:
+                self.connection.backup(copy)
+            yield SqliteSnapshot(copy)
+
+    async def reach(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The store is closed.")
+
+    async def bytes(self) -> int:
+        return 0
+
+    async def close(self) -> None:
+        self._closed = True
+        self.connection.close()
+
+
+class RamStore(SqliteStore):
+    """A store without a file, gone with the process: for tests, and for commands that work on one
+    history and keep nothing. Its connection runs in the calling thread, since nothing waits for a
+    disk."""
+
+    database: RamDatabase
+
+    def __init__(self, *, now: Callable[[], float] = time.time) -> None:
+        self.database = RamDatabase()
+        self.now = now

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from memtree.errors import RateLimited
 from memtree.process.bounded import MAX_TENANTS
-from memtree.process.cpu_meter import metered
+from memtree.process.threads import metered
 from memtree.process.tracing import step
 
 MINUTE = 60.0

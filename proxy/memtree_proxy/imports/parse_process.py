@@ -26,7 +26,7 @@ import msgspec
 
 from memtree.conversation.message import Volatile
 from memtree.errors import BadRequest, RateLimited
-from memtree.process.cpu_meter import counted
+from memtree.process.threads import counted
 from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
 
 if sys.platform != "win32":

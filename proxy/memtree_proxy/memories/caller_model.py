@@ -31,8 +31,7 @@ from memtree.models.chat.chat_reply import (
 )
 from memtree.models.chat.known_formats import KnownFormats
 from memtree.models.chat.response_format import ResponseFormat, body
-from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.text import tokens
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.chat.reply import beginning

@@ -13,8 +13,7 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_k
 from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.stores.memories.agent import locating
-from memtree.stores.memories.removal import scope_removal
+from memtree.stores.memories import agent_reading, scope_removal
 from tests.contracts.memory_backends import (
     START,
     InPostgres,
@@ -414,7 +413,7 @@ class AgentScopesContract:
     ):
         """So the tests above notice where one is missing."""
         theirs = "mem_another-agent-"
-        monkeypatch.setattr(locating, "meant", everybody)
+        monkeypatch.setattr(agent_reading, "meant", everybody)
         monkeypatch.setattr(scope_removal, "meant", everybody)
         assert (await filled.agent_page(EVERY)).total == 5
         assert len(await filled.locate(EVERY, [theirs])) == 1

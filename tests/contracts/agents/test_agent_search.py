@@ -22,8 +22,8 @@ from memtree.memories.search.ranking import ranked, without_common
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories
-from memtree.stores.memories.agent import searching
-from memtree.stores.memories.tables.agent_scopes import meant
+from memtree.stores.memories import agent_reading
+from memtree.stores.memories.scopes import meant
 from tests.contracts.memory_backends import RECIPE, START, Clock, InPostgres, InRam, InSqlite, new
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder, embed, rewrite, save
 
@@ -150,7 +150,7 @@ class AgentSearchContract:
             condition, values = meant(scopes)
             return pattern.sub("1 = 1", condition), values
 
-        monkeypatch.setattr(searching, "meant", lacking)
+        monkeypatch.setattr(agent_reading, "meant", lacking)
         with pytest.raises(AssertionError):
             await self.test_each_method_tells_of_the_scopes_that_are_named_alone(memories)
 
@@ -181,7 +181,7 @@ class AgentSearchContract:
     async def test_rows_come_by_scope_and_number_whatever_fits_in_one_answer(
         self, memories, monkeypatch
     ):
-        monkeypatch.setattr(searching, "PACKED_ROWS", 3)
+        monkeypatch.setattr(agent_reading, "PACKED_ROWS", 3)
         for at in range(10):
             scope = INSIDE[at % 3]
             await memories.add(scope, new(f"text {at}", id=f"mem_{at}", session_id="x y"))
@@ -194,7 +194,7 @@ class AgentSearchContract:
         assert all(row.session and row.session.endswith(" x y") for _, row in rows)
 
     async def test_memories_are_given_in_the_order_asked_for(self, memories, monkeypatch):
-        monkeypatch.setattr(searching, "PAIRS", 2)
+        monkeypatch.setattr(agent_reading, "PAIRS", 2)
         group = AgentScopes("tenant", None, None)
         for at, scope in enumerate(INSIDE):
             await memories.add(scope, new(f"text {at}", id=f"mem_{at}"))

@@ -8,7 +8,7 @@ import pytest
 
 from memtree.errors import Conflict, Forbidden
 from memtree.stores import Opened
-from memtree.stores.memories.agent.wallets import PROOF_SECONDS
+from memtree.stores.memories.tenants import PROOF_SECONDS
 from tests.contracts.memory_backends import START, InPostgres, InRam, InSqlite
 
 WALLET, ANOTHER = "evm:0xab", "sol:Cd"

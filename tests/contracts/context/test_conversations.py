@@ -9,8 +9,8 @@ from typing import Any
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
-from memtree.stores.context.trees.conversations import conversations
-from memtree.stores.copying import copy
+from memtree.stores.context.conversations import conversations
+from memtree.stores.copies import copy
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
 from memtree.stores.sql import Sql

@@ -20,8 +20,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import Memories, open_memories, open_store
-from memtree.stores.copying import copy
-from memtree.stores.dump import PAGE_ROWS, TABLES
+from memtree.stores.copies import PAGE_ROWS, TABLES, copy
 from memtree.tree.node import EMPTY, Node
 from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (

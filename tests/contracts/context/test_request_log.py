@@ -21,7 +21,6 @@ from memtree.ports.request_log import (
 )
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import Opened
-from memtree.stores.context.requests import trim
 from tests.contracts.backends import (
     A,
     B,
@@ -210,11 +209,11 @@ class RequestLogContract(Backend):
     async def test_the_oldest_go_where_there_are_too_many(self, store: Opened) -> None:
         rows = [row(f"{n}", time=float(n)) for n in range(6)]
         await store.add_requests({A: rows, B: rows[:3]})
-        assert await trim(store.database, 9.0, [A], tenant_rows=4) == 2
+        assert await store.trim_requests(9.0, [A], tenant_rows=4) == 2
         assert ids(await store.requests(A, 9)) == ["5", "4", "3", "2"]
-        assert await trim(store.database, 9.0, tenant_rows=2) == 3
+        assert await store.trim_requests(9.0, tenant_rows=2) == 3
         assert ids(await store.requests(B, 9)) == ["2", "1"]
-        assert await trim(store.database, 9.0, [], store_rows=3) == 1
+        assert await store.trim_requests(9.0, [], store_rows=3) == 1
         left = [len(await store.requests(tenant, 9)) for tenant in (A, B)]
         assert sum(left) == 3
 

@@ -13,7 +13,7 @@ import pytest
 from memtree import __version__
 from memtree.errors import StoreUnavailable
 from memtree.stores import Opened, RamStore, open_store
-from memtree.stores.dump import TABLES as COPIED
+from memtree.stores.copies import TABLES as COPIED
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.schema import SINCE, TABLES, VERSION
 from tests.programs.postgres import drop_schema, erase_schema, ready_url, store_url

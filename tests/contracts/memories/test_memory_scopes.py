@@ -33,11 +33,9 @@ from memtree.memories.user_memories import (
     UserSettingsStore,
 )
 from memtree.ports.store import ProviderObjects
-from memtree.stores.memories import reading, search, shown
+from memtree.stores.memories import conversations, reading, records, scopes, search, users
+from memtree.stores.memories.rows import scope_values
 from memtree.stores.memories.store import SqlMemories
-from memtree.stores.memories.tables import counters
-from memtree.stores.memories.tables.rows import scope_values
-from memtree.stores.memories.user import extracted, records, settings
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
@@ -97,7 +95,7 @@ def test_what_needs_no_scope_gives_no_memory():
     extra = methods(SqlMemories).keys() - own.keys() - methods(Plans).keys()
     for port in (*SCOPED, *OF_TENANTS):
         extra -= methods(port).keys()
-    assert extra == {"read_memories", "write_memories"}
+    assert not extra
 
 
 def test_what_is_of_several_scopes_names_them():
@@ -258,7 +256,7 @@ class MemoryScopesContract:
         assert seen == every.keys() - NUMBERS_ONLY
 
     async def test_the_canaries_would_be_seen(self, memories, filled, monkeypatch):
-        for module in (counters, reading, search, shown, extracted, records, settings):
+        for module in (scopes, reading, search, conversations, records, users):
             monkeypatch.setattr(module, "scope_values", lambda scope: scope_values(SCOPES[1]))
         every = await answers(memories, SCOPES[0], filled)
         seen = {name for name, answer in every.items() if mark(SCOPES[1]) in repr(answer)}

@@ -9,7 +9,7 @@ from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import open_store, shown_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.postgres.errors import fault
+from memtree.stores.postgres.pool import fault
 from tests.contracts.backends import (
     A,
     B,

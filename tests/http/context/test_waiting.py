@@ -21,7 +21,7 @@ import pytest
 
 from memtree.background.growing.builder import StageOne
 from memtree.errors import ContextOverflow
-from memtree.ports.builder import Keep
+from memtree.ports.growth import Keep
 from memtree.tree.growth import GrownTree, Tail
 from memtree_proxy.chat.keepalive import KeepalivePace
 from memtree_proxy.server.app import create_app

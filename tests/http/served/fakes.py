@@ -24,8 +24,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import MemoryBook
-from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import Credentials, Receipt, Tallies
 from memtree.stores import Memories, RamStore, open_memories, open_store

@@ -11,8 +11,8 @@ import pytest
 
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.tables import agent_scopes as scopes
-from memtree.stores.memories.tables.rows import scope_values
+from memtree.stores.memories import scopes
+from memtree.stores.memories.rows import scope_values
 from memtree_proxy.access import agent_scope, user_scope
 from tests.http.owned.owners import ASKS, OTHER
 from tests.http.user_memories import test_memory_isolation as isolation

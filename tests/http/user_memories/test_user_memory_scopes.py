@@ -317,9 +317,9 @@ async def test_a_store_that_fails_is_an_error_without_text(monkeypatch: pytest.M
 
     async with users() as of:
         owned = await Owned(of, KEY).made()
-        store = of.opened.store
-        for name in ("read_memories", "write_memories"):
-            monkeypatch.setattr(store, name, down)
+        database = of.opened.store.database
+        for name in ("read_state", "write"):
+            monkeypatch.setattr(database, name, down)
         for method, path, posted, _ in ROUTES:
             if path == "/export":  # its status is sent before its lines
                 continue

@@ -16,7 +16,7 @@ from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
-from memtree.ports.builder import Keep
+from memtree.ports.growth import Keep
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.text import tokens

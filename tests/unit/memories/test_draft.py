@@ -19,8 +19,8 @@ from memtree.memories.memory import (
 )
 from memtree.memories.transfer.checked import importable
 from memtree.memories.transfer.file_items import FileMemory
-from memtree.stores.memories.tables.rows import changed_memory, encoded, read_memory
-from memtree.stores.memories.tables.rows import new_memory as stored_memory
+from memtree.stores.memories.rows import changed_memory, encoded, read_memory
+from memtree.stores.memories.rows import new_memory as stored_memory
 from memtree.text.canonical_form import text_hash
 
 KEY = "ghp_" + "a1B2c3" * 6

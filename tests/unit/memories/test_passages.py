@@ -7,7 +7,7 @@ from itertools import count
 from memtree.memories import passages
 from memtree.memories.document import NewDocument, checked
 from memtree.memories.memory import Memory, NewMemory
-from memtree.stores.memories.tables.rows import new_memory
+from memtree.stores.memories.rows import new_memory
 
 TEXT = "# Ports\n\nStaging: 8090.\n\n# Owners\n\nAda owns staging.\n"
 

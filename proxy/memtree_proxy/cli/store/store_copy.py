@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.stores import Opened, open_store, shown_store, store_file
-from memtree.stores.copying import copy
+from memtree.stores.copies import copy
 from memtree_proxy.cli.drawing.console import open_console
 
 

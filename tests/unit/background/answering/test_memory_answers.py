@@ -14,8 +14,7 @@ from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.memories.agents.search.answers import UNKNOWN
 from memtree.memories.memory import Memory
-from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.stores import RamStore
 from tests.unit.memories.books import HandClock
 

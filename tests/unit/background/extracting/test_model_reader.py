@@ -16,8 +16,7 @@ from memtree.errors import SummarizerUnavailable
 from memtree.memories.message_extraction import ReadMessage, UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat.chat_endpoint import ChatEndpoint
-from memtree.ports.chat_model import ModelAnswer, ModelQuestion
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.stores import RamStore
 from tests.made.embeddings import Status
 from tests.made.summaries import Answer, Hand, Summaries, serving

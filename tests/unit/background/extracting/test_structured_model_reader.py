@@ -19,8 +19,7 @@ from memtree.memories.agents.extraction.merging import gathered
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
-from memtree.ports.chat_model import ModelAnswer
-from memtree.ports.models import Usage
+from memtree.ports.models import ModelAnswer, Usage
 from memtree.stores import RamStore
 from tests.unit.background.extracting.test_model_reader import Scripted
 from tests.unit.memories.books import HandClock

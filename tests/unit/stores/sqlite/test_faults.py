@@ -18,7 +18,7 @@ import pytest
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.schema import SQLITE, VERSION
-from memtree.stores.sqlite import creation
+from memtree.stores.sqlite import connection
 from tests.unit.stores.sqlite.batches import T, batch, groups
 
 
@@ -191,8 +191,8 @@ async def test_another_schema_is_refused_while_the_store_is_open(path):
 
 
 def test_tables_that_cannot_be_created_leave_the_file_as_it_was(path, monkeypatch):
-    few = (*creation.statements(SQLITE)[:9], "CREATE TABLE nodes (twice)")
-    monkeypatch.setattr(creation, "statements", lambda types: few)
+    few = (*connection.statements(SQLITE)[:9], "CREATE TABLE nodes (twice)")
+    monkeypatch.setattr(connection, "statements", lambda types: few)
     with pytest.raises(StoreUnavailable, match="nodes already exists"):
         SqliteStore(path)
     assert schema(path) == []

@@ -1,1 +1,0 @@
-"""Trees, plans and the conversations that they belong to, over SQL."""

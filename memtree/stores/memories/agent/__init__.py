@@ -1,1 +1,0 @@
-"""Store agent memories, their schemas and their grants, over SQL."""

@@ -1,0 +1,251 @@
+"""Read memories of several scopes of agents at once: by id, in pages, and for a search.
+
+Each statement of a search checks the tenant and its visible agents again, besides the scope numbers
+that the caller gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from memtree.memories.agents.agent_memory import (
+    AgentPage,
+    AgentScopes,
+    LocatedMemory,
+    PlacedRow,
+    ScopeTotals,
+    ScopeVersion,
+)
+from memtree.memories.ports import MemoryFilter
+from memtree.memories.scope import Scope
+from memtree.stores.memories import reading
+from memtree.stores.memories.lookup import stored
+from memtree.stores.memories.rows import (
+    LARGEST,
+    LIVE,
+    STANDING,
+    STORED,
+    RowState,
+    filtering,
+    read_memory,
+    storable,
+)
+from memtree.stores.memories.scopes import meant, numbers_of, scopes_of
+from memtree.stores.memories.search import PACKED_ROWS, SEARCHED, read_rows
+from memtree.stores.sql import Sql
+
+# Uses the index of ids: a scalar subquery is never joined, so the planner cannot read all scopes of
+# a tenant instead.
+_LOCATE = f"""
+    SELECT scope, {STANDING} FROM memories WHERE id IN :ids[] AND (
+        SELECT 1 FROM memory_scopes WHERE memory_scopes.number = memories.scope AND {{}}) = 1"""
+# Reads a few numbers from each scope, which include the newest of all. Only the rows chosen from
+# these are read whole.
+_PAGE = f"""
+    SELECT owner, subject, memories.number, {", ".join(f"memories.{n}" for n in STORED.split(", "))}
+    FROM (
+        SELECT owner, subject, memories.scope AS place, memories.number AS newest
+        FROM memory_scopes CROSS JOIN memories
+        WHERE {{}} AND memories.scope = memory_scopes.number
+            AND memories.number IN (
+                SELECT number FROM memories WHERE memories.scope = memory_scopes.number
+                AND number < :before AND {{}} ORDER BY number DESC LIMIT :limit)
+        ORDER BY memories.number DESC LIMIT :limit) AS found
+    JOIN memories ON memories.scope = place AND memories.number = newest
+    ORDER BY memories.number DESC"""
+_TOTAL = """
+    SELECT coalesce(sum(counted - (
+        SELECT count(*) FROM memories WHERE scope = memory_scopes.number
+        AND memories.counted = 1 AND expires > 0 AND expires <= :now)), 0)
+    FROM memory_scopes WHERE {} AND counted > 0"""
+
+Found = list[tuple[Scope, int, RowState]]
+PAIRS = 32  # rows per query: each scope is searched for each number
+_TOTALS = """
+    SELECT count(*), coalesce(sum(number), 0), coalesce(sum(changed), 0), coalesce(sum(purges), 0)
+    FROM memory_scopes WHERE {of}"""
+_VERSIONS = """
+    SELECT number, owner, subject, changed, purges, counted FROM memory_scopes
+    WHERE {of} ORDER BY number"""
+# The scope travels in the session column, since a row of a search has no other place for it.
+_SEARCHED = SEARCHED.format("memories.scope || ' ' || session_id AS session_id")
+_ROWS = f"""{_SEARCHED}
+    WHERE scope IN (SELECT number FROM memory_scopes WHERE {{of}} AND number >= :scope){{more}}
+    AND (scope, memories.number) > (:scope, :above) ORDER BY scope, memories.number LIMIT :limit"""
+_PLACES = " AND number IN :places[]"
+_COUNTED = " AND counted = 1"
+_CHANGES = f"""{_SEARCHED}
+    WHERE scope = (SELECT number FROM memory_scopes WHERE number = :scope AND {{of}})
+    AND changed > :after ORDER BY memories.number"""
+_MATCHING = """
+    SELECT number FROM memories WHERE scope IN (SELECT number FROM memory_scopes WHERE {of})
+    AND {condition}"""
+_MEMORIES = f"""
+    SELECT scope, memories.number, owner, subject, {STORED} FROM memories
+    JOIN (SELECT number, owner, subject FROM memory_scopes
+        WHERE number IN :places[] AND {{of}}) AS places ON memories.scope = places.number
+    WHERE memories.scope IN :places[] AND memories.number IN :numbers[] AND {{condition}}"""
+_PAST = "deleted = 0 AND duplicate_of = ''"
+
+
+async def locate(
+    sql: Sql, scopes: AgentScopes, ids: Sequence[str], also: Sequence[Scope], now: float
+) -> list[LocatedMemory]:
+    storable_ids = [each for each in dict.fromkeys(ids) if storable(each)]
+    if not storable_ids:
+        return []
+    condition, values = meant(scopes, numbered=True)
+    rows = await sql.fetch(_LOCATE.format(condition), {**values, "ids": storable_ids})
+    of_numbers = await scopes_of(sql, {scope for scope, *_ in rows})
+    agents = [(of_numbers[scope], scope, RowState._make(row)) for scope, *row in rows]
+    agents.sort(key=lambda each: (each[0].owner, each[0].subject))
+    candidates = [*await _also(sql, also, storable_ids), *agents]
+    # among equal times, the order of `also` is kept
+    places = {id_: place for place, id_ in enumerate(storable_ids)}
+    counting = zip(candidates, await _counting(sql, candidates), strict=True)
+    ranked = sorted(counting, key=lambda pair: (places[pair[0][2].id], not pair[1][2].live(now)))
+    seen: dict[tuple[int, int], LocatedMemory] = {}
+    for _, (scope, number, row) in ranked:
+        if row.deleted:
+            continue
+        seen.setdefault((number, row.number), LocatedMemory(scope, row.memory()))
+    return list(seen.values())
+
+
+async def _also(sql: Sql, also: Sequence[Scope], ids: Sequence[str]) -> Found:
+    numbers = await numbers_of(sql, also) if also else {}
+    rows: Found = []
+    for scope, number in numbers.items():
+        rows += [(scope, number, row) for row in await stored(sql, number, ids)]
+    return rows
+
+
+async def _counting(sql: Sql, rows: Found) -> Found:
+    """Replace duplicates by the memories that count in their place."""
+    of_duplicates: dict[int, list[str]] = {}
+    for _, number, row in rows:
+        if row.duplicate_of:
+            of_duplicates.setdefault(number, []).append(row.duplicate_of)
+    mains: dict[tuple[int, str], RowState] = {}
+    for number, wanted in of_duplicates.items():
+        mains |= {(number, row.id): row for row in await stored(sql, number, wanted)}
+    return [
+        (scope, number, mains.get((number, row.duplicate_of), row)) for scope, number, row in rows
+    ]
+
+
+async def agent_page(
+    sql: Sql,
+    scopes: AgentScopes,
+    wanted: MemoryFilter,
+    *,
+    before: int | None,
+    limit: int,
+    now: float,
+) -> AgentPage:
+    """Return a page of memories of several scopes. A group belongs to one scope, so a filter for a
+    group matches nothing here."""
+    single = scopes.single
+    if single is not None:
+        page = await reading.page(sql, single, wanted, before=before, limit=limit, now=now)
+        return AgentPage(_located(single, page.memories), page.more, page.total)
+    condition, values = meant(scopes)
+    ((total,),) = await sql.fetch(_TOTAL.format(condition), {**values, "now": now})
+    if wanted.group is not None:
+        return AgentPage((), False, int(total))
+    matching, more = filtering(wanted, now)
+    if not (wanted.deleted or wanted.superseded):  # scopes without any live memory
+        condition += " AND memory_scopes.counted > 0"
+    last = LARGEST if before is None else max(0, min(before, LARGEST))
+    given: dict[str, Any] = {**values, **more, "before": last, "limit": limit + 1}
+    rows = await sql.fetch(_PAGE.format(condition, matching), given)
+    memories = [
+        LocatedMemory(Scope.of_agent(scopes.tenant, owner, subject), read_memory(*row))
+        for owner, subject, _, *row in rows[:limit]
+    ]
+    return AgentPage(tuple(memories), len(rows) > limit, int(total))
+
+
+def _located(scope: Scope, memories: Iterable[Any]) -> tuple[LocatedMemory, ...]:
+    return tuple(LocatedMemory(scope, each) for each in memories)
+
+
+async def scope_totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:
+    condition, values = meant(scopes)
+    (totals,) = await sql.fetch(_TOTALS.format(of=condition), values)
+    return ScopeTotals._make(int(each) for each in totals)
+
+
+async def scope_versions(sql: Sql, scopes: AgentScopes) -> list[ScopeVersion]:
+    condition, values = meant(scopes)
+    rows = await sql.fetch(_VERSIONS.format(of=condition), values)
+    return [ScopeVersion._make(row) for row in rows]
+
+
+async def placed_rows(
+    sql: Sql,
+    scopes: AgentScopes,
+    recipe: str,
+    places: Collection[int] | None,
+    *,
+    counted: bool,
+) -> list[PlacedRow]:
+    condition, values = meant(scopes)
+    if places is not None:
+        condition += _PLACES
+        values["places"] = sorted(places)
+    query = _ROWS.format(of=condition, more=_COUNTED if counted else "")
+    values |= {"recipe": recipe, "limit": PACKED_ROWS}
+    rows: list[PlacedRow] = []
+    full = True
+    while full:
+        place, above = (rows[-1].place, rows[-1].row.number) if rows else (0, 0)
+        part = await read_rows(sql, query, {**values, "scope": place, "above": above})
+        rows += map(_placed, part)
+        full = len(part) == PACKED_ROWS
+    return rows
+
+
+async def placed_changes(
+    sql: Sql, scopes: AgentScopes, recipe: str, after: Mapping[int, int]
+) -> list[PlacedRow]:
+    condition, values = meant(scopes)
+    query = _CHANGES.format(of=condition)
+    rows: list[PlacedRow] = []
+    for place, count in after.items():
+        more = {"recipe": recipe, "scope": place, "after": count}
+        rows += map(_placed, await read_rows(sql, query, {**values, **more}))
+    return rows
+
+
+async def matching_in(sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, now: float) -> list[int]:
+    condition, values = meant(scopes)
+    wanted_here, more = filtering(wanted, now)
+    query = _MATCHING.format(of=condition, condition=wanted_here)
+    return [number for (number,) in await sql.many("i", query, {**values, **more})]
+
+
+async def placed_memories(
+    sql: Sql, scopes: AgentScopes, places: Sequence[tuple[int, int]], now: float, *, past: bool
+) -> list[LocatedMemory]:
+    condition, values = meant(scopes)
+    query = _MEMORIES.format(of=condition, condition=_PAST if past else LIVE)
+    values |= {} if past else {"now": now}
+    memories: dict[tuple[int, int], LocatedMemory] = {}
+    for start in range(0, len(places), PAIRS):
+        part = places[start : start + PAIRS]
+        extra = {
+            "places": sorted({place for place, _ in part}),
+            "numbers": sorted({number for _, number in part}),
+        }
+        for place, number, owner, subject, *row in await sql.fetch(query, {**values, **extra}):
+            scope = Scope.of_agent(scopes.tenant, owner, subject)
+            memories[place, number] = LocatedMemory(scope, read_memory(*row))
+    return [memories[each] for each in places if each in memories]
+
+
+def _placed(row: Any) -> PlacedRow:
+    place, _, session = (row.session or "").partition(" ")
+    # Prefixed with the scope, so that equally named sessions of two scopes stay apart.
+    return PlacedRow(int(place), row._replace(session=f"{place} {session}" if session else None))

@@ -1,1 +1,0 @@
-"""Remove memories: delete them, erase them for good, and sweep leftovers."""

@@ -1,1 +1,0 @@
-"""Tables of memories: their columns, rows, counters and keys."""

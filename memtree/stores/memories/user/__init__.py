@@ -1,1 +1,0 @@
-"""User memories in the store, besides saving, reading and deleting."""
