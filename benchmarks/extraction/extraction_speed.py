@@ -18,7 +18,7 @@ from memtree.config import Settings
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import SettingsChange, UserSettings
+from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.stores import open_memories, open_store
 from memtree.text import tokens
 

@@ -19,7 +19,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.background.runtime import SystemClock
 from memtree.errors import SchemaInvalid, SchemaViolation
-from memtree.memories.agents.schemas.document.limits import checked_schema
+from memtree.memories.agents.schemas.limits import checked_schema
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, violation_of
 from memtree.stores import open_memories, open_store

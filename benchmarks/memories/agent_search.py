@@ -23,8 +23,7 @@ from memtree.memories.agents.search.agent_search import AgentQuery, AgentSearch
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.models.minilm import DIMENSIONS
 from memtree.ports.models import Matrix

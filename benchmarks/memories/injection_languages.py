@@ -20,7 +20,7 @@ from benchmarks.memories.noise import CASES, SHOWN, Scopes, asked, fitting
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.language.everyday_sentences import LANGUAGES
-from memtree.memories.saving.duplicates import DuplicateCheck
+from memtree.memories.duplicates import DuplicateCheck
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.stores import RamStore, open_memories
 

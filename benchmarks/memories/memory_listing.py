@@ -17,8 +17,8 @@ from benchmarks.subject import Bench
 from memtree.memories.memory import USER_CATEGORIES, MemoryChange, NewMemory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.users.user_memories import MemoryGroup
+from memtree.memories.search.vector_bytes import packed_terms
+from memtree.memories.user_memories import MemoryGroup
 from memtree.stores import Memories, open_memories, open_store
 
 SIZES = (10_000, 100_000)

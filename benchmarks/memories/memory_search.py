@@ -20,8 +20,7 @@ from memtree.conversation.message import Message
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector, unpack_vector
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms, unpack_vector
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store

@@ -26,8 +26,7 @@ from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.models.minilm import DIMENSIONS
 from memtree.stores import Memories, open_memories, open_store

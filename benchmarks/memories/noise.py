@@ -16,16 +16,15 @@ import numpy as np
 from benchmarks import made_memories
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.injection.general_questions import is_general
+from memtree.memories.injection.language_rules import is_general
 from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory import NewMemory
 from memtree.memories.memory_injection import looked_at
 from memtree.memories.ports import MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.ports.models import Matrix
 from memtree.ranking.relevance_scale import HALF

@@ -16,8 +16,7 @@ import numpy as np
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories.relation.relation import Relation, compare
-from memtree.memories.search.query import Query
-from memtree.memories.search.query_vectors import QueryVectors
+from memtree.memories.search.query import Query, QueryVectors
 from memtree.memories.search.vector_bytes import Vector
 from memtree.models.local_embedder import SCALE, LocalEmbedder
 

@@ -41,8 +41,8 @@ from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.days import day_of
-from memtree.memories.agents.extraction.structured_readers import ConversationReaders
-from memtree.memories.extraction.model.prompt import MOST_MESSAGES
+from memtree.memories.agents.extraction.agent_messages import ConversationReaders
+from memtree.memories.extraction.model_prompt import MOST_MESSAGES
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import (
@@ -61,9 +61,9 @@ from memtree.memories.message_extraction import (
     cost,
     within,
 )
-from memtree.memories.saving.saving import MemorySaving
+from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
 from memtree.ports.store import Tallies
 from memtree.process.bounded import SizedCache, remember

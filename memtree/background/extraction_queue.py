@@ -23,7 +23,7 @@ from memtree.conversation.message import Message
 from memtree.conversation.message_list import size_from
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
 
 log = logging.getLogger("memtree.indexer")

@@ -10,21 +10,20 @@ from memtree.background.extraction_queue import PATIENCE, ExtractionQueue
 from memtree.background.memory_answers import MemoryAnswers, open_answers
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
-from memtree.memories.agents.agent_book import AgentBook
-from memtree.memories.agents.agent_curation import AgentCuration
+from memtree.memories.agents.agent_book import AgentBook, AgentCuration
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.search.agent_search import AgentSearch
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
-from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.document_book import DocumentBook
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.memory_injection import deadline_of
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.transfer.import_options import ImportParts
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
-from memtree.memories.users.user_book import UserBook
+from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import ProviderObjects, Tallies

@@ -19,20 +19,22 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from memtree.background.spending import AskedModel
-from memtree.memories.agents.extraction import schema_prompt, schema_reply
+from memtree.memories.agents.extraction import schema_prompt
+from memtree.memories.agents.extraction.agent_messages import StructuredReading
 from memtree.memories.agents.extraction.fillable_fields import KindFields, kind_fields
 from memtree.memories.agents.extraction.merging import Finding
-from memtree.memories.agents.extraction.schema_reply import ModelRecord, ModelRecords
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord, ModelRecords
 from memtree.memories.agents.extraction.value_grounding import Believed, believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction import gate
+from memtree.memories.extraction import gate, model_grounding, model_prompt
 from memtree.memories.extraction.candidates import Candidate, SkipReason
-from memtree.memories.extraction.model import grounding, prompt, reply
-from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
-from memtree.memories.extraction.model.reply import ModelNote, ModelNotes
+from memtree.memories.extraction.model_prompt import (
+    ModelNote,
+    ModelNotes,
+    ShownMessage,
+)
 from memtree.memories.extraction.schedule import with_day
-from memtree.memories.extraction.statement_bounds import heads, without_lead
+from memtree.memories.extraction.statements import heads, without_lead
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.message_extraction import (
     PER_MESSAGE,
@@ -131,7 +133,7 @@ class ModelReader:
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
         calls = _MessageCalls(
-            self._model, scope.tenant, _prepared, _note_question, reply.read, _judged
+            self._model, scope.tenant, _prepared, _note_question, model_prompt.read, _judged
         )
         return await calls.read(messages)
 
@@ -140,7 +142,11 @@ def _note_question(
     shown: Sequence[ShownMessage], fruitful: Callable[[str, bool], bool]
 ) -> ModelQuestion:
     return ModelQuestion(
-        prompt.prompt(shown), prompt.json_schema(), prompt.room(shown), fruitful, prompt.KEY
+        model_prompt.prompt(shown),
+        model_prompt.json_schema(),
+        model_prompt.room(shown),
+        fruitful,
+        model_prompt.KEY,
     )
 
 
@@ -148,7 +154,7 @@ def _prepared(id_: str, message: UserMessage) -> ReadMessage | _CallItem:
     reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
     if reason:
         return ReadMessage(message, (), (SkippedText(message.text, reason),))
-    spans, secret = prompt.shown_spans(message.text)
+    spans, secret = model_prompt.shown_spans(message.text)
     hidden = tuple(SkippedText(message.text[start:end], SkipReason.SECRET) for start, end in secret)
     if not spans:
         return ReadMessage(message, (), hidden)
@@ -168,7 +174,7 @@ def _judged(pending: Sequence[_CallItem], said: ModelNotes) -> dict[bytes, ReadM
 def _quoted(pending: Sequence[_CallItem], quote: str) -> str:
     """Return the id of the message that contains a quotation; of the first one, if none does."""
     for message in pending:
-        if grounding.grounds(message.shown.text, message.shown.spans, quote):
+        if model_grounding.grounds(message.shown.text, message.shown.spans, quote):
             return message.shown.id
     return pending[0].shown.id
 
@@ -197,12 +203,12 @@ def _candidate(
     """
     reason = NOT_GROUNDED
     for quote in (note.quote, note.text):
-        place = grounding.grounds(shown.text, shown.spans, quote)
+        place = model_grounding.grounds(shown.text, shown.spans, quote)
         if place is None:
             continue
         sentence = shown.text[place.sentence.start : place.sentence.end]
         clause = shown.text[place.clause.start : place.clause.end]
-        if grounding.grounded(note.text, sentence, clause, shown.shown):
+        if model_grounding.grounded(note.text, sentence, clause, shown.shown):
             asks = any(
                 low < place.sentence.end and place.sentence.start < end for low, end in rules
             )
@@ -251,7 +257,7 @@ class StructuredModelReader:
             scope.tenant,
             partial(_prepared_record, bool(kinds)),
             partial(_record_question, [line for _, line in kinds]),
-            schema_reply.read,
+            schema_prompt.read,
             partial(_judged_records, by_name),
         )
         return await calls.read(messages)
@@ -276,7 +282,7 @@ def _prepared_record(some: bool, id_: str, message: UserMessage) -> StructuredRe
     if reason or not some:
         skipped_text = SkippedText.cut(text, reason or NO_SCHEMA)
         return StructuredReading(message, (), (skipped_text,), done=some)
-    spans, secret = shown_spans(text)
+    spans, secret = model_prompt.shown_spans(text)
     skipped = (SkippedText("", SkipReason.SECRET),) * len(secret)
     if not spans:
         return StructuredReading(message, (), skipped)

@@ -29,9 +29,9 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.memory import EXTRACTED, SNAPSHOT, Memory, MemorySource
 from memtree.memories.ports import MemoryFilter, MemoryStore
-from memtree.memories.saving.saving import MemorySaving
+from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_ports import ExtractedMessages
+from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.process.bounded import SizedRows

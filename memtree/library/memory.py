@@ -32,7 +32,7 @@ from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind, checked_id
-from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 from memtree.ports.store import Receipt
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation

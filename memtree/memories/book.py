@@ -24,9 +24,9 @@ from memtree.memories.draft import (
     inheriting,
 )
 from memtree.memories.draft import new_memory as made_of
-from memtree.memories.fields.standing import standing_topic
-from memtree.memories.fields.taint import is_own_word
-from memtree.memories.injection.ageing import is_outdated
+from memtree.memories.duplicates import NearMemory
+from memtree.memories.fields.standing import is_own_word, standing_topic
+from memtree.memories.injection.language_rules import is_outdated
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -46,12 +46,10 @@ from memtree.memories.ports import (
     MemoryStore,
     ScopeState,
 )
-from memtree.memories.saving.changes import ScopeWatch
-from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.saving.saving import MemorySaving
+from memtree.memories.saving import MemorySaving, ScopeWatch
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import SearchResult
-from memtree.memories.search.query_vectors import PATIENCE
+from memtree.memories.search.query import PATIENCE
+from memtree.memories.search.ranking import SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder

@@ -11,8 +11,7 @@ from typing import Any
 from memtree.errors import BadRequest
 from memtree.memories.fields.categories import category_of
 from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.memories.fields.standing import pinned_topic, standing_of, standing_topic
-from memtree.memories.fields.taint import tainted
+from memtree.memories.fields.standing import pinned_topic, standing_of, standing_topic, tainted
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     SNAPSHOT,
@@ -23,7 +22,7 @@ from memtree.memories.memory import (
     NewMemory,
     Unset,
 )
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash
 
 MAX_NAME_CHARS = 200  # of a category, a session, a provider

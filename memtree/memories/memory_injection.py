@@ -14,15 +14,15 @@ from typing import Protocol
 
 from memtree.errors import Unavailable
 from memtree.language.everyday_sentences import language_of
-from memtree.memories.injection import ageing, branches, choice, injectable
-from memtree.memories.injection import standing_choice as standing
-from memtree.memories.injection.general_questions import is_general
-from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
+from memtree.memories.injection import choice, language_rules
+from memtree.memories.injection.language_rules import is_general
+from memtree.memories.injection.options import CHAT_OPTIONS, SHARING, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.memories.search.hits import SearchResult
-from memtree.memories.search.query_vectors import PATIENCE
+from memtree.memories.search.query import PATIENCE
+from memtree.memories.search.ranking import SearchResult
+from memtree.memories.search.searcher import MemorySearch
 from memtree.text import telling_words
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 
@@ -40,23 +40,9 @@ KINDS = {
 }
 
 
-class MemorySearcher(Protocol):
-    async def search(
-        self,
-        scope: Scope,
-        query: str,
-        *,
-        wanted: MemoryFilter,
-        limit: int,
-        least: float,
-        patience: float | None,
-        loading: float,
-    ) -> SearchResult: ...
-
-
 class PostedHistory(Protocol):
     """The history of a request. `rule`: which memories stand beside it, one of
-    `branches.BRANCHES`."""
+    `choice.BRANCHES`."""
 
     @property
     def rule(self) -> str: ...
@@ -87,7 +73,7 @@ class MemoryInjection:
     def __init__(
         self,
         store: MemoryStore,
-        search: MemorySearcher,
+        search: MemorySearch,
         now: Callable[[], float],
         *,
         patience: float = PATIENCE,
@@ -110,7 +96,7 @@ class MemoryInjection:
         posted: PostedHistory | None = None,
         *,
         waits: bool = True,
-        room: int = standing.BUDGET,
+        room: int = choice.STANDING_BUDGET,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
@@ -183,14 +169,16 @@ class MemoryInjection:
         )
         there = {memory.id for memory in made.memories}
         fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
-        taken = standing.size(always, options.line)
+        taken = choice.standing_size(always, options.line)
         return InjectionChoice(lines, tuple(fitting), degraded, taken)
 
     async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
             return []
-        page = await self._store.page(scope, MemoryFilter(standing=True), limit=standing.MOST)
-        return standing.chosen(page.memories, options.line, room)
+        page = await self._store.page(
+            scope, MemoryFilter(standing=True), limit=choice.MOST_STANDING
+        )
+        return choice.standing_ones(page.memories, options.line, room)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
         for key in conversation:
@@ -250,7 +238,7 @@ def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:
     """Return how many hits are looked at for the memories beside a message, and the relevance that
     each needs to be among them."""
     if language_of(query) == "en":
-        least = injectable.SHARING if options.threshold is None else options.threshold
+        least = SHARING if options.threshold is None else options.threshold
         return 2 * options.most + SPARE, least
     return 2 * options.most + SPARE_ABROAD, options.least
 
@@ -265,17 +253,17 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
     if posted is None:
         return set()
     rule = posted.rule
-    bound = [memory for memory in live.values() if branches.depends(memory.source, rule)]
+    bound = [memory for memory in live.values() if choice.depends(memory.source, rule)]
     if not bound:
         return set()
     every, folded = await posted.addresses()
-    return {memory.id for memory in bound if not branches.fits(memory.source, every, rule, folded)}
+    return {memory.id for memory in bound if not choice.fits(memory.source, every, rule, folded)}
 
 
 def _line(scope: Scope, memory: Memory, options: InjectionOptions, stale: float) -> MemoryLine:
     version = MemoryVersion(memory.id, memory.version)
     kind = KINDS[scope.kind]
-    ages = None if kind is LineKind.DOCUMENT else ageing.ages(memory, stale)
+    ages = None if kind is LineKind.DOCUMENT else language_rules.ages(memory, stale)
     return MemoryLine(version, options.line(memory), kind, bool(memory.standing), ages)
 
 

@@ -19,12 +19,12 @@ from typing import NamedTuple, Protocol
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
-from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.saving.saving import MemorySaving, Vector
+from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_ports import ExtractedMessages
+from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted
 from memtree.text import secrets
@@ -137,7 +137,7 @@ class CandidateReader(Protocol):
 
 
 class RuleReader:
-    """By rules, in a thread. `extract`: as `extraction.rules.extract`."""
+    """By rules, in a thread. `extract`: as `rule_extraction.extract`."""
 
     mode = "rule"
 
@@ -311,17 +311,5 @@ class MemoryExtraction:
 
 def _memory(new: NewMemory) -> Memory:
     """Return the memory that this would be."""
-    return Memory(
-        id="",
-        number=0,
-        text=new.text,
-        created=new.created,
-        updated=new.created,
-        category=new.category,
-        tags=new.tags,
-        source_type=new.source_type,
-        capture_mode=new.capture_mode,
-        expires=new.expires,
-        tainted=new.tainted,
-        source=new.source,
-    )
+    said = {**new.said_of_it(), "last_confirmed": None}
+    return Memory(id="", number=0, text=new.text, created=new.created, updated=new.created, **said)

@@ -13,7 +13,7 @@ that returned survives the end of the process, and a power cut as the store's ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -400,3 +400,16 @@ class MemoryMaintenance(Protocol):
         """The scopes in which a tenant, or with None anybody, has live memories, with their counts:
         for the command line of whoever runs the store."""
         ...
+
+
+async def all_pages(
+    store: MemoryStore, scope: Scope, wanted: MemoryFilter = ANY, before: int | None = None
+) -> AsyncIterator[Sequence[Memory]]:
+    """Yield all live memories that a filter lets through, page by page, newest first."""
+    while True:
+        page = await store.page(scope, wanted, before=before, limit=1_000)
+        if page.memories:
+            yield page.memories
+        if not page.more or not page.memories:
+            return
+        before = page.memories[-1].number

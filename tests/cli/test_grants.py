@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memtree.memories.grants.grant import Chain
+from memtree.memories.grants.grant import Chain, grant_digest, signed_text
 from memtree.memories.grants.grant_json import grant_json, read_grant, read_share_code, share_code
-from memtree.memories.grants.signatures.private_key import read_private_key
-from memtree.memories.grants.signatures.wallets import is_signed_by
-from memtree.memories.grants.signed_text import grant_digest, signed_text
+from memtree.memories.grants.wallets import is_signed_by, read_private_key
 from memtree.stores import open_memories, open_store
 from memtree_proxy.cli.main import main
 from tests.made.wallets import Wallet

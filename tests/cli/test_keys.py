@@ -14,7 +14,7 @@ import pytest
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.ports import ANY
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree_proxy.access.auth import tenant_id

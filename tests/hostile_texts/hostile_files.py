@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from memtree.memories.transfer.checked import importable
 from memtree.memories.transfer.file_items import FileMemory
-from memtree.memories.transfer.formats.json_entries import document_entries
-from memtree.memories.transfer.formats.memory_file import read_memory_file
+from memtree.memories.transfer.json_entries import document_entries
+from memtree.memories.transfer.memory_file import read_memory_file
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 

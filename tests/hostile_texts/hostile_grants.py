@@ -7,12 +7,11 @@ import json
 from base64 import b64encode
 from dataclasses import replace
 
+from memtree.memories.grants import ed25519
+from memtree.memories.grants.evm import keccak256
 from memtree.memories.grants.grant_json import read_grant, read_header, read_share_code
-from memtree.memories.grants.signatures import base58
-from memtree.memories.grants.signatures.keccak import keccak256
-from memtree.memories.grants.signatures.private_key import read_private_key
-from memtree.memories.grants.signatures.wallets import is_signed_by
 from memtree.memories.grants.wallet_proof import WalletProof, proven
+from memtree.memories.grants.wallets import is_signed_by, read_private_key
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 from tests.made.wallets import NOW, Wallet
@@ -58,7 +57,7 @@ TEXTS = {
     "grants of a header": Subject(hostile.refused(read_header), grants),
     "a grant": Subject(read, fields),
     "a share code": Subject(hostile.refused(read_share_code), lambda text: f"zkg1_{text}"),
-    "base58": Subject(lambda text: base58.decoded(text, 32), hostile.as_it_is),
+    "base58": Subject(lambda text: ed25519.base58_decoded(text, 32), hostile.as_it_is),
     "a private key": Subject(read_private_key, hostile.as_it_is),
     "a signed text": Subject(lambda text: is_signed_by(ADDRESS, text, SIGNATURE), hostile.as_it_is),
     "a signature": Subject(lambda text: is_signed_by(ADDRESS, "", text), hostile.as_it_is),

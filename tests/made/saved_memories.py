@@ -15,8 +15,7 @@ from memtree.errors import EmbedderUnavailable
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.ports import MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.ports.models import Embedder, Matrix
 from memtree.ranking.relevance_scale import RelevanceScale
 

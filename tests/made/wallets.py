@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
-from memtree.memories.grants.grant import Chain, GrantPayload, SignedGrant
-from memtree.memories.grants.signatures.private_key import PrivateKey
-from memtree.memories.grants.signed_text import signed_text
+from memtree.memories.grants.grant import Chain, GrantPayload, SignedGrant, signed_text
 from memtree.memories.grants.wallet_proof import (
     ADDRESS_HEADER,
     SIGNATURE_HEADER,
@@ -15,6 +13,7 @@ from memtree.memories.grants.wallet_proof import (
     WalletProof,
     proof_text,
 )
+from memtree.memories.grants.wallets import PrivateKey
 
 NOW = 1_760_000_000.0
 

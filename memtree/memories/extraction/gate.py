@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from memtree.language.word_file import WordFile, lazily
-from memtree.memories.extraction import fiction
+from memtree.memories.extraction import fiction, statements
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.statements import other_languages
 from memtree.text.requests import asks
 
 _DATA = WordFile("all", "memory_gate")
@@ -84,7 +83,7 @@ def refused(lower: str) -> SkipReason | None:
         return SkipReason.VAGUE
     if _TROUBLE.search(lower) or _CODE.search(lower):
         return SkipReason.CODE
-    return other_languages.refused(lower)
+    return statements.refused(lower)
 
 
 def lasting(lower: str) -> str:

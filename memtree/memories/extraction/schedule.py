@@ -14,6 +14,17 @@ them: `with_day`.
     True
     >>> with_day("User's flight is next Friday", date(2026, 3, 2))
     "User's flight is next Friday (said 2026-03-02)"
+
+Find what happened in a user's life on a day that they name: "we went to Rome last summer".
+
+A day makes it worth keeping: who tells when something was will ask when it was. What was done to
+files, tests and servers has its days as well and is nobody's life, so words of work with a machine
+speak against it.
+
+    >>> is_event("I adopted a puppy last week.")
+    True
+    >>> is_event("I tried it yesterday and it failed.")
+    False
 """
 
 from __future__ import annotations
@@ -80,3 +91,25 @@ def with_day(text: str, said: date | None) -> str:
 def _is_now(text: str, day: DateMention) -> bool:
     """A step of the session, more likely than an appointment."""
     return text[day.start : day.end].lower() in _NOW
+
+
+_EVENTS = WordFile("en", "memory_events")
+
+LONGEST_EVENT = 300  # characters of a sentence
+_KINDS = frozenset(
+    {DateKind.DAY, DateKind.MONTH_DAY, DateKind.MONTH, DateKind.WEEKDAY, DateKind.RELATIVE}
+)
+_HAPPENED = _EVENTS.pattern("happened", re.IGNORECASE)
+_WORK = _EVENTS.pattern("work", re.IGNORECASE)
+_TODAY = _EVENTS.words("today")
+
+
+def is_event(sentence: str, said: date | None = None) -> bool:
+    """Return True if a sentence tells something of the user's life with its day."""
+    text = sentence[:LONGEST_EVENT]
+    if not _HAPPENED.search(text) or _WORK.search(text):
+        return False
+    return any(
+        mention.kind in _KINDS and text[mention.start : mention.end].lower() not in _TODAY
+        for mention in dates(text, said)
+    )

@@ -6,11 +6,24 @@ somebody else likes is a fact.
 
     >>> [category_of(text) for text in ("Always answer in French.", "User likes tea.", "It rains.")]
     ['instruction', 'preference', 'fact']
+
+Categories of user memories: the five of the service whose API this is, and a user's own.
+
+>>> checked_category(" Reading list ", "category")
+'Reading list'
+>>> user_category("User prefers tea."), user_category("The project deadline is March 15, 2026")
+('preference', 'schedule')
 """
 
 from __future__ import annotations
 
+import re
+from datetime import date
+
+from memtree.errors import BadRequest
 from memtree.language.word_file import WordFile
+from memtree.memories.extraction.schedule import LONGEST, is_schedule
+from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.text.rule_score import grouped
 from memtree.text.standing_rules import standing_rules
 
@@ -30,3 +43,30 @@ def category_of(text: str) -> str:
     if _PREFERENCE.search(lower):
         return "preference"
     return "instruction" if standing_rules(head) else "fact"
+
+
+MAX_CATEGORY = 64  # characters
+# One line that can be shown in a sentence and typed into a query: words of any script.
+_CATEGORY = re.compile(r"[^\W_](?:[\w .:/+-]{0,62}\w)?")
+
+
+def checked_category(value: str, name: str) -> str:
+    """A category as it is kept. Raises `BadRequest` naming the field, and `SecretRejected`."""
+    category = value[: 4 * MAX_CATEGORY].strip()
+    if len(value) > 4 * MAX_CATEGORY or not _CATEGORY.fullmatch(category):
+        raise BadRequest(
+            f"{name} must be 1 to {MAX_CATEGORY} letters, digits, spaces and . : / + - _, "
+            "with a letter or a digit first and last",
+            param=name,
+        )
+    refuse_secrets(category)
+    return category
+
+
+def user_category(text: str, said: date | None = None) -> str:
+    """Tell what a text is about where nobody says: `preference` (also how someone wants to be
+    answered), `schedule` or `fact`. `said`: the day on which it is saved, from which "tomorrow"
+    counts."""
+    if category_of(text) != "fact":
+        return "preference"
+    return "schedule" if is_schedule(text[:LONGEST], said) else "fact"

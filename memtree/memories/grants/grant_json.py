@@ -18,9 +18,9 @@ from memtree.memories.grants.grant import (
     Chain,
     GrantPayload,
     SignedGrant,
+    payload_json,
 )
-from memtree.memories.grants.signatures.wallets import canonical_address, chain_of
-from memtree.memories.grants.signed_text import payload_json
+from memtree.memories.grants.wallets import canonical_address, chain_of
 from memtree.memories.scope import checked_id
 
 Json = dict[str, Any]

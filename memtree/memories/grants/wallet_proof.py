@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from memtree.errors import BadRequest, Unauthorized
-from memtree.memories.grants.signatures.wallets import SignedMessage, are_signed, canonical_address
+from memtree.memories.grants.wallets import SignedMessage, are_signed, canonical_address
 
 WINDOW_SECONDS = 120
 ADDRESS_HEADER = "x-wallet-address"

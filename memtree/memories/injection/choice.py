@@ -4,17 +4,36 @@ those that were shown before.
 A line that comes and goes with each message would change the prompt each time, and the provider
 would read all of it anew. So what was shown stays until it is deleted, expires or is crowded out,
 and stands in the order in which it was saved: the text changes only where the set does.
+
+Where a memory was said, seen from the history of a request: in it, in another branch of the same
+conversation, or in another conversation.
+
+A user who takes a message back, edits it or asks for another answer leaves a branch behind. What
+was said there counts no more in this conversation; in a new one it is as good as any other memory.
+The histories of both branches begin alike, so a memory keeps the address of that beginning.
+
+What a history says itself is not said once more beside it: a line that follows from the message
+before would change the prompt's beginning for nothing. But where that message may be folded away,
+the history says it no more, and the memory stands.
+
+Chooses the standing memories of a prompt: wishes before facts, of each topic the newest, as many
+as their budget takes.
+
+They are chosen anew for each request, of the same memories to the same lines: the text changes
+where the set does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.days import DAY
+from memtree.memories.fields.standing import WISH
 from memtree.memories.injection import rendering
-from memtree.memories.memory import SNAPSHOT, WORDING, Memory
+from memtree.memories.memory import SNAPSHOT, WORDING, Memory, MemorySource
 from memtree.memories.ports import ShownMemory
+from memtree.text import tokens
 from memtree.text.memory_lines import MOST, said
 
 KEPT = 30 * DAY  # seconds for which a shown set is kept after its last hit
@@ -95,3 +114,71 @@ def _differ(before: Sequence[ShownMemory], after: Sequence[ShownMemory]) -> bool
         return True
     newest = max((known.hit for known in after), default=0.0)
     return newest - max((known.hit for known in before), default=0.0) > DAY
+
+
+SAME, STRICT, OFF = "same", "strict", "off"
+BRANCHES = (SAME, STRICT, OFF)  # values of the setting `memories_branches`
+
+
+def depends(source: MemorySource | None, rule: str) -> bool:
+    """Return True if it has to be known where a memory was said."""
+    return source is not None and bool(source.address) and rule != OFF
+
+
+def fits(
+    source: MemorySource | None,
+    addresses: Container[str],
+    rule: str,
+    folded: Container[str] = (),
+) -> bool:
+    """Return True if a memory may stand beside a history. `addresses`: hex, of all its prefixes;
+    `folded`: of those whose last message may be folded away. With `strict`, only beside one in
+    which it was said; else not beside one that shows it, nor beside another branch of it."""
+    if source is None or not depends(source, rule):
+        return True
+    if rule == STRICT:
+        return source.address in addresses
+    if source.address in addresses:
+        return source.address in folded
+    return source.origin not in addresses
+
+
+STANDING_BUDGET = 300  # tokens of the lines of a request: of the user, then of the chat
+MOST_STANDING = 100  # that are read
+
+
+def standing_ones(
+    memories: Iterable[Memory], line: Callable[[Memory], str], budget: int = STANDING_BUDGET
+) -> list[Memory]:
+    """In the order of numbers. `line`: how one reads, "" where it cannot be shown."""
+    newest = sorted(memories, key=lambda memory: -memory.number)
+    newest.sort(key=lambda memory: not memory.standing.startswith(WISH))
+    seen: set[str] = set()
+    kept: list[Memory] = []
+    for memory in newest:
+        if ":" in memory.standing and memory.standing in seen:
+            continue
+        cost = standing_size([memory], line)
+        if not line(memory) or cost > budget or _is_changed(memory, kept):
+            continue
+        seen.add(memory.standing)
+        budget -= cost
+        kept.append(memory)
+    return sorted(kept, key=lambda memory: memory.number)
+
+
+def standing_size(memories: Iterable[Memory], line: Callable[[Memory], str]) -> int:
+    """Tokens of their lines."""
+    return sum(tokens.count(line(memory)) + _NUMBER for memory in memories)
+
+
+def _is_changed(memory: Memory, kept: Sequence[Memory]) -> bool:
+    """Return True if a newer one says that it changed a value of this."""
+    return any(
+        update.id == memory.id and " -> " in " ".join(update.differs)
+        for other in kept
+        for update in other.updates
+    )
+
+
+_NUMBER = 4  # tokens of a line's number and its end

@@ -83,8 +83,5 @@ def same_verb(one: str, other: str) -> bool:
         if left != right:
             break
         size += 1
-    return size >= _LEAST and _either_way(one[size:], other[size:])
-
-
-def _either_way(one: str, other: str) -> bool:
-    return f"{one}-{other}" in _ENDINGS or f"{other}-{one}" in _ENDINGS
+    one, other = one[size:], other[size:]
+    return size >= _LEAST and not _ENDINGS.isdisjoint((f"{one}-{other}", f"{other}-{one}"))

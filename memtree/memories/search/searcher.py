@@ -17,15 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import as_hits, newest_hits_first, without_common
-from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
-from memtree.memories.search.index.loader import IndexLoader
-from memtree.memories.search.index.scope_index import ScopeIndex
-from memtree.memories.search.query import Query
-from memtree.memories.search.query_vectors import LOADING, PATIENCE, QueryVectors
-from memtree.memories.search.ranking import Ranked, ranked
+from memtree.memories.search.block_rows import ScopeIndex
+from memtree.memories.search.loader import IndexLoader
+from memtree.memories.search.query import LOADING, PATIENCE, Query, QueryVectors
+from memtree.memories.search.ranking import (
+    NO_EMBEDDER,
+    MemoryHit,
+    Ranked,
+    SearchResult,
+    as_hits,
+    newest_hits_first,
+    ranked,
+    without_common,
+)
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
 
@@ -74,7 +80,7 @@ class MemorySearch:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
         past = wanted.superseded or wanted.expired or wanted.deleted
         if past:
-            index = await self._past(scope)
+            index = await self.loader.past(scope, self.vectors.recipe)
         ranking = await self._ranked(index, prepared, limit + SPARE, least, numbers)
         hits = newest_hits_first(index, prepared, await self._hits(scope, ranking, past=past))
         return self._result(hits[:limit], prepared, degraded, ranking)
@@ -152,16 +158,6 @@ class MemorySearch:
         if particular is not None:
             query = query.with_particular(particular)
         return index, query, query.vector is None and (vector is None or self.vectors.reads(text))
-
-    async def _past(self, scope: Scope) -> ScopeIndex:
-        """All rows that are stored, live or not, in an index for one search."""
-        search_rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
-
-        def made() -> ScopeIndex:
-            rows = tuple(row._replace(live=True, expires=None) for row in search_rows.rows)
-            return ScopeIndex.of(SearchRows(search_rows.state, rows))
-
-        return await asyncio.to_thread(made)
 
     async def _ranked(
         self,

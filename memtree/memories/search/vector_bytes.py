@@ -1,4 +1,6 @@
-"""Vectors of memories at rest: one signed byte a number.
+"""Vectors and terms of memories at rest.
+
+Of a vector one signed byte a number.
 
     packed = pack_vector(row)              # float32 (d,)
     row = unpack_vector(packed)            # float32 (d,), of unit length, within cosine 0.999
@@ -7,12 +9,24 @@ All rows of d numbers are scaled alike, 16 levels to the standard deviation of a
 inner products with the bytes order rows as cosines do: rows whose largest number would not fit are
 the exception, and scaled to it. A cosine is computed from the stored bytes wherever it is computed,
 so an index, a scan and another process agree.
+
+Terms of a memory's text as a row keeps them, so that no index reads texts.
+
+    packed = packed_terms("Ada: The staging port is 8090")
+    hashes, counts = unpack_terms(packed)
+
+All hashes stand first, ascending and four bytes each, then all counts, a byte each. Who speaks,
+where a text begins with a name and a colon, is a term of its own, with the count 0.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memtree.text import speakers
+from memtree.text.telling_words import word_forms
+from memtree.text.terms import hashed, terms
 
 Vector = NDArray[np.float32]
 
@@ -37,3 +51,45 @@ def unpack_vector(packed: bytes) -> Vector:
     row = np.frombuffer(packed, np.int8).astype(np.float32)
     length = np.linalg.norm(row)
     return np.asarray(row / length if length else row, np.float32)
+
+
+BYTES_PER_TERM = 5
+_MAX_COUNT = 255
+
+
+def memory_terms(text: str) -> dict[int, int]:
+    """Terms of a text, and where it is not ASCII the forms in which its inflections meet, which
+    `terms` has for English alone."""
+    counted = terms(text)
+    if not text.isascii():
+        for form in word_forms(text):
+            if not form.isascii() and len(form) > 1:
+                counted.setdefault(hashed(form), 1)
+    return counted
+
+
+def packed_terms(text: str) -> bytes:
+    """Term statistics of a text: what `NewMemory.terms` holds. Shows no text."""
+    counted = memory_terms(text)
+    first_name = next(iter(terms(speakers.tag(text))), None)
+    if first_name is not None:
+        counted.setdefault(spoken_by(first_name), 0)
+    hashes = sorted(counted)
+    counts = bytes(min(counted[term], _MAX_COUNT) for term in hashes)
+    return np.array(hashes, "<u4").tobytes() + counts
+
+
+def spoken_by(name: int) -> int:
+    """The term of texts that begin with this name (a term) and a colon."""
+    return hashed(f"{name} speaks")
+
+
+def unpack_terms(packed: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """Hashes and counts; none of what `packed_terms` did not make."""
+    count, rest = divmod(len(packed), BYTES_PER_TERM)
+    if rest:
+        return np.empty(0, np.uint32), np.empty(0, np.uint8)
+    return (
+        np.frombuffer(packed, "<u4", count).astype(np.uint32, copy=False),
+        np.frombuffer(packed, np.uint8, count, 4 * count),
+    )

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.schemas.memory_schema import checked_kind
 from memtree.memories.agents.structured_memory import (
+    TEXT,
     checked_data,
     refuse_secrets_in,
     structured_memory,
+    structured_text,
 )
-from memtree.memories.agents.structured_text import TEXT, structured_text
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, new_memory
 from memtree.memories.fields.categories import category_of
 from memtree.memories.fields.secret_check import refuse_secrets
@@ -34,10 +37,10 @@ from memtree.memories.memory import (
     NewMemory,
 )
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
-from memtree.memories.transfer.formats.foreign import speaks_to_model
-from memtree.memories.users.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from memtree.memories.transfer.foreign_formats import speaks_to_model
+from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from memtree.text.normal_form import text_hash
 
 _INSTRUCTION = "instruction"
@@ -51,29 +54,26 @@ def importable(
     item: FileMemory, id_: str, now: float, most_chars: int, format_: str
 ) -> NewMemory | LineResult:
     """A memory of a file as a new one, or why not."""
-    if dropped := left_out(item, now):
-        return dropped
-    try:
-        return _new(item, id_, now, most_chars, format_)
-    except (BadRequest, SecretRejected) as error:
-        return refusal(item, error, most_chars)
+    making = partial(_new, item, id_, now, most_chars, format_)
+    return _judged(item, now, most_chars, making)
 
 
 def structured(
-    item: FileMemory,
-    id_: str,
-    now: float,
-    most_chars: int,
-    format_: str,
-    *,
-    allow_secrets: bool = False,
+    item: FileMemory, id_: str, now: float, most_chars: int, format_: str, allow_secrets: bool
 ) -> NewMemory | LineResult:
     """A memory of a file as a new one of an agent, or why not. Its text is made from its data; of
     what is a text alone, the text is the data."""
+    making = partial(_structured, item, id_, now, most_chars, format_, allow_secrets)
+    return _judged(item, now, most_chars, making)
+
+
+def _judged(
+    item: FileMemory, now: float, most_chars: int, making: Callable[[], NewMemory]
+) -> NewMemory | LineResult:
     if dropped := left_out(item, now):
         return dropped
     try:
-        return _structured(item, id_, now, most_chars, format_, allow_secrets)
+        return making()
     except (BadRequest, SecretRejected) as error:
         return refusal(item, error, most_chars)
 

@@ -15,29 +15,27 @@ from memtree.memories.memory import Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.checked import check_left, checked_group, restorable
-from memtree.memories.transfer.file_conflicts import FileConflicts
-from memtree.memories.transfer.file_import import LIMIT, NO_END
+from memtree.memories.transfer.file_import import LIMIT, FileConflicts, ImportRun
 from memtree.memories.transfer.file_items import (
     MEMTREE,
-    FileEnd,
     FileGroup,
     FileItem,
     FileMemory,
     FileSchema,
     FileSettings,
     FileTombstone,
+    ImportReport,
     LineResult,
     LineStatus,
 )
 from memtree.memories.transfer.file_schemas import FileSchemas
-from memtree.memories.transfer.formats.memory_file import read_memory_file
 from memtree.memories.transfer.import_options import (
     ImportOptions,
     ImportParts,
     batches,
 )
-from memtree.memories.transfer.report import ImportReport, ReportBuilder
-from memtree.memories.users.user_memories import MAX_GROUPS, SettingsChange, UserSettings
+from memtree.memories.transfer.memory_file import read_memory_file
+from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 
 _PAGE = 1_000
 _MOST_TOMBSTONES = 1_000_000  # of a scope
@@ -55,13 +53,12 @@ class KeptLine(NamedTuple):
     record: MemoryRecord
 
 
-class FileRestore:
+class FileRestore(ImportRun[KeptLine | FileItem]):
     """One import with `keep_ids`. `run` it once. The file is gone through twice: first to see
     whether it may be stored at all."""
 
     def __init__(self, parts: ImportParts, scope: Scope, options: ImportOptions) -> None:
-        self._parts, self._scope, self._options = parts, scope, options
-        self._report = ReportBuilder(dry_run=options.dry_run, keep_ids=True)
+        super().__init__(parts, scope, options, keep_ids=True)
         self._ids: set[str] = set()  # of the file
         self._live = 0
         self._there: set[str] = set()  # of the scope
@@ -70,45 +67,32 @@ class FileRestore:
         self._tombstones: list[Tombstone] = []
         self._settings: SettingsChange | None = None
         self._conflicts = FileConflicts()
-        self._ended = False
         self._of_agent = scope.kind is ScopeKind.AGENT
         self._schemas = FileSchemas(parts.schemas, scope.tenant, dry_run=options.dry_run)
 
     async def run(self, raw: bytes) -> ImportReport:
         await self._survey(raw)
         await self._check_scope()
-        try:
+        with self._storing():
             await self._go_through(raw)
             await self._finish()
-        finally:  # also of one that somebody hung up on, or that the store stopped
-            if not self._options.dry_run:
-                self._parts.saving.stored_without_vectors(self._scope)
-        if not self._ended and not self._report.stopped:
-            self._report.stopped = NO_END
-        return self._report.report(MEMTREE)
+        return self._reported(MEMTREE)
 
     async def _go_through(self, raw: bytes) -> None:
         if self._of_agent:
             await self._schemas.begin()
-        seen = 0
         waiting: list[KeptLine] = []
-        async for batch in batches(len(raw), self._prepared(raw)):
-            seen += len(batch)
+        async for batch in self._batches(len(raw), self._prepared(raw)):
             for each in batch:
                 if isinstance(each, LineResult):
                     self._report.add(each)
                 elif isinstance(each, KeptLine):
                     waiting.append(each)
-                elif self._of_agent:
-                    await self._note_of_agent(each)
                 else:
-                    self._note(each)
+                    await self._note(each)
             if len(waiting) >= TOGETHER:
                 await self._take(waiting)
                 waiting = []
-            if too_many := self._parts.too_many(seen, len(raw)):
-                self._report.stopped = too_many
-                break
         await self._take(waiting)
 
     # -- whether it may be stored ------------------------------------------------------------
@@ -186,7 +170,7 @@ class FileRestore:
         ids = [line.record.memory.id for line in lines]
         stored = {memory.id for memory in await store.get(scope, ids, deleted=True)}
         new = [line for line in lines if line.record.memory.id not in stored]
-        if new and not self._options.dry_run:
+        if new and not self._dry:
             records = [line.record for line in new]
             await store.restore(scope, records, most=self._parts.most)
         for line in lines:
@@ -206,27 +190,24 @@ class FileRestore:
                 result = LineResult(line.item.line, LineStatus.REFUSED, "id_taken", why, memory.id)
             self._report.add(result)
 
-    def _note(self, item: KeptLine | FileItem) -> None:
-        if isinstance(item, FileGroup) and len(self._groups) < MAX_GROUPS:
-            self._groups.append(item)
-        elif isinstance(item, FileTombstone):
+    async def _note(self, item: FileItem) -> None:
+        """Schemas are of an agent's tenant; groups and settings are of users."""
+        if isinstance(item, FileTombstone):
             self._tombstones.append(item.tombstone)
-        elif isinstance(item, FileSettings):
-            self._settings = item.settings
-        self._ended = self._ended or isinstance(item, FileEnd)
-
-    async def _note_of_agent(self, item: KeptLine | FileItem) -> None:
-        """Groups and settings are of users: an agent has none."""
-        if isinstance(item, FileSchema):
+        elif isinstance(item, FileSchema) and self._of_agent:
             if result := await self._schemas.take(item):
                 self._report.add(result)
-        elif isinstance(item, FileTombstone | FileEnd):
-            self._note(item)
+        elif isinstance(item, FileGroup) and not self._of_agent:
+            if len(self._groups) < MAX_GROUPS:
+                self._groups.append(item)
+        elif isinstance(item, FileSettings) and not self._of_agent:
+            self._settings = item.settings
+        self._note_ends(item)
 
     # -- what belongs to them ----------------------------------------------------------------
 
     async def _finish(self) -> None:
-        store, scope, dry = self._parts.store, self._scope, self._options.dry_run
+        store, scope, dry = self._parts.store, self._scope, self._dry
         self._report.schemas = self._schemas.kept
         known = {each.id for each in await store.tombstones(scope, _MOST_TOMBSTONES)} | self._ids
         left = [each for each in self._tombstones if each.id not in known]

@@ -10,10 +10,9 @@ import json
 from collections.abc import Sequence
 
 from memtree.errors import BadRequest, Conflict, SchemaInvalid
-from memtree.memories.agents.schemas.document.limits import checked_schema
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, checked_kind
+from memtree.memories.agents.schemas.limits import checked_schema
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, checked_kind, unique_key
 from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
-from memtree.memories.agents.schemas.unique_on import unique_key
 from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, violation_of
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.transfer.file_items import FileSchema, LineResult, LineStatus

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from memtree.memories.agents.ports import AgentMemories
-from memtree.memories.agents.schemas.ports import SchemaStore
+from memtree.memories.agents.agent_memory import AgentMemories
+from memtree.memories.agents.schemas.memory_schema import SchemaStore
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
-from memtree.memories.saving.saving import MemorySaving
+from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_items import AUTO
-from memtree.memories.users.user_ports import MemoryGroups, UserSettingsStore
+from memtree.memories.user_memories import MemoryGroups, UserSettingsStore
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted
 

@@ -17,12 +17,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from memtree.memories.ports import MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
+from memtree.memories.transfer import export_lines
 from memtree.memories.transfer.agent_import import AgentImport
 from memtree.memories.transfer.file_import import FileImport
+from memtree.memories.transfer.file_items import ImportReport
 from memtree.memories.transfer.file_restore import FileRestore
-from memtree.memories.transfer.formats import export_lines
 from memtree.memories.transfer.import_options import ImportOptions, ImportParts
-from memtree.memories.transfer.report import ImportReport
 
 PAGE = 200  # memories that are read at once
 MOST_TOMBSTONES = 100_000

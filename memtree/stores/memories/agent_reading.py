@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from memtree.memories.agents.agent_memory import AgentPage, AgentScopes, LocatedMemory
-from memtree.memories.agents.search.ports import PlacedRow, ScopeTotals, ScopeVersion
+from memtree.memories.agents.agent_memory import (
+    AgentPage,
+    AgentScopes,
+    LocatedMemory,
+    PlacedRow,
+    ScopeTotals,
+    ScopeVersion,
+)
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories import reading

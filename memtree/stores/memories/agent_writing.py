@@ -12,7 +12,7 @@ import msgspec
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
-from memtree.memories.fields.taint import in_place_of
+from memtree.memories.fields.standing import in_place_of
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by

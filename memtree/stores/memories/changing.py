@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.agents.agent_memory import LocatedMemory
-from memtree.memories.fields.taint import is_own_word
+from memtree.memories.fields.standing import is_own_word
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope

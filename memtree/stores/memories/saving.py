@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from memtree.errors import BadRequest, Conflict
-from memtree.memories.fields.taint import is_own_word
+from memtree.memories.fields.standing import is_own_word
 from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope, ScopeKind

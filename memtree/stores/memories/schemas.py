@@ -17,9 +17,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.errors import BadRequest, Conflict, VersionConflict
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, same_content
-from memtree.memories.agents.schemas.ports import UniqueKey
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.memory_schema import (
+    MemorySchema,
+    UniqueKey,
+    same_content,
+    unique_key,
+)
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.rows import (

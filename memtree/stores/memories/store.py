@@ -17,19 +17,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from memtree.days import DAY
 from memtree.errors import StoreUnavailable
-from memtree.memories.agents.ports import AgentMemories
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.ports import SchemaStore, UniqueKey
-from memtree.memories.agents.search.ports import AgentSearchStore
-from memtree.memories.grants.ports import WalletStore
+from memtree.memories.agents.agent_memory import AgentMemories, AgentSearchStore
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, SchemaStore, UniqueKey
+from memtree.memories.grants.grant import WalletStore
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_ports import (
-    ExtractedMessages,
-    MemoryGroups,
-    Plans,
-    UserSettingsStore,
-)
+from memtree.memories.user_memories import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.ports.store import ProviderObjects
 from memtree.stores.memories import (
     agent_reading,

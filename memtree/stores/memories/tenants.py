@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from memtree.errors import Conflict, Forbidden
-from memtree.memories.users.user_memories import PLAN
+from memtree.memories.user_memories import PLAN
 from memtree.stores.memories.rows import plain
 from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Ids, Sql

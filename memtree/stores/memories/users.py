@@ -16,12 +16,7 @@ import msgspec
 from memtree.errors import BadRequest, Conflict, NotFound
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import (
-    GroupChange,
-    MemoryGroup,
-    SettingsChange,
-    UserSettings,
-)
+from memtree.memories.user_memories import GroupChange, MemoryGroup, SettingsChange, UserSettings
 from memtree.stores.memories.lookup import live
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable

@@ -23,8 +23,7 @@ from memtree.wire.json_body import Body
 from memtree_proxy.chat import chat_request
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.memories import sources
-from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories
-from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
+from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories, others_spoke, user_query
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body

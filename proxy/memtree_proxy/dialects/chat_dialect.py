@@ -25,8 +25,7 @@ from memtree_proxy.http.error_response import OpenAIErrors
 from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.offer import Offer
-from memtree_proxy.server_tools.stream import ToolStream
-from memtree_proxy.server_tools.whole import WholeAnswer
+from memtree_proxy.server_tools.stream import ToolStream, WholeAnswer
 
 HISTORY = "messages"
 

@@ -18,12 +18,12 @@ from memtree.errors import (
 )
 from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown as shown_time
-from memtree.memories.injection.injectable import SHARING
+from memtree.memories.injection.options import SHARING
 from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
 from memtree_proxy.wire.json_schema import BOOLEAN, NULL, STRING, Json, array, described, either
 

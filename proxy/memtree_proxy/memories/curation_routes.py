@@ -3,6 +3,8 @@
 `agentId` and `subjectId` in the query select an agent's memories, else the user's are meant. In a
 bulk deletion, `*` means every agent or every subject. A memory named by id in the path is found
 without them: first among the user's own, then among all agents of the tenant.
+
+Stream changes to a scope's memories as events: {type, id, count, version}, without text.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from starlette.responses import Response
 from memtree.background.memory_services import MemoryServices
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.book import MemoryBook
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind
@@ -23,6 +26,7 @@ from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.event_streams import (
     LAST_EVENT_HEADER,
     MOST_STREAMS,
+    Event,
     EventStreams,
     last_event,
 )
@@ -36,17 +40,53 @@ from memtree_proxy.access.request_scopes import (
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted
-from memtree_proxy.memories.events import MemoryFeed, event_stream
-from memtree_proxy.memories.fields import limit
-from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.memories.user.rows import rows, shown_one
+from memtree_proxy.memories.requests import MEMORY, MemoryRequests, limit, naming, path_id, unknown
+from memtree_proxy.memories.user_routes import rows, shown_one
 from memtree_proxy.wire import curation, parameter
 from memtree_proxy.wire.agent_answers import MEMORY_ANSWER, ShownMemory, memory_json
 from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
 from memtree_proxy.wire.answer import shown, shown_each
+from memtree_proxy.wire.json_schema import STRING, content, described
 from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.shape import read
 from memtree_proxy.wire.user_answers import ROW
+
+
+class MemoryFeed:
+    """`EventFeed` of one scope. The `count` in each event is the scope's number of memories."""
+
+    def __init__(self, book: MemoryBook, scope: Scope) -> None:
+        self._book, self._scope = book, scope
+        self._total = 0
+
+    async def count(self) -> int:
+        return (await self._book.state(self._scope)).changed
+
+    async def changed(self, after: int, timeout: float) -> int:
+        state = await self._book.changed(self._scope, after, timeout)
+        self._total = state.total
+        return state.changed
+
+    async def events(self, after: int) -> list[Event]:
+        return [
+            Event(
+                row.changed,
+                {"type": row.type, "id": row.id, "count": self._total, "version": row.version},
+            )
+            for row in await self._book.changes(self._scope, after)
+        ]
+
+
+def event_stream(counted: str) -> tuple[str, Json]:
+    """Describe the answer of an event route. `counted`: what the events' `count` counts."""
+    shape = described(
+        STRING,
+        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
+        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
+        "signs of life.",
+    )
+    return "The events, as long as anybody listens.", content(shape, "text/event-stream")
+
 
 MAX_TOMBSTONES = 1_000
 TAG = "Looking after memories"

@@ -10,11 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.document_book import DocumentBook
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.memories.answers import answer, counted
-from memtree_proxy.memories.fields import HITS, MAX_HITS, MAX_ROWS, limit, searched
-from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.requests import (
+    HITS,
+    MAX_HITS,
+    MAX_ROWS,
+    MemoryRequests,
+    limit,
+    searched,
+)
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE, DeleteOptions
 from memtree_proxy.request.fields import number
 from memtree_proxy.wire import parameter

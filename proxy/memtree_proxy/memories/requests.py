@@ -1,11 +1,17 @@
-"""Authenticate requests to memory routes, and read their paths and bodies."""
+"""Authenticate requests to memory routes, and read their paths and bodies.
+
+Read fields that requests of several dialects share. A wrong type is a 400 that names the field,
+a number out of range is clamped, null means absent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from memtree.config import Settings
@@ -24,10 +30,45 @@ from memtree_proxy.access.request_scopes import (
 )
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import request_trace
-from memtree_proxy.request import delete_options
+from memtree_proxy.request import delete_options, fields
 from memtree_proxy.request.delete_options import DeleteOptions
 from memtree_proxy.wire.agent_memories import RequestContext
 from memtree_proxy.wire.shape import Shape, read
+from memtree_proxy.wire.types import checked_query
+
+MAX_ROWS = 1_000  # in one list
+MAX_HITS, HITS = 100, 5  # in one search: the limit and the default
+IF_MATCH_HEADER = "if-match"
+
+_ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"|([0-9]{1,18})')
+
+
+def searched(query: Mapping[str, str]) -> str:
+    """Return the query text of a search."""
+    return checked_query(query.get("query"), "query")
+
+
+def queried_tags(query: QueryParams) -> list[str] | None:
+    """Return the tags in `tag` and `tags`, each split at commas, or None."""
+    given = [value for name in ("tag", "tags") for value in query.getlist(name)]
+    return [tag for value in given for tag in value.split(",")] or None
+
+
+def limit(query: Mapping[str, str], most: int, default: int) -> int:
+    return fields.integer(query.get("limit"), "limit", 1, most) or default
+
+
+def if_version(headers: Mapping[str, str]) -> int | None:
+    """Return the version in `if-match`, or None if any version may be changed. Raises
+    `BadRequest`."""
+    value = headers.get(IF_MATCH_HEADER, "*").strip()
+    if value == "*":
+        return None
+    match = _ETAG.fullmatch(value)
+    if match is None:
+        raise BadRequest('if-match must be one version, as in "3"', param=IF_MATCH_HEADER)
+    return int(match[1] or match[2])
+
 
 Value = TypeVar("Value")
 PostedShape = TypeVar("PostedShape", bound=Shape)

@@ -6,7 +6,7 @@ from memtree.config import MODES, Settings
 from memtree.conversation.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import LONGEST, MOST, PATTERNS, TOOLS
 from memtree.dialects.posted_history import CHAT
-from memtree.memories.users.user_memories import MOST_TOP_K
+from memtree.memories.user_memories import MOST_TOP_K
 from memtree_proxy.request import context_windows, fields, rag_options
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,

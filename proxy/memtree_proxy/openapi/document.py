@@ -13,27 +13,24 @@ from memtree_proxy.context.parse import ParseRoute
 from memtree_proxy.context.requests import RequestRoutes
 from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http.request_body import PREFIXES
-from memtree_proxy.memories.agent.batches import TAG as AGENTS
-from memtree_proxy.memories.agent.batches import AgentBatchRoutes
-from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
-from memtree_proxy.memories.chat.curation_routes import ChatCurationRoutes
-from memtree_proxy.memories.chat.routes import TAG as CHATS
-from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
+from memtree_proxy.memories.agent_routes import TAG as AGENTS
+from memtree_proxy.memories.agent_routes import AgentBatchRoutes
+from memtree_proxy.memories.agent_search_routes import AgentSearchRoutes
+from memtree_proxy.memories.chat_routes import TAG as CHATS
+from memtree_proxy.memories.chat_routes import ChatCurationRoutes, ChatMemoryRoutes
 from memtree_proxy.memories.curation_routes import TAG as CURATION
 from memtree_proxy.memories.curation_routes import CurationRoutes
 from memtree_proxy.memories.document_routes import TAG as DOCUMENTS
 from memtree_proxy.memories.document_routes import DocumentRoutes
 from memtree_proxy.memories.grant_routes import TAG as GRANTS
 from memtree_proxy.memories.grant_routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.group_routes import GroupRoutes, SettingsRoutes
 from memtree_proxy.memories.schema_routes import TAG as SCHEMAS
 from memtree_proxy.memories.schema_routes import SchemaRoutes
-from memtree_proxy.memories.transfer.routes import TAG as TRANSFER
-from memtree_proxy.memories.transfer.routes import TransferRoutes
-from memtree_proxy.memories.user.extract_route import ExtractionRoute
-from memtree_proxy.memories.user.groups import GroupRoutes
-from memtree_proxy.memories.user.routes import TAG as USERS
-from memtree_proxy.memories.user.routes import UserMemoryRoutes
-from memtree_proxy.memories.user.settings import SettingsRoutes
+from memtree_proxy.memories.transfer_routes import TAG as TRANSFER
+from memtree_proxy.memories.transfer_routes import TransferRoutes
+from memtree_proxy.memories.user_routes import TAG as USERS
+from memtree_proxy.memories.user_routes import ExtractionRoute, UserMemoryRoutes
 from memtree_proxy.openapi import (
     bodies,
     dialect_paths,

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from memtree.config import Settings
 from memtree_proxy.access.event_streams import LAST_EVENT_HEADER
-from memtree_proxy.memories.fields import IF_MATCH_HEADER
+from memtree_proxy.memories.requests import IF_MATCH_HEADER
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.wire.json_schema import STRING, Json, content, either, ref, schema
 from memtree_proxy.wire.operation import Operation, operations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memtree.errors import BadRequest
-from memtree.memories.users.user_memories import MOST_TOP_K
+from memtree.memories.user_memories import MOST_TOP_K
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 

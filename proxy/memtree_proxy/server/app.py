@@ -38,22 +38,18 @@ from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http import error_response
 from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.mcp.http_route import McpRoute
-from memtree_proxy.memories.agent.batches import AgentBatchRoutes
-from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
-from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
-from memtree_proxy.memories.chat.curation_routes import ChatCurationRoutes
-from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
+from memtree_proxy.memories.agent_routes import AgentBatchRoutes, AgentMemoryRoutes
+from memtree_proxy.memories.agent_search_routes import AgentSearchRoutes
+from memtree_proxy.memories.chat_routes import ChatCurationRoutes, ChatMemoryRoutes
 from memtree_proxy.memories.collection import MemoryCollection
 from memtree_proxy.memories.curation_routes import CurationRoutes
 from memtree_proxy.memories.document_routes import DocumentRoutes
 from memtree_proxy.memories.grant_routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.group_routes import GroupRoutes, SettingsRoutes
 from memtree_proxy.memories.requests import AgentRequests, MemoryRequests, UserRequests
 from memtree_proxy.memories.schema_routes import SchemaRoutes
-from memtree_proxy.memories.transfer.routes import TransferRoutes
-from memtree_proxy.memories.user.extract_route import ExtractionRoute
-from memtree_proxy.memories.user.groups import GroupRoutes
-from memtree_proxy.memories.user.routes import UserMemoryRoutes
-from memtree_proxy.memories.user.settings import SettingsRoutes
+from memtree_proxy.memories.transfer_routes import TransferRoutes
+from memtree_proxy.memories.user_routes import ExtractionRoute, UserMemoryRoutes
 from memtree_proxy.observability.index_metrics import ExtractionMetrics, SummaryMetrics
 from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.process_metrics import CacheMetrics

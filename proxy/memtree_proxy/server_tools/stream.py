@@ -8,22 +8,123 @@ A first round that calls none of our tools passes byte for byte, a later one und
 first. Calls of our tools are held back, and so are finish reason, usage and `[DONE]` of a round
 that is followed by another. A round that calls the client's tools as well is the last one: the
 client must answer those calls, and ours are `unanswered`.
+
+The assistant message of one round, assembled to be sent back to the model.
+
+Besides text and calls it keeps the reasoning unchanged, because models that think between calls
+require it: DeepSeek refuses a call without its `reasoning_content`, OpenRouter wants
+`reasoning_details` unmodified, Gemini its signatures. Other fields are dropped: servers refuse
+fields that they do not know.
+
+Join the answers of several rounds into one answer that is not streamed. No I/O.
+
+The client gets the sum of a streamed answer: the texts of all rounds, the calls of its own tools,
+usage as a sum. A first answer without calls of ours stays unchanged, byte for byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.assistant_message import LISTS, AssistantMessage
-from memtree_proxy.server_tools.calls import StreamedCalls, ToolRound, identified
-from memtree_proxy.server_tools.round_stream import RoundStream
-from memtree_proxy.server_tools.usage import added
+from memtree_proxy.server_tools.calls import (
+    StreamedCall,
+    StreamedCalls,
+    ToolRound,
+    decoded,
+    identified,
+)
+from memtree_proxy.server_tools.round_stream import RoundStream, added
 
 Json = dict[str, Any]
+TEXTS = ("reasoning_content", "reasoning", "reasoning_text")
+LISTS = ("reasoning_details", "thinking_blocks")
+_WHOLE = ("reasoning_opaque", "reasoning_signature", "extra_content", "provider_specific_fields")
+_GROWING = ("text", "summary", "thinking")  # fields of a reasoning part that arrive in pieces
+
+
+class AssistantMessage:
+    """One message. `add` takes deltas, `AssistantMessage.of` a complete message."""
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+        self._fields: Json = {}
+        self._texts: dict[str, list[str]] = {}  # pieces, joined at the end
+
+    @classmethod
+    def of(cls, message: Json) -> AssistantMessage:
+        whole = cls()
+        whole.add({name: value for name, value in message.items() if name not in LISTS})
+        whole._fields |= {name: message[name] for name in LISTS if message.get(name)}
+        return whole
+
+    def add(self, delta: Json) -> None:
+        self._parts += _parts(delta.get("content"))
+        if len(delta) == 1 and "content" in delta:  # the usual case
+            return
+        for name in TEXTS:
+            if isinstance(delta.get(name), str):
+                self._fields.setdefault(name, "")
+                self._texts.setdefault(name, []).append(delta[name])
+        for name in LISTS:
+            if isinstance(delta.get(name), list):
+                _extend(self._fields.setdefault(name, []), delta[name])
+        for name in _WHOLE:
+            if delta.get(name) is not None:
+                self._fields[name] = delta[name]
+
+    @property
+    def content(self) -> Any:
+        """Return a string, or parts if the model answered with some; None for nothing."""
+        if all(isinstance(part, str) for part in self._parts):
+            return "".join(self._parts) or None
+        return [_part(part) for part in self._parts]
+
+    def message(self, calls: Sequence[StreamedCall]) -> Json:
+        made = [call.message() for call in calls]
+        whole = self._fields | {name: "".join(pieces) for name, pieces in self._texts.items()}
+        fields = {name: value for name, value in whole.items() if value}
+        return {"role": "assistant", "content": self.content, **fields, "tool_calls": made}
+
+
+def _parts(content: Any) -> list[Any]:
+    if isinstance(content, str):
+        return [content] if content else []
+    return content if isinstance(content, list) else []
+
+
+def _part(part: Any) -> Any:
+    return {"type": "text", "text": part} if isinstance(part, str) else part
+
+
+def _extend(blocks: list[Any], pieces: list[Any]) -> None:
+    """Append pieces of reasoning, merging those of one block. A signature ends its block."""
+    for piece in pieces:
+        last = blocks[-1] if blocks else None
+        if isinstance(piece, dict) and isinstance(last, dict) and _continues(last, piece):
+            blocks[-1] = _joined(last, piece)
+        else:
+            blocks.append(piece)
+
+
+def _continues(last: Json, piece: Json) -> bool:
+    if last.get("type") != piece.get("type") or last.get("index") != piece.get("index"):
+        return False
+    return not last.get("signature") and any(name in piece for name in (*_GROWING, "signature"))
+
+
+def _joined(last: Json, piece: Json) -> Json:
+    fields = {name: value for name, value in piece.items() if value is not None}
+    grown = {
+        name: last[name] + fields[name]
+        for name in _GROWING
+        if isinstance(last.get(name), str) and isinstance(fields.get(name), str)
+    }
+    return {**last, **fields, **grown}
+
 
 SEAM = "\n\n"  # between the texts of two rounds
 UNFINISHED = ("length", "max_tokens", "content_filter", "error")
@@ -207,3 +308,91 @@ def _first(chunk: Json) -> Json | None:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
     return choices[0]
+
+
+_WHOLE_HEAD = ("id", "created", "model")
+
+
+class WholeAnswer:
+    """One answer that is not streamed, joined from several rounds. `names`: of our tools.
+    `offered`: True if the present round was offered them."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._head: Json = {}
+        self._used: Json | None = None
+        self._before: Json = {}  # texts and reasoning of the message in earlier rounds
+        self.unanswered: list[StreamedCall] = []  # calls of ours, beside calls of the client
+
+    def take(self, raw: bytes) -> bytes | ToolRound:
+        """Take the body of a round's answer. Returns the body for the client, or the round with its
+        calls of our tools."""
+        self._rounds += 1
+        answer = decoded(raw, dict)
+        choice = _choice(answer)
+        if answer is None or choice is None:
+            return raw
+        message = choice["message"]
+        calls = StreamedCalls(self._names)
+        posted = message.get("tool_calls")
+        # Complete calls: each item is a call of its own, whatever its index and id.
+        shown = calls.whole(posted) if isinstance(posted, list) else []
+        reason = choice.get("finish_reason")
+        if calls.ours and self.offered and reason not in UNFINISHED:
+            if not calls.theirs:
+                return self._asked(answer, message, calls)
+            self.unanswered = calls.ours
+        if not calls.ours and self._rounds == 1:
+            return raw
+        dropped = calls.ours and not calls.theirs and reason == "tool_calls"
+        whole = self._joined({**message, "tool_calls": shown})
+        if not shown:
+            del whole["tool_calls"]
+        choices = [{**choice, "message": whole, "finish_reason": "stop" if dropped else reason}]
+        head = {name: self._head[name] for name in self._head if name in answer}
+        usage = {"usage": added(self._used, answer["usage"])} if "usage" in answer else {}
+        return msgspec.json.encode({**answer, **head, "choices": choices, **usage})
+
+    def _asked(self, answer: Json, message: Json, calls: StreamedCalls) -> ToolRound:
+        if self._rounds == 1:
+            self._head = {name: answer[name] for name in _WHOLE_HEAD if name in answer}
+        self._before = self._joined(message)
+        self._used = added(self._used, answer.get("usage"))
+        ours = identified(calls.ours, self._rounds)
+        said = AssistantMessage.of(message).message(ours)
+        return ToolRound((msgspec.json.encode(said),), ours)
+
+    def _joined(self, message: Json) -> Json:
+        """Return the message with the content of earlier rounds in front."""
+        before = self._before
+        joined = message | {"content": _texts(before.get("content"), message.get("content"))}
+        for name in (*TEXTS, *LISTS):
+            if earlier := before.get(name):
+                later = message.get(name)
+                alike = type(earlier) is type(later) and isinstance(earlier, str | list)
+                joined[name] = earlier + later if alike else earlier
+        return joined
+
+
+def _choice(answer: Json | None) -> Json | None:
+    choices = answer.get("choices") if answer else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    return choices[0] if isinstance(choices[0].get("message"), dict) else None
+
+
+def _texts(earlier: Any, later: Any) -> Any:
+    """Join two contents: strings with a separator, else parts."""
+    if not earlier or not later:
+        return earlier or later
+    if isinstance(earlier, str) and isinstance(later, str):
+        return earlier + (SEAM if earlier[-1].strip() else "") + later
+    return [*_as_parts(earlier), *_as_parts(later)]
+
+
+def _as_parts(content: Any) -> list[Any]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []

@@ -9,8 +9,7 @@ from memtree.memories.agents.agent_book import AgentBookPage
 from memtree.memories.agents.agent_memory import LocatedMemory, StructuredResult, WriteOutcome
 from memtree.memories.agents.extraction.agent_extraction import AgentExtractionReport
 from memtree.memories.agents.lifetime import EXPIRES_AT, milliseconds
-from memtree.memories.agents.search.event_time import when
-from memtree.memories.agents.search.mentions import named_in
+from memtree.memories.agents.search.mentions import named_in, when
 from memtree.memories.agents.structured_memory import DIRECT
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import EntityMention, Memory

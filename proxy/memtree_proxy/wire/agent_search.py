@@ -10,17 +10,16 @@ import msgspec
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.agents.search import clusters
-from memtree.memories.agents.search.agent_search import AgentSearchResult
+from memtree.memories.agents.search.agent_search import AgentHit, AgentSearchResult
 from memtree.memories.agents.search.answers import NOTHING
 from memtree.memories.agents.search.clusters import MemoryCluster
 from memtree.memories.agents.search.mentions import named_in
-from memtree.memories.agents.search.ranking_many import AgentHit
 from memtree.memories.draft import checked_name
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import ScopeKind
-from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 from memtree_proxy.access.request_scopes import AGENT, SUBJECT
 from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_answers import (

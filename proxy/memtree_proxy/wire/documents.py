@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from memtree.errors import BadRequest, RequestTooLarge
-from memtree.memories.documents.document import (
+from memtree.memories.document import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_METADATA_BYTES,
@@ -15,7 +15,7 @@ from memtree.memories.documents.document import (
     NewDocument,
     checked,
 )
-from memtree.memories.documents.document_book import (
+from memtree.memories.document_book import (
     DocumentPage,
     DocumentSearch,
     Namespace,

@@ -18,13 +18,13 @@ from memtree.memories.grants.grant_json import (
     read_grant,
     read_share_code,
 )
-from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import (
     ADDRESS_HEADER,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     WINDOW_SECONDS,
 )
+from memtree.memories.grants.wallets import chain_of, shown_address
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 from memtree_proxy.wire import parameter

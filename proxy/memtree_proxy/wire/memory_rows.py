@@ -7,12 +7,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from memtree.memories.book import SaveResult
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import Memory, PossibleUpdate
 from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.search.hits import SearchResult
-from memtree.memories.users.user_memories import MemoryGroup
+from memtree.memories.search.ranking import SearchResult
+from memtree.memories.user_memories import MemoryGroup
 from memtree_proxy.wire.answer import (
     LEFT_OUT,
     WHERE_EMPTY,

@@ -13,12 +13,15 @@ import msgspec
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import milliseconds
-from memtree.memories.agents.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE
-from memtree.memories.agents.schemas.document.schema_text import MAX_BYTES
-from memtree.memories.agents.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.memories.agents.schemas.limits import MAX_EXPANDED, MAX_UNIQUE
 from memtree.memories.agents.schemas.memory_schema import MAX_SCHEMAS, MemorySchema
-from memtree.memories.agents.schemas.schema_book import Document, SchemaChange
-from memtree.memories.agents.schemas.schema_fields import MAX_DESCRIPTION_CHARS
+from memtree.memories.agents.schemas.schema_book import (
+    MAX_DESCRIPTION_CHARS,
+    Document,
+    SchemaChange,
+)
+from memtree.memories.agents.schemas.schema_text import MAX_BYTES
+from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 from memtree_proxy.wire import parameter

@@ -6,9 +6,15 @@ from typing import Annotated
 
 import msgspec
 
-from memtree.memories.transfer.file_items import AUTO, FORMATS, LineResult, LineStatus
+from memtree.memories.transfer.file_items import (
+    AUTO,
+    FORMATS,
+    MOST_LINES,
+    ImportReport,
+    LineResult,
+    LineStatus,
+)
 from memtree.memories.transfer.import_options import ImportOptions
-from memtree.memories.transfer.report import MOST_LINES, ImportReport
 from memtree_proxy.request import fields
 from memtree_proxy.wire.answer import WHERE_EMPTY, Answer, Shown, schema_of_answer, shown_each
 from memtree_proxy.wire.json_schema import (

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from memtree.memories.memory import MemorySource
 from memtree.memories.message_extraction import ExtractionReport, SkippedText
-from memtree.memories.users.user_book import MembersAdded
-from memtree.memories.users.user_memories import MOST_TOP_K, PLANS, MemoryGroup, UserSettings
+from memtree.memories.user_book import MembersAdded
+from memtree.memories.user_memories import MOST_TOP_K, PLANS, MemoryGroup, UserSettings
 from memtree_proxy.wire.answer import (
     SUCCESS,
     Answer,

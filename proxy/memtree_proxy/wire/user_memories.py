@@ -10,11 +10,11 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden
 from memtree.memories.agents.lifetime import EXPIRES_AT
 from memtree.memories.draft import Edit, MemoryDraft
+from memtree.memories.fields.categories import MAX_CATEGORY, checked_category, user_category
 from memtree.memories.fields.times import future_timestamp
 from memtree.memories.memory import UNSET, Unset
-from memtree.memories.users.user_book import GroupDraft
-from memtree.memories.users.user_categories import MAX_CATEGORY, checked_category, user_category
-from memtree.memories.users.user_memories import (
+from memtree.memories.user_book import GroupDraft
+from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
     MOST_TOP_K,

@@ -16,7 +16,7 @@ from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_book import GroupDraft
+from memtree.memories.user_book import GroupDraft
 from memtree_proxy.cli.main import main
 
 

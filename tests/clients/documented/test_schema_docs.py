@@ -14,12 +14,11 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE
-from memtree.memories.agents.schemas.document.patterns import MAX_PATTERN_CHARS
-from memtree.memories.agents.schemas.document.schema_text import MAX_BYTES, MAX_NESTING
-from memtree.memories.agents.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.memories.agents.schemas.limits import MAX_EXPANDED, MAX_PATTERN_CHARS, MAX_UNIQUE
 from memtree.memories.agents.schemas.memory_schema import MAX_SCHEMAS
-from memtree.memories.agents.schemas.schema_fields import MAX_DESCRIPTION_CHARS
+from memtree.memories.agents.schemas.schema_book import MAX_DESCRIPTION_CHARS
+from memtree.memories.agents.schemas.schema_text import MAX_BYTES, MAX_NESTING
+from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN
 from tests.programs.server import PATIENCE, Server
 from tests.programs.server import running as serving
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree.memories.grants.verification import Refusal
+from memtree.memories.grants.grant_book import Refusal
 from tests.http.wire.documented import DOCUMENT, METHODS
 from tests.programs.server import PATIENCE, Server, running
 

@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.grants.grant import Chain
+from memtree.memories.grants.grant import Chain, signed_text
 from memtree.memories.grants.grant_json import grant_json, read_grant, read_share_code, share_code
-from memtree.memories.grants.signatures.wallets import is_signed_by
-from memtree.memories.grants.signed_text import signed_text
+from memtree.memories.grants.wallets import is_signed_by
 from tests.made.wallets import Wallet
 from tests.programs.server import PATIENCE, Server
 

@@ -9,8 +9,7 @@ import pytest
 
 from memtree.errors import BadRequest, Conflict, MemoryLimit, NotFound
 from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope

@@ -10,19 +10,17 @@ from itertools import product
 
 import pytest
 
-from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.agents.agent_memory import AgentScopes, ScopeTotals
 from memtree.memories.agents.search import group_index
 from memtree.memories.agents.search.agent_search import AgentQuery, AgentSearch
-from memtree.memories.agents.search.ports import ScopeTotals
 from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.ports import ANY, MemoryFilter, SearchRows
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import without_common
-from memtree.memories.search.index.scope_index import NOTHING
+from memtree.memories.search.block_rows import NOTHING
 from memtree.memories.search.query import Query
-from memtree.memories.search.ranking import ranked
+from memtree.memories.search.ranking import ranked, without_common
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories
 from memtree.stores.memories import agent_reading
 from memtree.stores.memories.scopes import meant

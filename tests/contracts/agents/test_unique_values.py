@@ -11,8 +11,7 @@ import pytest
 
 from memtree.errors import BadRequest, Conflict, VersionConflict
 from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import MemoryChange
 from memtree.memories.ports import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope

@@ -17,7 +17,7 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import PossibleUpdate
 from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.copies import PAGE_ROWS, TABLES, copy

@@ -11,8 +11,8 @@ import pytest
 
 from memtree.memories.ports import ANY, StoredSegment
 from memtree.memories.scope import Scope
-from memtree.memories.search.index import loader
-from memtree.memories.search.index.scope_index import ScopeIndex
+from memtree.memories.search import loader
+from memtree.memories.search.block_rows import ScopeIndex
 from memtree.memories.search.query import Query
 from memtree.memories.search.ranking import ranked
 from memtree.memories.search.searcher import MemorySearch

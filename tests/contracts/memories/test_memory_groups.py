@@ -10,7 +10,7 @@ import pytest
 from memtree.errors import BadRequest, Conflict, NotFound
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import GroupChange, MemoryGroup
+from memtree.memories.user_memories import GroupChange, MemoryGroup
 from tests.contracts.memory_backends import (
     START,
     InPostgres,

@@ -9,11 +9,9 @@ from itertools import combinations
 import pytest
 
 from memtree.errors import NotFound
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.ports import AgentMemories
-from memtree.memories.agents.schemas.ports import SchemaStore
-from memtree.memories.agents.search.ports import AgentSearchStore
-from memtree.memories.grants.ports import WalletStore
+from memtree.memories.agents.agent_memory import AgentMemories, AgentScopes, AgentSearchStore
+from memtree.memories.agents.schemas.memory_schema import SchemaStore
+from memtree.memories.grants.grant import WalletStore
 from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.ports import (
     ANY,
@@ -25,11 +23,13 @@ from memtree.memories.ports import (
     StoredSegment,
 )
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import GroupChange, MemoryGroup, SettingsChange
-from memtree.memories.users.user_ports import (
+from memtree.memories.user_memories import (
     ExtractedMessages,
+    GroupChange,
+    MemoryGroup,
     MemoryGroups,
     Plans,
+    SettingsChange,
     UserSettingsStore,
 )
 from memtree.ports.store import ProviderObjects

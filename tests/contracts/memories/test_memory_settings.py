@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import PLAN, SettingsChange, UserSettings
+from memtree.memories.user_memories import PLAN, SettingsChange, UserSettings
 from tests.contracts.memory_backends import InPostgres, InRam, InSqlite, save
 
 USER, OTHER = Scope.of_user("tenant"), Scope.of_user("tenant", "other")

@@ -7,7 +7,7 @@ import pytest
 from memtree.memories.memory import MemoryChange
 from memtree.memories.ports import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import MemoryGroup
+from memtree.memories.user_memories import MemoryGroup
 from memtree.stores.memories import deletion, erasing
 from tests.contracts.memory_backends import (
     RECIPE,

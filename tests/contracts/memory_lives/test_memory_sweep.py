@@ -9,7 +9,7 @@ import pytest
 from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange, UserSettings
+from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
 from tests.contracts.memory_backends import START, InPostgres, InRam, InSqlite, new, rewritten
 
 USER = Scope.of_user("tenant")

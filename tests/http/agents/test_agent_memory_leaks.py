@@ -13,7 +13,7 @@ import pytest
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import SettingsChange
+from memtree.memories.user_memories import SettingsChange
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.access.event_streams import EventPace
 from memtree_proxy.server.app import create_app

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.grants.grant import Chain, SignedGrant
+from memtree.memories.grants.grant import Chain, SignedGrant, grant_digest
 from memtree.memories.grants.grant_json import grant_json, share_code
-from memtree.memories.grants.signed_text import grant_digest
 from tests.http.owned.granting import granting, refused
 from tests.http.served.fakes import FakeKeys
 from tests.http.wire.documented import check_answer

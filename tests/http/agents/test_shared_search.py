@@ -11,7 +11,7 @@ from memtree.memories.grants.grant import Chain, SignedGrant
 from memtree.memories.grants.grant_json import HEADER, header_of
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.owned.user_memories import Users, users

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.documents.document import MAX_BYTES, MAX_METADATA_BYTES
+from memtree.memories.document import MAX_BYTES, MAX_METADATA_BYTES
 from memtree_proxy.wire.documents import MAX_DOCUMENTS
 from tests.fakes import HashingEmbedder
 from tests.http.owned.filing import FIELDS, KEY, LONG, PORTS, filing

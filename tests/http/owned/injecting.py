@@ -19,9 +19,8 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
-from memtree.memories.users.user_memories import SettingsChange
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
+from memtree.memories.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines

@@ -12,7 +12,7 @@ import pytest
 
 from memtree.conversation.message import Message
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from tests.http.owned.injecting import SYSTEM, Notebook, assistant, chatting, user
 from tests.http.served.upstream import FakeUpstream
 

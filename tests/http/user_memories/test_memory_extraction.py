@@ -6,7 +6,7 @@ from typing import Any
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree.memories.users.user_memories import SettingsChange
+from memtree.memories.user_memories import SettingsChange
 from tests.fakes import HashingEmbedder
 from tests.http.owned.user_memories import FIELDS, users
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.users.user_memories import MOST_TOP_K
+from memtree.memories.user_memories import MOST_TOP_K
 from tests.http.owned.remembering import error
 from tests.http.owned.user_memories import TYPESCRIPT, Users, users
 

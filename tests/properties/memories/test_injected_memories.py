@@ -23,12 +23,12 @@ from hypothesis.stateful import initialize, precondition, rule
 
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
-from memtree.memories.injection import passages
+from memtree.memories import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.stores import RamStore, open_memories
 from memtree.text.memory_lines import LineKind
@@ -81,7 +81,12 @@ class MemoryWalk(Walk):
         super().__init__()
         self.memories = open_memories(RamStore(now=self.clock.now))
         self.hits = FixedHits(self.memories)
-        self.injection = MemoryInjection(self.memories, self.hits, self.clock.now, stale=200.0)
+        self.injection = MemoryInjection(
+            self.memories,
+            self.hits,  # type: ignore[arg-type]
+            self.clock.now,
+            stale=200.0,
+        )
         self.saved: dict[str, list[str]] = {owner: [] for owner in OWNERS}
         self.gone: dict[str, set[str]] = {owner: set() for owner in OWNERS}
         self.texts: dict[str, tuple[str, str]] = {}  # owner and id of each canary

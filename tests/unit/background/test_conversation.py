@@ -27,8 +27,8 @@ from memtree.memories.message_extraction import (
     UserMessage,
 )
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_book import UserBook
-from memtree.memories.users.user_memories import SettingsChange, UserSettings
+from memtree.memories.user_book import UserBook
+from memtree.memories.user_memories import SettingsChange, UserSettings
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened, opened
 

@@ -8,7 +8,7 @@ from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
 from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 
 ME = Scope.of_user("t")
 ON = UserSettings(save=True)

@@ -13,8 +13,8 @@ from memtree.background.model_readers import StructuredModelReader
 from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
+from memtree.memories.agents.extraction.agent_messages import StructuredReading
 from memtree.memories.agents.extraction.merging import gathered
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope

@@ -17,7 +17,7 @@ from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader
 from memtree_proxy.chat.memories.sources import ChatUser

@@ -23,24 +23,20 @@ from memtree.digests import summarize, topics
 from memtree.digests.clauses import clause, clauses, outcomes, particular, phrases
 from memtree.digests.clauses.clause import SourcePassage, quote, untorn
 from memtree.language import borders, languages
-from memtree.memories.agents import structured_memory, structured_text
-from memtree.memories.agents.schemas import nearest_kind, unique_on
-from memtree.memories.agents.schemas.document import limits
-from memtree.memories.documents.document import checked
-from memtree.memories.extraction import dates, schedule
+from memtree.memories import passages as passage_lines
+from memtree.memories.agents import structured_memory
+from memtree.memories.agents.schemas import limits, memory_schema
+from memtree.memories.document import checked
+from memtree.memories.extraction import dates, model_grounding, schedule
+from memtree.memories.extraction import model_prompt as memory_prompt
+from memtree.memories.extraction import model_prompt as memory_reply
 from memtree.memories.extraction import rule_extraction as extraction_rules
-from memtree.memories.extraction.model import grounding
-from memtree.memories.extraction.model import prompt as memory_prompt
-from memtree.memories.extraction.model import reply as memory_reply
-from memtree.memories.extraction.statements import events
 from memtree.memories.fields import categories, tags, times
-from memtree.memories.injection import ageing, rendering
-from memtree.memories.injection import passages as passage_lines
+from memtree.memories.injection import language_rules, rendering
 from memtree.memories.memory import Memory
 from memtree.memories.relation import relation
-from memtree.memories.search import hit_order, query, text_terms
-from memtree.memories.search.hits import MemoryHit
-from memtree.memories.users import user_categories
+from memtree.memories.search import query, ranking, vector_bytes
+from memtree.memories.search.ranking import MemoryHit
 from memtree.ranking import segments
 from memtree.summaries import check, faithfulness, numbers, prompt_injection, prompts, replies
 from memtree.summaries.prompts import SourcePiece
@@ -68,14 +64,14 @@ from memtree.unfolding.memory_message.quotes import quoted
 from memtree.unfolding.plan import TextSpan
 from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
-from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
+from memtree_proxy.chat.memories.sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli import foreign_text
 from memtree_proxy.http import request_body
 from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter
 from memtree_proxy.request import fields
-from memtree_proxy.server_tools import refusal, sse
+from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.wire.types import memory_text
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
@@ -196,7 +192,7 @@ TEXTS = {
     "a line of a memory": Subject(
         lambda text: rendering.shown_line(text, "fact", "2026-03-07"), hostile.as_it_is
     ),
-    "a memory that may change": Subject(ageing.may_change, hostile.as_it_is),
+    "a memory that may change": Subject(language_rules.may_change, hostile.as_it_is),
     "what a line says": Subject(memory_lines.said, hostile.as_it_is),
     "a line of a passage": Subject(
         lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0)), hostile.as_it_is
@@ -209,14 +205,14 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "the text of a structured memory": Subject(
-        lambda text: structured_text.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
+        lambda text: structured_memory.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
         hostile.as_it_is,
     ),
     "values that are to be unique": Subject(
-        lambda text: unique_on.canonical({text: [text, {text: text}]}), hostile.as_it_is
+        lambda text: memory_schema.canonical({text: [text, {text: text}]}), hostile.as_it_is
     ),
     "the nearest kind": Subject(
-        lambda text: nearest_kind.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
+        lambda text: memory_schema.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
     ),
     "a schema": Subject(hostile.refused(limits.checked_schema), hostile.as_it_is),
     "secrets in structured data": Subject(
@@ -240,13 +236,13 @@ TEXTS = {
         lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
     ),
     "a speaker": Subject(speakers.tag, hostile.as_it_is),
-    "terms of a memory": Subject(text_terms.packed_terms, hostile.as_it_is),
+    "terms of a memory": Subject(vector_bytes.packed_terms, hostile.as_it_is),
     "a query without a word": Subject(
         lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
     ),
     "two versions": Subject(
-        lambda text: hit_order.newest_first(
-            [hit_order.Candidate(text, (1, 1), 1.0), hit_order.Candidate(text, (2, 2), 1.0)],
+        lambda text: ranking.newest_first(
+            [ranking.Candidate(text, (1, 1), 1.0), ranking.Candidate(text, (2, 2), 1.0)],
             terms.terms(text[:100]),
             lambda held: [1.0] * len(held),
         ),
@@ -270,7 +266,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "dates": Subject(dates.dates, hostile.as_it_is),
-    "something that happened": Subject(events.is_event, hostile.as_it_is),
+    "something that happened": Subject(schedule.is_event, hostile.as_it_is),
     "a schedule": Subject(
         lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
         hostile.as_it_is,
@@ -278,16 +274,18 @@ TEXTS = {
     "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
     "what a model found": Subject(lambda text: memory_reply.read(text, ["1"]), hostile.as_it_is),
     "a quotation in a message": Subject(
-        lambda text: grounding.grounds(text, [Span(0, len(text))], text[:300]), hostile.as_it_is
+        lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300]),
+        hostile.as_it_is,
     ),
     "whether it is grounded": Subject(
-        lambda text: grounding.grounded("User has 2 cats.", text, text, text), hostile.as_it_is
+        lambda text: model_grounding.grounded("User has 2 cats.", text, text, text),
+        hostile.as_it_is,
     ),
     "sentences": Subject(lambda text: list(borders.sentences(text)), hostile.as_it_is),
     "a category": Subject(categories.category_of, hostile.as_it_is),
-    "a category of a user's": Subject(user_categories.user_category, hostile.as_it_is),
+    "a category of a user's": Subject(categories.user_category, hostile.as_it_is),
     "a category that is given": Subject(
-        hostile.refused(lambda text: user_categories.checked_category(text, "category")),
+        hostile.refused(lambda text: categories.checked_category(text, "category")),
         hostile.as_it_is,
     ),
     "tags": Subject(
@@ -307,7 +305,7 @@ TEXTS = {
         hostile.refused(lambda text: fields.integer(text, "a", 0, 9)), hostile.as_it_is
     ),
     "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
-    "a refusal": Subject(lambda raw: refusal.is_about_tools(400, raw), str.encode),
+    "a refusal": Subject(lambda raw: offer.is_about_tools(400, raw), str.encode),
     "a refusal of thinking": Subject(
         lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
     ),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.extraction import fiction, gate, own_sentences, statement_bounds, third_person
-from memtree.memories.extraction.statements import other_languages, plain_form
+from memtree.memories.extraction import fiction, gate, own_sentences, statements, third_person
 from memtree.text.pasted import lines, own_words
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import CERTAIN, Subject, seconds, slow
@@ -19,12 +18,12 @@ SUBJECTS = {
     "what is refused": Subject(gate.refused, hostile.as_it_is),
     "another reason": Subject(gate.other_reason, hostile.as_it_is),
     "parts of a sentence": Subject(
-        lambda text: (list(statement_bounds.heads(text)), statement_bounds.spliced(text)),
+        lambda text: (list(statements.heads(text)), statements.spliced(text)),
         hostile.as_it_is,
     ),
-    "reasons in other languages": Subject(other_languages.refused, hostile.as_it_is),
-    "statements in other languages": Subject(other_languages.category_of, hostile.as_it_is),
-    "the plain form": Subject(plain_form.plain, hostile.as_it_is),
+    "reasons in other languages": Subject(statements.refused, hostile.as_it_is),
+    "statements in other languages": Subject(statements.category_of, hostile.as_it_is),
+    "the plain form": Subject(statements.plain, hostile.as_it_is),
     "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
     "a line of signs": Subject(lines.kind, hostile.as_it_is),
 }

@@ -9,11 +9,11 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.language.everyday_sentences import language_of
-from memtree.memories.agents.search import answers, clusters, event_time, mentions
-from memtree.memories.injection.general_questions import is_general
+from memtree.memories.agents.search import answers, clusters, mentions
+from memtree.memories.injection.language_rules import is_general
 from memtree.memories.memory import Memory
-from memtree.memories.search.text_terms import memory_terms
-from memtree.memories.transfer.formats.memory_file import read_memory_file
+from memtree.memories.search.vector_bytes import memory_terms
+from memtree.memories.transfer.memory_file import read_memory_file
 from memtree.text import telling_words, terms
 from memtree_proxy.imports.conversation import tool_call
 from memtree_proxy.sessions.passages import passages, quotation
@@ -33,7 +33,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "the time of a memory": Subject(
-        lambda text: event_time.when(None, {text: text, "date": text}), hostile.as_it_is
+        lambda text: mentions.when(None, {text: text, "date": text}), hostile.as_it_is
     ),
     "a map of memories": Subject(
         lambda said: clusters.clusters(said, None),

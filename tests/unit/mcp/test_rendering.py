@@ -9,10 +9,10 @@ import pytest
 from memtree import errors
 from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import NearMemory
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree_proxy.mcp import rendering
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.wire.json_schema import Json

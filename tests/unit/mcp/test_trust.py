@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft, new_memory
-from memtree.memories.fields.taint import in_place_of
+from memtree.memories.fields.standing import in_place_of
 from memtree.memories.injection.options import InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope

@@ -9,11 +9,11 @@ import pytest
 
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.wire import json_body
-from memtree_proxy.server_tools import offer, refusal, sse
+from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.round_stream import added
 from memtree_proxy.server_tools.sse import SseEvents
-from memtree_proxy.server_tools.usage import added
-from memtree_proxy.server_tools.whole import WholeAnswer
+from memtree_proxy.server_tools.stream import WholeAnswer
 from tests.made.completion import said
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}
@@ -165,8 +165,8 @@ def test_an_event_that_is_not_complete_waits():
     ],
 )
 def test_refusals_of_tools(status, text, about):
-    assert refusal.is_about_tools(status, b'{"error": {"message": "%s"}}' % text.encode()) is about
-    assert refusal.may_be_about_tools(status) is (status in (400, 404, 500))
+    assert offer.is_about_tools(status, b'{"error": {"message": "%s"}}' % text.encode()) is about
+    assert offer.may_be_about_tools(status) is (status in (400, 404, 500))
 
 
 # ---------------------------------------------------------------- the request

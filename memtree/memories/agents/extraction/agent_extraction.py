@@ -3,8 +3,8 @@
     new messages of the user -> what they say -> memories that fit the schemas
     -> those that are not known yet; with them, in one step, that the messages are done
 
-Without schemas a memory is a sentence (`extraction.rules`), or a field that the user calls by its
-name; with schemas it is data of their kinds, which only a model can find.
+Without schemas a memory is a sentence, or a field that the user calls by its name; with
+schemas it is data of their kinds, which only a model can find.
 A message is known by the id that the caller gave it, else by its text, so branches, retries,
 restarts and other processes extract nothing twice, and what was deleted does not come back.
 """
@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from memtree.errors import (
     Conflict,
@@ -31,6 +31,8 @@ from memtree.errors import (
 from memtree.memories.agents.agent_memory import StructuredResult, WriteOutcome
 from memtree.memories.agents.extraction.agent_messages import (
     AgentMessage,
+    ConversationReaders,
+    StructuredReading,
     ToldMessage,
     batches,
     told_by_user,
@@ -42,12 +44,7 @@ from memtree.memories.agents.extraction.extraction_plan import (
     ExtractionRequest,
     Found,
 )
-from memtree.memories.agents.extraction.structured_readers import (
-    ConversationReaders,
-    StructuredReading,
-)
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.nearest_kind import nearest_kind
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, nearest_kind
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.message_extraction import (
     LIMIT,
@@ -139,7 +136,8 @@ class AgentExtraction:
         if reader is None:
             raise ModelNeeded(_MODEL_NEEDED, param="model")
         request = ExtractionRequest(scope, chosen, thread, expires, reader.mode)
-        said = await asyncio.to_thread(told_by_user, messages, thread or "", self._today())
+        today = datetime.fromtimestamp(self._clock.now(), UTC).date()
+        said = await asyncio.to_thread(told_by_user, messages, thread or "", today)
         known = await self._store.extracted(scope, {item.key for item in said}) if said else set()
         fresh = [item for item in said if force or item.key not in known]
         began = self._clock.monotonic()
@@ -176,9 +174,6 @@ class AgentExtraction:
                 text = f"{place}: there is no schema of this name.{meant}"
                 raise SchemaViolation(text, param=place)
         return tuple(have[name] for name in dict.fromkeys(names))
-
-    def _today(self) -> date:
-        return datetime.fromtimestamp(self._clock.now(), UTC).date()
 
     # -- reading -----------------------------------------------------------------------------
 

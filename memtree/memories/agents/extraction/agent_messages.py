@@ -1,4 +1,6 @@
-"""The messages of a posted conversation: which are the user's, and what each is known by."""
+"""The messages of a posted conversation: which are the user's, what each is known by, and the ports
+of what reads them; `memtree.background.extracting` has the readers.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Protocol
 
+from memtree.memories.agents.extraction.merging import Finding
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.extraction.fiction import is_role_play
-from memtree.memories.message_extraction import UserMessage
+from memtree.memories.message_extraction import CandidateReader, SkippedText, UserMessage
+from memtree.memories.scope import Scope
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
 
@@ -72,3 +78,35 @@ def batches(fresh: Sequence[ToldMessage], limits: tuple[int, int]) -> Iterator[l
         size += length
     if batch:
         yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredReading:
+    """Findings of one message. Not `done`: the next request reads it again."""
+
+    message: UserMessage
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[SkippedText, ...] = ()
+    done: bool = True
+
+
+class StructuredReader(Protocol):
+    """`mode`: the `capture_mode` of its memories."""
+
+    mode: str
+
+    async def read(
+        self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
+    ) -> Sequence[StructuredReading]:
+        """Return the readings in the order of the messages; a message without one is not done.
+        Raises what the model raises that it asks (`AskedModel.ask`), and reads nothing then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReaders:
+    """Readers of one request. `free`: finds sentences, for a tenant without schemas. `structured`:
+    fills schemas; None if there is no model that could."""
+
+    free: CandidateReader
+    structured: StructuredReader | None = None

@@ -2,20 +2,32 @@
 
 A memory is held against its schema, joined with the one whose place it takes, and left out where
 the scope knows it already.
+
+Read "my FIELD is VALUE", for tenants without schemas: data instead of a sentence.
+
+    >>> named_field("My favorite color is blue.")
+    {'favoriteColor': 'blue'}
+    >>> named_field("my time zone is CET"), named_field("My name is Ada Lovelace")
+    ({'timeZone': 'CET'}, {'name': 'Ada Lovelace'})
+
+Whatever says more stays a sentence: the value is a name, or one word of a favourite.
+
+    >>> named_field("My job is stressful"), named_field("My favorite color is not blue")
+    (None, None)
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time
 from typing import Any, NamedTuple, Protocol
 
-from memtree.errors import BadRequest, SchemaViolation, SecretRejected
-from memtree.memories.agents.agent_memory import NOBODY, StructuredResult, StructuredWrite
-from memtree.memories.agents.extraction.agent_messages import ToldMessage
-from memtree.memories.agents.extraction.field_values import one_day
+from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.agents.agent_memory import NOBODY, AgentMemories, StructuredWrite
+from memtree.memories.agents.extraction.agent_messages import StructuredReading, ToldMessage
 from memtree.memories.agents.extraction.fillable_fields import kind_fields
 from memtree.memories.agents.extraction.merging import (
     Finding,
@@ -25,11 +37,11 @@ from memtree.memories.agents.extraction.merging import (
     merged,
     same_data,
 )
-from memtree.memories.agents.extraction.named_field import PROFILE, named_field
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.extraction.value_grounding import one_day
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
+from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.duplicates import MOST_NEAR, NearMemory
 from memtree.memories.extraction.candidates import Candidate, SkipReason
 from memtree.memories.memory import (
     EXTRACTED,
@@ -49,14 +61,32 @@ from memtree.memories.message_extraction import (
     SkippedText,
     UserMessage,
 )
-from memtree.memories.ports import MemoryFilter, MemoryPage
+from memtree.memories.ports import MemoryFilter, MemoryStore
 from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import MOST_NEAR, NearMemory
-from memtree.memories.saving.saving import MemorySaving, Vector
+from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
 from memtree.text.standing_rules import standing_rules
+
+PROFILE = "UserProfile"  # the kind of such data
+LONGEST = 200  # characters of a clause
+_CLAUSE = re.compile(
+    r"[Mm]y (?P<field>[^\W\d_]+(?: [^\W\d_]+){0,3}) is "
+    r"(?P<value>(?P<name>[A-ZÀ-ÖØ-Þ][\w'’+#-]*(?: [A-ZÀ-ÖØ-Þ][\w'’+#-]*){0,3})|[\w'’+#-]+)[.!]*"
+)
+_FAVORITE = re.compile(r"favou?rite ")
+
+
+def named_field(clause: str) -> dict[str, str] | None:
+    """Return the one field that a clause of the user names; None if it says anything else."""
+    match = _CLAUSE.fullmatch(clause.strip()) if len(clause) <= LONGEST else None
+    if match is None or not (match["name"] or _FAVORITE.match(match["field"])):
+        return None
+    first, *rest = match["field"].lower().split()
+    return {first + "".join(map(str.capitalize, rest)): match["value"]}
+
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
 MODEL = "model"
@@ -69,42 +99,8 @@ _FORMS = ("User's name is ", "User is allergic ", "User lives in ", "User works 
 Found = StructuredReading | ReadMessage
 
 
-class ExtractionStore(Protocol):
-    """Store as this plan needs it: parts of `AgentMemories`, `ExtractedMessages`, `MemoryStore`."""
-
-    async def write(
-        self,
-        scope: Scope,
-        writes: Sequence[StructuredWrite],
-        *,
-        done: Sequence[bytes] = (),
-        most: int = 0,
-    ) -> list[StructuredResult] | None: ...
-
-    async def unique_holders(
-        self, scope: Scope, kind: str, keys: Sequence[bytes]
-    ) -> dict[bytes, Memory]: ...
-
-    async def extracted(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]: ...
-
-    async def page(
-        self,
-        scope: Scope,
-        wanted: MemoryFilter = ...,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage: ...
-
-
-class Schemas(Protocol):
-    """Schemas as this plan needs them, of a `SchemaBook`."""
-
-    async def list(self, tenant: str) -> list[MemorySchema]: ...
-
-    async def violations(
-        self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
-    ) -> Sequence[tuple[MemorySchema | None, SchemaViolation | None]]: ...
+class ExtractionStore(AgentMemories, ExtractedMessages, MemoryStore, Protocol):
+    """Store as this plan needs it."""
 
 
 class ExtractionRequest(NamedTuple):
@@ -120,12 +116,15 @@ class ExtractionRequest(NamedTuple):
 
 @dataclass(slots=True)
 class ExtractionPlan:
-    """Plan of what an extraction writes, and what it leaves out. `planned`: place of the write with
-    a unique key. `live`: the newest two memories of a kind. `cut`: messages of which something is
-    left for another time. `parts`: messages that say a part of a memory whose rest is missing;
-    `settled`: messages that say anything else. `near`: what a memory may replace, by its id."""
+    """Plan of what an extraction writes of a batch, and what it leaves out. `planned`: place of the
+    write with a unique key. `live`: the newest two memories of a kind. `cut`: messages of which
+    something is left for another time. `parts`: messages that say a part of a memory whose rest is
+    missing; `settled`: messages that say anything else. `near`: what a memory may replace, by its
+    id."""
 
-    skipped: list[SkippedText]
+    request: ExtractionRequest
+    batch: Sequence[ToldMessage]
+    skipped: list[SkippedText] = field(default_factory=list)
     writes: list[StructuredWrite] = field(default_factory=list)
     vectors: list[Vector | None] = field(default_factory=list)
     planned: dict[bytes, int] = field(default_factory=dict)
@@ -142,7 +141,7 @@ class ExtractionPlanner:
     def __init__(
         self,
         store: ExtractionStore,
-        schemas: Schemas,
+        schemas: SchemaBook,
         saving: MemorySaving,
         clock: Clock,
         new_id: Callable[[], str],
@@ -163,13 +162,14 @@ class ExtractionPlanner:
         planned."""
         if request.schemas:
             return {}
+        plan = ExtractionPlan(request, batch)
         taken = Counter[int]()
         texts: dict[str, None] = {}
         for candidate in _sentences(batch, read):
             taken[candidate.message] += 1
             if len(texts) >= most or taken[candidate.message] > PER_MESSAGE:
                 continue
-            made = self._made(request, batch[candidate.message], candidate, b"")
+            made = self._made(plan, candidate)
             if not isinstance(made, str):  # no secret is shown to an embedder
                 texts[made.memory.text] = None
         return dict(zip(texts, await self.saving.vectors(list(texts)), strict=True))
@@ -184,7 +184,8 @@ class ExtractionPlanner:
     ) -> ExtractionPlan:
         """`batch` and `read` belong together. `most`: memories that may come of them. `vectors`: of
         sentences; one that has none is compared by its words, and its vector follows."""
-        plan = ExtractionPlan([skip for reading in read for skip in reading.skipped])
+        skipped = [skip for reading in read for skip in reading.skipped]
+        plan = ExtractionPlan(request, batch, skipped)
         if request.schemas:
             candidates = gathered(_findings(read), request.schemas)
         else:
@@ -199,12 +200,13 @@ class ExtractionPlanner:
             elif taken[candidate.message] > PER_MESSAGE:
                 reason = SkipReason.CAP
             elif request.schemas:
-                reason = await self._add_data(request, batch, candidate, plan)
+                reason = await self._add_data(plan, candidate)
             else:
-                reason = await self._add_sentence(request, batch, candidate, plan, vectors)
+                reason = await self._add_sentence(plan, candidate, vectors)
             (plan.parts if reason == INCOMPLETE else plan.settled).update(candidate.messages)
             if reason:
-                plan.skipped.append(SkippedText.cut(_shown(batch, candidate), reason))
+                said = batch[candidate.message].read.text[candidate.start : candidate.end]
+                plan.skipped.append(SkippedText.cut(said, reason))
         if request.schemas:
             texts = [write.memory.text for write in plan.writes]
             plan.vectors = list(await self.saving.vectors(texts))
@@ -214,14 +216,12 @@ class ExtractionPlanner:
 
     async def _add_sentence(
         self,
-        request: ExtractionRequest,
-        batch: Sequence[ToldMessage],
-        new: StructuredCandidate,
         plan: ExtractionPlan,
+        new: StructuredCandidate,
         vectors: Mapping[str, Vector | None],
     ) -> str:
         """Put one more memory into the plan; why not, where it is none."""
-        made = self._made(request, batch[new.message], new, b"")
+        made = self._made(plan, new)
         if isinstance(made, str):
             return made
         text = made.memory.text
@@ -231,7 +231,7 @@ class ExtractionPlanner:
             self.saving.says_the_same(text, vector, each.memory.text, other) for each, other in said
         ):
             return SkipReason.DUPLICATE
-        near = await self.saving.near(request.scope, text, vector)
+        near = await self.saving.near(plan.request.scope, text, vector)
         if near and near[0].says_the_same:
             return SkipReason.DUPLICATE
         plan.near[made.memory.id] = near
@@ -241,17 +241,12 @@ class ExtractionPlanner:
 
     # -- data of schemas ---------------------------------------------------------------------
 
-    async def _add_data(
-        self,
-        request: ExtractionRequest,
-        batch: Sequence[ToldMessage],
-        new: StructuredCandidate,
-        plan: ExtractionPlan,
-    ) -> str:
+    async def _add_data(self, plan: ExtractionPlan, new: StructuredCandidate) -> str:
         """Put one more memory into the plan, or what it says to one that is there; why not, where
         it is none."""
-        schema = next(each for each in request.schemas if each.kind == new.kind)
-        base = await self._base(request.scope, schema, new, plan)
+        scope = plan.request.scope
+        schema = next(each for each in plan.request.schemas if each.kind == new.kind)
+        base = await self._base(scope, schema, new, plan)
         data = merged(_data_of(base), new.data)
         key = unique_key(schema, data)
         at = plan.planned.get(key) if key else None
@@ -262,11 +257,11 @@ class ExtractionPlanner:
             return SkipReason.DUPLICATE
         if lacking(data, kind_fields(schema).required):
             return INCOMPLETE
-        fitting = await self._fitting(request.scope.tenant, schema, new, _data_of(base))
+        fitting = await self._fitting(scope.tenant, schema, new, _data_of(base))
         if fitting is None:
             return INVALID
         data = merged(_data_of(base), fitting)
-        made = self._made(request, batch[new.message], replace(new, data=data), key, base)
+        made = self._made(plan, replace(new, data=data), key, base)
         if isinstance(made, str):
             return made
         left_out = [value for name, value in new.data.items() if name not in fitting]
@@ -276,10 +271,10 @@ class ExtractionPlanner:
         if at is not None:
             plan.writes[at] = replace(made, expected=plan.writes[at].expected)
             return ""
-        if not base and await self._known(request.scope, made, plan):
+        if not base and await self._known(scope, made, plan):
             return SkipReason.DUPLICATE
         if not schema.unique_on and not new.alone:
-            plan.near[made.memory.id] = await self._rivals(request.scope, made.memory)
+            plan.near[made.memory.id] = await self._rivals(scope, made.memory)
         if key:
             plan.planned[key] = len(plan.writes)
         plan.writes.append(replace(made, expected=_expected(schema, base)))
@@ -356,16 +351,15 @@ class ExtractionPlanner:
 
     def _made(
         self,
-        request: ExtractionRequest,
-        message: ToldMessage,
+        plan: ExtractionPlan,
         new: StructuredCandidate,
-        key: bytes,
+        key: bytes = b"",
         base: Memory | NewMemory | None = None,
     ) -> StructuredWrite | str:
         """Make what is to be written; a reason where that cannot be. `base`: the memory whose data
         it took over. With the data come its tags and its expiry, and the new memory is not surer
         and not cleaner than the old one."""
-        now = self.clock.now()
+        now, request, message = self.clock.now(), plan.request, plan.batch[new.message]
         if request.expires is not None and request.expires <= now:
             return EXPIRED
         source = MemorySource(
@@ -482,7 +476,3 @@ def _happened(message: UserMessage, start: int, end: int) -> float | None:
 def _storable(id_: str) -> str:
     """An id that a caller chose, "" where it holds what is no text to a store."""
     return id_ if id_.isprintable() else ""
-
-
-def _shown(batch: Sequence[ToldMessage], new: StructuredCandidate) -> str:
-    return batch[new.message].read.text[new.start : new.end]

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtree.memories.agents.extraction.fillable_fields import Path, kind_fields
-from memtree.memories.agents.schemas.memory_schema import KIND, MemorySchema
-from memtree.memories.agents.schemas.unique_on import canonical
+from memtree.memories.agents.schemas.memory_schema import KIND, MemorySchema, canonical
 
 ITEMS = 50  # of a list that grows
 

@@ -1,11 +1,29 @@
-"""A schema of structured memories, as a value."""
+"""A schema of structured memories as a value, the port of their store, and their names.
+
+Tell which memories of a kind are the same one: by the values of the fields that are to be
+unique.
+
+Values are equal as JSON values after NFC: the order of an object's fields means nothing, 1 and 1.0
+are one number, "1" and 1 are two values, upper and lower case differ. A field that is missing or
+null is not unique, as in a database: such a memory takes no other's place.
+
+The name that somebody may have meant who wrote one that there is not.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from heapq import nlargest
+from itertools import islice
+from typing import Any, Protocol
 
 from memtree.errors import BadRequest
+from memtree.text.normal_form import nfc
 
 MAX_SCHEMAS = 50  # of a tenant
 KIND = "kind"  # in `unique_on`: one memory of this kind in a scope
@@ -47,3 +65,105 @@ def checked_kind(value: object, name: str) -> str:
     if not isinstance(value, str) or not _KIND.fullmatch(value):
         raise BadRequest(f"{name} {KIND_RULE}", param=name)
     return value
+
+
+UniqueKey = Callable[[Mapping[str, Any]], bytes]
+
+
+class SchemaStore(Protocol):
+    """Raises as `MemoryStore` does."""
+
+    async def schemas(self, tenant: str) -> list[MemorySchema]:
+        """By kind."""
+        ...
+
+    async def put_schema(
+        self,
+        tenant: str,
+        schema: MemorySchema,
+        unique_key: UniqueKey,
+        *,
+        most: int,
+        once: bool = False,
+        expected: MemorySchema | None = None,
+    ) -> bool:
+        """Keep it, or replace the one of its kind (whose `created` stays; with `once` that one
+        stays, and nothing changes); whether it is new. With `expected` it only replaces one whose
+        document, unique fields and description are those: otherwise `VersionConflict`.
+        `Conflict` where the tenant has `most` others. `unique_key`: of the data of a memory, b""
+        for none: where other fields are to be unique, the unique values of the kind's live memories
+        are made anew in the same step; of those with equal ones the newest holds them, and all stay
+        live. Whoever stores one meanwhile does so before it or after it."""
+        ...
+
+    async def delete_schema(self, tenant: str, kind: str) -> bool:
+        """Delete the schema; return True if there was one. Its memories stay; their unique values
+        go."""
+        ...
+
+
+KEY_BYTES = 16
+
+
+def unique_key(schema: MemorySchema, data: Mapping[str, Any]) -> bytes:
+    """Equal for memories of which a scope may hold one; b"" where nothing is unique."""
+    if not schema.unique_on:
+        return b""
+    names = sorted(set(schema.unique_on) - {KIND})
+    if any(data.get(name) is None for name in names):
+        return b""
+    parts = [schema.kind, *(part for name in names for part in (name, canonical(data[name])))]
+    said = json.dumps(parts, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.blake2b(said.encode(), digest_size=KEY_BYTES).digest()
+
+
+def canonical(value: Any) -> str:
+    """One text for all ways to write a JSON value.
+
+    >>> canonical({"b": 1.0, "a": [True, "e\\u0301"]}) == canonical({"a": [True, "\\xe9"], "b": 1})
+    True
+    """
+    if isinstance(value, Mapping):
+        rows = sorted((_text(name), canonical(inner)) for name, inner in value.items())
+        return "{" + ",".join(f"{name}:{inner}" for name, inner in rows) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(canonical(inner) for inner in value) + "]"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value)
+
+
+def _text(value: str) -> str:
+    return json.dumps(nfc(value), ensure_ascii=True)
+
+
+NEAR = 0.6  # share of the letters of two names that match in order
+MOST_LETTERS = 64  # of a name that are compared
+MOST_NAMES = 200
+MOST_COMPARED = 8  # in order: those that share the most letters
+_LEFT_OUT = dict.fromkeys(map(ord, "_.-"))
+
+
+def nearest_kind(kind: str, known: Iterable[str]) -> str | None:
+    """The one that matches best, upper and lower case and `_ . -` aside; None where none is near.
+    Of equally near ones the first by name.
+
+    >>> nearest_kind("user_profile", ["Reminder", "UserProfile"])
+    'UserProfile'
+    """
+    matcher = SequenceMatcher(b=_plain(kind), autojunk=False)
+
+    def to(name: str) -> SequenceMatcher[str]:
+        matcher.set_seq1(_plain(name))
+        return matcher
+
+    names = islice(sorted(known), MOST_NAMES)
+    likely = nlargest(MOST_COMPARED, names, key=lambda name: to(name).quick_ratio())
+    best = max(sorted(likely), key=lambda name: to(name).ratio(), default="")
+    return best if best and to(best).ratio() >= NEAR else None
+
+
+def _plain(name: str) -> str:
+    return name[:MOST_LETTERS].lower().translate(_LEFT_OUT)

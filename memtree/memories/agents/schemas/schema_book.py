@@ -1,4 +1,7 @@
-"""The use case of schemas: a tenant's schemas kept, and data held against them."""
+"""The use case of schemas: a tenant's schemas kept, and data held against them.
+
+Check the fields that a schema has beside its document.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,53 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from memtree.errors import Conflict, NotFound, SchemaViolation, VersionConflict
-from memtree.memories.agents.schemas.document.limits import checked_schema
-from memtree.memories.agents.schemas.document.schema_text import schema_text
+from memtree.errors import (
+    BadRequest,
+    Conflict,
+    NotFound,
+    SchemaViolation,
+    SecretRejected,
+    VersionConflict,
+)
+from memtree.memories.agents.schemas.limits import checked_schema
 from memtree.memories.agents.schemas.memory_schema import (
     MAX_SCHEMAS,
     MemorySchema,
+    SchemaStore,
     checked_kind,
+    nearest_kind,
     same_content,
+    unique_key,
 )
-from memtree.memories.agents.schemas.nearest_kind import nearest_kind
-from memtree.memories.agents.schemas.ports import SchemaStore
-from memtree.memories.agents.schemas.schema_fields import checked_description, checked_unique_on
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.schema_text import schema_text
 from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, load, violation_of
+from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.ports.clock import Clock
+
+MAX_DESCRIPTION_CHARS = 2_000
+
+
+def checked_description(text: str) -> str:
+    """Raises `BadRequest` and `SecretRejected` naming the field."""
+    if len(text) > MAX_DESCRIPTION_CHARS:
+        raise BadRequest(
+            f"description has {len(text)} characters; at most {MAX_DESCRIPTION_CHARS} are kept",
+            param="description",
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadRequest(
+            "description holds half a character (a lone surrogate)", param="description"
+        ) from None
+    if "\0" in text:
+        raise BadRequest("description holds a NUL character", param="description")
+    try:
+        refuse_secrets(text)
+    except SecretRejected as error:
+        raise SecretRejected(f"description: {error.message}", param="description") from None
+    return text
+
 
 MAX_ENTRIES = 500
 MAX_BYTES = 4 << 20  # of their texts
@@ -67,8 +102,8 @@ class CompiledSchemas:
             self._held -= len(text)
 
 
-def _compiled(text: str) -> CompiledSchema:
-    return compiled(checked_schema(text))
+def _compiled(text: str, unique_on: Sequence[str] = ()) -> CompiledSchema:
+    return compiled(checked_schema(text, unique_on))
 
 
 MAX_ON_LOOP = 20_000  # sub-schemas times values of a request: beyond it, a thread
@@ -121,8 +156,7 @@ class SchemaBook:
     ) -> PutSchema:
         """Keep it, in the place of one that the kind has. Raises `SchemaInvalid`, `BadRequest`
         naming the field, and `Conflict` beyond the limit."""
-        schema = self._made(kind, document, unique_on, description)
-        await asyncio.to_thread(_refuse_invalid, schema)
+        schema = await self._made(kind, document, unique_on, description)
         created = await self._keep(tenant, schema)
         return PutSchema(schema if created else await self.get(tenant, kind), created)
 
@@ -136,8 +170,7 @@ class SchemaBook:
     ) -> PutSchema:
         """`put` where the kind has none. The same again changes nothing; `Conflict` where it has
         another."""
-        schema = self._made(kind, document, unique_on, description)
-        await asyncio.to_thread(_refuse_invalid, schema)
+        schema = await self._made(kind, document, unique_on, description)
         if await self._keep(tenant, schema, once=True):
             return PutSchema(schema, created=True)
         there = await self.get(tenant, kind)
@@ -159,13 +192,12 @@ class SchemaBook:
 
     async def _change(self, tenant: str, kind: str, change: SchemaChange) -> MemorySchema:
         there = await self.get(tenant, kind)
-        schema = self._made(
+        schema = await self._made(
             kind,
             there.document if change.document is None else change.document,
             there.unique_on if change.unique_on is None else change.unique_on,
             there.description if change.description is None else change.description,
         )
-        await asyncio.to_thread(_refuse_invalid, schema)
         await self._keep(tenant, schema, expected=there)
         return replace(schema, created=there.created)
 
@@ -173,18 +205,20 @@ class SchemaBook:
         """Delete the schema; return True if there was one. Its memories stay as they are."""
         return await self._store.delete_schema(tenant, kind)
 
-    def _made(
+    async def _made(
         self, kind: str, document: Document, unique_on: Sequence[str], description: str
     ) -> MemorySchema:
         now = self._clock.now()
-        return MemorySchema(
+        schema = MemorySchema(
             checked_kind(kind, "kind"),
             schema_text(document),
-            checked_unique_on(unique_on),
+            tuple(dict.fromkeys(unique_on)),  # that they are properties, `limits` sees to
             checked_description(description),
             now,
             now,
         )
+        await asyncio.to_thread(_compiled, schema.document, schema.unique_on)
+        return schema
 
     async def _keep(
         self,
@@ -264,10 +298,6 @@ class _Row(NamedTuple):
             f"{self.place}: there is no schema of this kind.{_meant(self.kind, known)}",
             param=self.place,
         )
-
-
-def _refuse_invalid(schema: MemorySchema) -> None:
-    compiled(checked_schema(schema.document, schema.unique_on))
 
 
 def _of_kind(schemas: Sequence[MemorySchema], kind: str) -> MemorySchema:

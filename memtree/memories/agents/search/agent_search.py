@@ -7,6 +7,19 @@
 
 Scopes of one tenant are ranked as one collection, however many there are; what another tenant
 shares is ranked for itself, and stands between one's own by its score (`search/ranking_many.py`).
+
+Read the scopes that a search means: one, or many.
+
+Several queries ranked over the rows of one index, and the hits of several indexes in one order.
+
+    own index    -> ranked, newer versions first -> hits with their places' scores \\
+    shared index -> ranked, newer versions first -> hits with their places' scores  > by score
+
+Rows of one index are ranked by words whose weights all of them make together: the scopes of one
+tenant are one collection. Scopes of another tenant, which grants opened, are ranked for themselves:
+a score says how much of the query a row holds and means, on one scale for all indexes, so they
+compare; and nobody who shares memories can change the order of one's own, or learn from the order
+of his what one's own hold.
 """
 
 from __future__ import annotations
@@ -14,37 +27,191 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
-from memtree.memories.agents.search.group_loader import GroupLoader
-from memtree.memories.agents.search.ranking_many import (
-    AgentHit,
-    RankedQuery,
-    hits,
-    in_one_order,
-    ranked_queries,
+from memtree.memories.agents.agent_memory import (
+    AgentScopes,
+    AgentSearchStore,
+    LocatedMemory,
+    PlacedRow,
+    ScopeTotals,
 )
-from memtree.memories.agents.search.targets import (
-    ManyScopes,
-    OneScope,
-    SearchStore,
-    SearchTarget,
-)
-from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.agents.search.group_index import NO_GROUP, GroupLoader, ManyRows, RowsToRead
+from memtree.memories.memory import SNAPSHOT
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRow
 from memtree.memories.scope import Scope
-from memtree.memories.search.hit_order import without_common
-from memtree.memories.search.hits import NO_EMBEDDER
-from memtree.memories.search.index.block_rows import BlockRows
-from memtree.memories.search.query import Query
-from memtree.memories.search.query_vectors import PATIENCE
-from memtree.memories.search.ranking import Ranked
+from memtree.memories.search.block_rows import BlockRows
+from memtree.memories.search.loader import IndexLoader
+from memtree.memories.search.query import PATIENCE, Query
+from memtree.memories.search.ranking import (
+    NO_EMBEDDER,
+    MemoryHit,
+    Ranked,
+    as_hits,
+    newest_hits_first,
+    ranked,
+    without_common,
+)
 from memtree.memories.search.searcher import IN_A_THREAD, SPARE, MemorySearch
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.relevance_scale import RelevanceScale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedQuery:
+    """A query as one index is asked it. `wanted`: numbers that a filter lets through; None: all.
+    `most`: rows that are ranked, of relevance `least` or more."""
+
+    query: Query
+    most: int
+    wanted: NDArray[np.int32] | None = None
+    least: float = 0.0
+
+
+class AgentHit(NamedTuple):
+    """`score`: orders the hits of one search. `shared`: another tenant's grant opened it. `vector`:
+    a unit row, where it is asked for and there is one."""
+
+    scope: Scope
+    memory: MemoryHit
+    score: float
+    shared: bool = False
+    vector: Vector | None = None
+
+
+def ranked_queries(
+    index: BlockRows, queries: Sequence[RankedQuery], scale: RelevanceScale | None, now: float
+) -> list[Ranked]:
+    """Each as if it were ranked alone, in one pass over the vectors."""
+    vectors = [one.query.moved for one in queries if one.query.moved is not None]
+    cosines = iter(index.cosines_of_many(vectors)) if len(vectors) > 1 and scale else iter(())
+    return [
+        ranked(
+            index,
+            one.query,
+            scale,
+            now,
+            most=one.most,
+            least=one.least,
+            wanted=one.wanted,
+            cosines=next(cosines, None) if one.query.moved is not None else None,
+        )
+        for one in queries
+    ]
+
+
+def hits(
+    index: BlockRows,
+    query: Query,
+    ranking: Ranked,
+    there: Sequence[LocatedMemory],
+    *,
+    shared: bool = False,
+    vectors: bool = False,
+) -> list[AgentHit]:
+    """Return the ranked hits that are still there, newer versions first. Snapshots are not
+    shared."""
+    by_number = {
+        row.memory.number: row for row in there if not (shared and row.memory.kind == SNAPSHOT)
+    }
+    best = as_hits(ranking, {number: row.memory for number, row in by_number.items()})
+    scores = [hit.score for hit in best]
+    rows = index.vectors(ranking.rows) if vectors else {}
+    by_row = dict(zip(ranking.numbers.tolist(), ranking.rows.tolist(), strict=True))
+    made = []
+    for hit, score in zip(newest_hits_first(index, query, best), scores, strict=True):
+        number = hit.memory.number
+        vector = rows.get(by_row.get(number, -1))
+        made.append(AgentHit(by_number[number].scope, hit, score, shared, vector))
+    return made
+
+
+def in_one_order(lists: Sequence[Sequence[AgentHit]], limit: int) -> list[AgentHit]:
+    """The best of all lists, each of which keeps its own order: a score is that of the place. Of
+    equal ones those of an earlier list come first. A memory that stands in two lists counts once,
+    as one's own if it is that, else where it stands best."""
+    every = sorted((hit for hits in lists for hit in hits), key=lambda hit: -hit.score)
+    counts: dict[tuple[str, int], AgentHit] = {}
+    for hit in sorted(every, key=lambda hit: hit.shared):
+        counts.setdefault(_identity(hit), hit)
+    return [hit for hit in every if counts[_identity(hit)] is hit][:limit]
+
+
+def _identity(hit: AgentHit) -> tuple[str, int]:
+    return hit.scope.tenant, hit.memory.memory.number
+
+
+Numbers = NDArray[np.int32]
+Rows = NDArray[np.intp]
+
+
+class SearchStore(MemoryStore, AgentSearchStore, Protocol):
+    """Store as a search over agents' memories needs it."""
+
+
+class OneScope:
+    """One scope to be searched. `index`: its live rows, as they are now; `past`: all rows that are
+    stored, for one search; `matching`: numbers of the memories that a filter lets through;
+    `memories`: those of these rows of `index` that are still there, in this order, with `past` also
+    what is not live."""
+
+    def __init__(self, store: SearchStore, loader: IndexLoader, scope: Scope) -> None:
+        self._store, self._loader, self._scope = store, loader, scope
+
+    async def index(self, recipe: str) -> BlockRows:
+        return await self._loader.index(self._scope, recipe)
+
+    async def past(self, recipe: str) -> BlockRows:
+        return await self._loader.past(self._scope, recipe)
+
+    async def matching(self, wanted: MemoryFilter) -> list[int]:
+        return await self._store.matching(self._scope, wanted)
+
+    async def memories(
+        self, index: BlockRows, rows: Rows, numbers: Numbers, *, past: bool
+    ) -> list[LocatedMemory]:
+        stored = await self._store.get(self._scope, numbers.tolist(), deleted=past)
+        return [LocatedMemory(self._scope, memory) for memory in stored]
+
+
+class ManyScopes:
+    """Scopes of one tenant that are searched together, with the methods of `OneScope`."""
+
+    def __init__(self, store: SearchStore, groups: GroupLoader, scopes: AgentScopes) -> None:
+        self._store, self._groups, self._scopes = store, groups, scopes
+
+    async def index(self, recipe: str) -> BlockRows:
+        return await self._groups.rows(self._scopes, recipe)
+
+    async def past(self, recipe: str) -> BlockRows:
+        rows = await self._store.placed_rows(self._scopes, recipe, counted=False)
+        return await asyncio.to_thread(_past, rows)
+
+    async def matching(self, wanted: MemoryFilter) -> list[int]:
+        return await self._store.matching_in(self._scopes, wanted)
+
+    async def memories(
+        self, index: BlockRows, rows: Rows, numbers: Numbers, *, past: bool
+    ) -> list[LocatedMemory]:
+        if not isinstance(index, ManyRows):
+            raise TypeError("an index of something else")
+        places = index.places_of(rows, numbers).tolist()
+        pairs = list(zip(places, numbers.tolist(), strict=True))
+        return await self._store.placed_memories(self._scopes, pairs, past=past)
+
+
+def _past(rows: Sequence[PlacedRow]) -> ManyRows:
+    live = [PlacedRow(place, _live(row)) for place, row in rows]
+    return ManyRows(NO_GROUP.refreshed(ScopeTotals(), (), RowsToRead(), live))
+
+
+def _live(row: SearchRow) -> SearchRow:
+    return row._replace(live=True, expires=None)
+
 
 MORE_PATIENCE = 0.1  # seconds more for each other search of a batch
 
@@ -144,7 +311,7 @@ class AgentSearch:
         lacking = self._vectors.available and (query.vector is None or not complete)
         return NO_EMBEDDER if lacking else ()
 
-    def _target(self, place: _Place) -> SearchTarget:
+    def _target(self, place: _Place) -> OneScope | ManyScopes:
         scopes = place.scopes
         scope = scopes.single if isinstance(scopes, AgentScopes) else scopes
         if scope is not None:
@@ -178,7 +345,9 @@ class AgentSearch:
         size = sum(len(loaded[each[0]]) for each in places if each)
         left = particular() if size < IN_A_THREAD else await asyncio.to_thread(particular)
         texts = list(dict.fromkeys([*(query.text for query in queries), *filter(None, left)]))
-        until = await self._vectors.until(self._time_for(queries))
+        more = MORE_PATIENCE * (len(queries) - 1)
+        patience = None if self._patience is None else self._patience + more
+        until = await self._vectors.until(patience)
         rows = await self._vectors.of(texts, until)
         if rows is None:
             return [Query.of(query.text) for query in queries]
@@ -188,11 +357,6 @@ class AgentSearch:
             whole = await self._vectors.query(query.text, vectors[query.text], until)
             made.append(whole.with_particular(vectors[rest]) if rest else whole)
         return made
-
-    def _time_for(self, queries: Sequence[AgentQuery]) -> float | None:
-        if self._patience is None:
-            return None
-        return self._patience + MORE_PATIENCE * (len(queries) - 1)
 
     async def _found(
         self,
@@ -230,7 +394,12 @@ class AgentSearch:
         ]
 
     async def _there(
-        self, target: SearchTarget, index: BlockRows, ranks: Sequence[Ranked], *, past: bool
+        self,
+        target: OneScope | ManyScopes,
+        index: BlockRows,
+        ranks: Sequence[Ranked],
+        *,
+        past: bool,
     ) -> list[LocatedMemory]:
         rows, first = np.unique(np.concatenate([rank.rows for rank in ranks]), return_index=True)
         numbers = np.concatenate([rank.numbers for rank in ranks])[first]

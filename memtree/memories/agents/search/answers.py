@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from memtree.memories.extraction.model_prompt import TEXT, response_format
 from memtree.memories.fields.times import shown
 from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory
@@ -99,16 +100,8 @@ def prompt(
 
 def json_schema() -> dict[str, Any]:
     """`response_format` for servers that have structured output, the same for every call."""
-    schema = {
-        "type": "object",
-        "properties": {
-            KEY: {"type": "string"},
-            "sources": {"type": "array", "items": {"type": "integer"}},
-        },
-        "required": [KEY, "sources"],
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": KEY, "strict": True, "schema": schema}}
+    sources = {"type": "array", "items": {"type": "integer"}}
+    return response_format(KEY, {KEY: TEXT, "sources": sources})
 
 
 def readable(text: str) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.agents.search.ranking_many import AgentHit
+from memtree.memories.agents.search.agent_search import AgentHit
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text.terms import STOP_WORDS, terms

@@ -9,6 +9,11 @@ and else a concept. What only a reader would know is left out rather than guesse
     >>> mentions({"text": "I met my sister Ada Smith at Blue Bottle, see docs/plan.md"})
     (EntityMention(name='Ada Smith', type='person'), EntityMention(name='Blue Bottle', \
 type='concept'), EntityMention(name='docs/plan.md', type='concept'))
+
+When what a memory tells of happens: as it was said, or as a field of its data says.
+
+>>> when(None, {"title": "Dentist", "startsAt": "2026-03-07T10:30:00Z"})
+1772879400.0
 """
 
 from __future__ import annotations
@@ -18,7 +23,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memtree.errors import BadRequest
 from memtree.language.word_file import WordFile, WordFiles
+from memtree.memories.fields.times import LONGEST_TEXT, timestamp
 from memtree.memories.memory import EntityMention, Memory
 
 _DATA = WordFile("all", "memory_mentions")
@@ -139,7 +146,9 @@ def _in_text(field: str, text: str) -> Iterator[EntityMention]:
         kin = _is_kin(plain) if at == 0 else _after_kin(words, at)
         begins = word.starts and not alone and not _SHORT.fullmatch(word.text)
         single = end - at == 1
-        if len(name) <= LONGEST and (kin or not (single and (begins or _is_noun(word, german)))):
+        # In German every noun is capitalised.
+        noun = german and not _SHORT.fullmatch(word.text)
+        if len(name) <= LONGEST and (kin or not (single and (begins or noun))):
             yield EntityMention(name, PERSON if kin else CONCEPT)
         at = end
 
@@ -224,11 +233,6 @@ def _is_kin(text: str) -> bool:
     return len(text) <= LONGEST and (bool(_KIN.fullmatch(text)) or text in _KIN_ELSEWHERE)
 
 
-def _is_noun(word: _Word, german: bool) -> bool:
-    """In German every noun is capitalised."""
-    return german and not _SHORT.fullmatch(word.text)
-
-
 def _all_capital(words: Iterable[_Word]) -> bool:
     every = list(words)
     return 0 < len(every) <= RUN and all(word.capital for word in every)
@@ -237,3 +241,42 @@ def _all_capital(words: Iterable[_Word]) -> bool:
 def _bare(word: str) -> str:
     """Without the mark of a genitive."""
     return word[:-2] if word.endswith(("'s", "’s")) else word
+
+
+# Names of fields in lower case without signs, the most telling first. What says when a row was
+# made, changed or ends (`createdAt`, `expiresAt`) says nothing of what happens.
+FIELDS = (
+    "when", "date", "datetime", "time", "at", "on", "day",
+    "eventdate", "eventtime", "eventat", "happenedat", "happened", "occurredat", "occurred",
+    "start", "starts", "startdate", "starttime", "startsat", "startat", "begin", "begins",
+    "beginsat", "from", "scheduledat", "scheduledfor", "scheduled", "appointment", "due",
+    "duedate", "dueat", "deadline", "remindat", "reminder", "departure", "arrival", "timestamp",
+    "birthday", "birthdate", "dateofbirth", "anniversary",
+)  # fmt: skip
+MOST_FIELDS = 200  # of one object that are looked at
+LONGEST_NAME = 40
+
+
+def when(happened: float | None, data: Mapping[str, Any] | None) -> float | None:
+    """Unix seconds; None where neither says. Only ISO 8601 in fields of `data` itself counts."""
+    if happened is not None or data is None:
+        return happened
+    times: dict[str, float] = {}
+    for _, (name, value) in zip(range(MOST_FIELDS), data.items(), strict=False):
+        plain = _plain(name)
+        if plain in FIELDS and plain not in times and (time := _time(value)) is not None:
+            times[plain] = time
+    return next((times[name] for name in FIELDS if name in times), None)
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name[:LONGEST_NAME].lower()))
+
+
+def _time(value: object) -> float | None:
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        return None
+    try:
+        return timestamp(value, "when")
+    except BadRequest:
+        return None

@@ -22,10 +22,10 @@ from memtree.conversation import message_list
 from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import USER, PlacedMemories
 from memtree.errors import BadRequest
-from memtree.memories.injection import standing_choice
+from memtree.memories.injection.choice import STANDING_BUDGET
 from memtree.memories.memory_injection import InjectionChoice
 from memtree.memories.scope import ScopeKind
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.process.tracing import step
 from memtree.text import memory_lines
@@ -157,7 +157,7 @@ class ChatMemories:
         order = sorted(
             enumerate(sources), key=lambda each: each[1].scope.kind is not ScopeKind.USER
         )
-        waits, room = True, standing_choice.BUDGET
+        waits, room = True, STANDING_BUDGET
         try:
             async with asyncio.timeout(self._injection.deadline):
                 for place, source in order:

@@ -13,13 +13,13 @@ from memtree.dialects.tool_definitions import RECALL, SAVE
 from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft, checked_text
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown
 from memtree.memories.injection.rendering import FACT
 from memtree.memories.memory import CATEGORIES, Memory
 from memtree.memories.relation.relation import Relation
-from memtree.memories.saving.duplicates import NearMemory
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 from memtree.text import tokens
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools.calls import ToolHandler

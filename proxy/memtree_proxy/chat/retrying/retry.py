@@ -25,7 +25,7 @@ from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.chat.retrying.peek import FirstEventReply, WatchedReply, peek
 from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
 from memtree_proxy.observability import log
-from memtree_proxy.server_tools import refusal
+from memtree_proxy.server_tools import offer
 from memtree_proxy.upstream.relay import RelayedReply
 
 
@@ -93,7 +93,7 @@ class RetryingUpstream:
     def _may_be_refused(self, status: int) -> bool:
         if status in context_overflow.STATUSES:
             return True
-        return self._session is not None and refusal.may_be_about_tools(status)
+        return self._session is not None and offer.may_be_about_tools(status)
 
     def _instead(self, body: bytes) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
         """Return a function that replaces a stream that begins with an error by another one."""
@@ -153,7 +153,7 @@ class RetryingUpstream:
         session, chat = self._session, self._exchange.chat
         if session is None or session.withdrawn or session.rounds:
             return None
-        if not refusal.is_about_tools(status, error):
+        if not offer.is_about_tools(status, error):
             return None
         session.withdrawn = True
         reply = await self._forward(session.body(chat))

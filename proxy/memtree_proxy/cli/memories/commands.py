@@ -27,9 +27,8 @@ from memtree.memories.fields.times import shown, timestamp
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.memories.transfer.file_items import LineResult, LineStatus
+from memtree.memories.transfer.file_items import ImportReport, LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
-from memtree.memories.transfer.report import ImportReport
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.opening import (
     agents_of,
@@ -38,7 +37,7 @@ from memtree_proxy.cli.memories.opening import (
     opened_tenant,
     scope_of,
 )
-from memtree_proxy.memories.transfer.unpacking import unpacked
+from memtree_proxy.memories.unpacking import unpacked
 from memtree_proxy.wire.answer import shown as as_answer
 from memtree_proxy.wire.transfer import REPORT
 

@@ -19,9 +19,9 @@ from memtree.background.memory_services import MemoryServices
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest, MemTreeError, NotFound
-from memtree.memories.documents.document import Document, checked
+from memtree.memories import passages
+from memtree.memories.document import Document, checked
 from memtree.memories.fields.times import shown
-from memtree.memories.injection import passages
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.cli.foreign_text import json_line, plain
 from memtree_proxy.cli.keys import named_tenant

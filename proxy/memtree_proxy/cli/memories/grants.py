@@ -20,7 +20,14 @@ from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.fields.times import ttl_seconds
-from memtree.memories.grants.grant import Chain, GrantPayload, SignedGrant
+from memtree.memories.grants import evm
+from memtree.memories.grants.grant import (
+    Chain,
+    GrantPayload,
+    SignedGrant,
+    grant_digest,
+    signed_text,
+)
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.grant_json import (
     CODE_PREFIX,
@@ -29,15 +36,14 @@ from memtree.memories.grants.grant_json import (
     read_share_code,
     share_code,
 )
-from memtree.memories.grants.signatures import evm
-from memtree.memories.grants.signatures.private_key import PrivateKey, read_private_key
-from memtree.memories.grants.signatures.wallets import (
+from memtree.memories.grants.wallets import (
+    PrivateKey,
     canonical_address,
     chain_of,
     is_signed_by,
+    read_private_key,
     shown_address,
 )
-from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.memories.scope import checked_id
 from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import one_line

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from memtree.config import Settings
-from memtree.memories.users.user_memories import PLANS
+from memtree.memories.user_memories import PLANS
 from memtree_proxy.cli.parsers.arguments import (
     EMBEDDED,
     STORE,

@@ -15,7 +15,7 @@ import msgspec
 
 from memtree.wire import json_body
 from memtree_proxy.server_tools.calls import StreamedCall, decoded, parsed
-from memtree_proxy.server_tools.usage import added
+from memtree_proxy.server_tools.round_stream import added
 
 Json = dict[str, Any]
 

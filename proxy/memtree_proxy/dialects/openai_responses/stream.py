@@ -24,8 +24,7 @@ from memtree_proxy.dialects.openai_responses import errors, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
 from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound, decoded
-from memtree_proxy.server_tools.round_stream import RoundStream
-from memtree_proxy.server_tools.usage import added
+from memtree_proxy.server_tools.round_stream import RoundStream, added
 
 Fields = dict[str, msgspec.Raw]
 

@@ -10,7 +10,7 @@ import pytest
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.ranking import MemoryHit
 from memtree.text import tokens
 from memtree_proxy.chat.memories.chat_memory_tools import (
     CUT,

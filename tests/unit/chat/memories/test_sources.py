@@ -7,7 +7,7 @@ import pytest
 from memtree.errors import BadRequest
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import UserSettings
+from memtree.memories.user_memories import UserSettings
 from memtree_proxy.chat.memories.sources import NONE, ChatUser, wanted
 from memtree_proxy.request.memory_options import DEFAULTS, MemoryOptions
 from memtree_proxy.request.rag_options import RagOptions

@@ -10,7 +10,7 @@ import pytest
 from memtree.conversation.message import Message, Volatile
 from memtree.ranking.query import REACH
 from memtree.wire import json_body
-from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
+from memtree_proxy.chat.memories.sources import others_spoke, user_query
 
 USER = {"role": "user", "content": "Remember that I like tea."}
 CALL = {

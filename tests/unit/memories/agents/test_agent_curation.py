@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.agent_curation import AgentCuration
+from memtree.memories.agents.agent_book import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.book import MAX_PAGE
 from memtree.memories.deletion_check import MOST_SEARCHED

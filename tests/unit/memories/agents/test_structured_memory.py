@@ -14,7 +14,7 @@ from memtree.memories.agents.structured_memory import (
     structured_memory,
 )
 from memtree.memories.memory import MemoryFields
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash
 
 RANDOM = "Zq8vLk2Rm9TxB4wYcN7d"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.agents.structured_text import leaf_text, structured_text, words_of
+from memtree.memories.agents.structured_memory import leaf_text, structured_text, words_of
 
 
 @pytest.mark.parametrize(

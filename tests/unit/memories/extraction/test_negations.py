@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memtree.language.word_file import WordFile, languages_with, parsed
 from memtree.memories.extraction.gate import lasting
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.memories.extraction.statements.other_languages import CATEGORIES, UNSPACED, lead
+from memtree.memories.extraction.statements import CATEGORIES, UNSPACED, lead
 
 # What a stored sentence must still hold; words without a space around them are parts of words.
 DENIALS = {

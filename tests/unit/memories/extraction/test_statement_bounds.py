@@ -1,12 +1,12 @@
 import pytest
 
-from memtree.memories.extraction import statement_bounds
+from memtree.memories.extraction import statements
 
 
 def test_small_talk_before_a_sentence_is_left():
     text = "ok, by the way my cat is grey"
-    assert text[statement_bounds.without_lead(text, 0, len(text)) :] == "my cat is grey"
-    assert statement_bounds.without_lead("my cat is grey", 0, 14) == 0
+    assert text[statements.without_lead(text, 0, len(text)) :] == "my cat is grey"
+    assert statements.without_lead("my cat is grey", 0, 14) == 0
 
 
 @pytest.mark.parametrize(
@@ -19,23 +19,23 @@ def test_small_talk_before_a_sentence_is_left():
     ],
 )
 def test_a_statement_ends_before_a_question_or_an_afterthought(lower, head):
-    assert next(statement_bounds.heads(lower)) == head
+    assert next(statements.heads(lower)) == head
 
 
 def test_any_last_part_of_a_question_may_be_the_question():
-    heads = list(statement_bounds.heads("wir wohnen in freiburg, gibt es da etwas?"))
+    heads = list(statements.heads("wir wohnen in freiburg, gibt es da etwas?"))
     assert heads == ["wir wohnen in freiburg, gibt es da etwas?", "wir wohnen in freiburg"]
 
 
 def test_statements_within_a_sentence():
     lower = "make it vegan because my son is vegan"
-    assert [lower[at:] for at in statement_bounds.later(lower)] == ["my son is vegan"]
-    assert list(statement_bounds.later("tell him that, i'm vegan")) == []
+    assert [lower[at:] for at in statements.later(lower)] == ["my son is vegan"]
+    assert list(statements.later("tell him that, i'm vegan")) == []
 
 
 def test_parts_of_a_sentence():
     lower = "i'm mara, i live in ghent and my wife is a cook"
-    assert [lower[start:end] for start, end in statement_bounds.spliced(lower)] == [
+    assert [lower[start:end] for start, end in statements.spliced(lower)] == [
         "i'm mara",
         "i live in ghent",
         "my wife is a cook",
@@ -43,5 +43,5 @@ def test_parts_of_a_sentence():
 
 
 def test_what_stands_before_the_subject():
-    assert statement_bounds.without_intro("after a long talk we agreed") == "we agreed"
-    assert statement_bounds.without_intro("we agreed") == ""
+    assert statements.without_intro("after a long talk we agreed") == "we agreed"
+    assert statements.without_intro("we agreed") == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.fields.taint import tainted
+from memtree.memories.fields.standing import tainted
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,9 @@ import pytest
 
 from memtree.errors import BadRequest, Forbidden, NotFound
 from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.grants.grant import Chain, SignedGrant
-from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.grants.grant import Chain, SignedGrant, grant_digest
+from memtree.memories.grants.grant_book import GrantBook, Refusal
 from memtree.memories.grants.grant_json import header_of
-from memtree.memories.grants.signed_text import grant_digest
-from memtree.memories.grants.verification import Refusal
 from memtree.stores import RamStore, open_memories
 from tests.made.wallets import FixedClock, Wallet
 

@@ -2,8 +2,13 @@ import base64
 import hashlib
 import json
 
-from memtree.memories.grants.grant import GrantPayload
-from memtree.memories.grants.signed_text import PREFIX, grant_digest, payload_json, signed_text
+from memtree.memories.grants.grant import (
+    PREFIX,
+    GrantPayload,
+    grant_digest,
+    payload_json,
+    signed_text,
+)
 
 FULL = GrantPayload("0xF", "G1", 1735689600, "agent:1@x~-_.", "u")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.injection.ageing import ages, may_change
+from memtree.memories.injection.language_rules import ages, may_change
 from memtree.memories.memory import Memory
 
 DAY = 86_400.0

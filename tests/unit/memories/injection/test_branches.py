@@ -7,7 +7,7 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.beginning import origin
 from memtree.conversation.message import Message, Volatile
-from memtree.memories.injection.branches import depends, fits
+from memtree.memories.injection.choice import depends, fits
 from memtree.memories.memory import MemorySource
 
 LONG = "I keep bees behind the house, and this year I want to know more about their honey. " * 3

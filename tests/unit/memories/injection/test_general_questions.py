@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from memtree.language.everyday_sentences import LANGUAGES
-from memtree.memories.injection.general_questions import is_general
-from memtree.memories.injection.injectable import ALONE, ALONE_GENERAL, SHARING, injectable
-from memtree.memories.injection.language_patterns import pattern
-from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
+from memtree.memories.injection.language_rules import is_general, pattern
+from memtree.memories.injection.options import (
+    ALONE,
+    ALONE_GENERAL,
+    CHAT_OPTIONS,
+    SHARING,
+    InjectionOptions,
+    injectable,
+)
 from memtree.memories.memory_injection import looked_at
 from memtree.text.telling_words import sharing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.injection.injectable import ALONE, LEAST, SHARING, injectable
+from memtree.memories.injection.options import ALONE, LEAST, SHARING, injectable
 
 
 def test_less_is_asked_of_a_hit_that_shares_a_word():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.injection import injectable
+from memtree.memories.injection import options
 from memtree.memories.injection.options import InjectionOptions, threshold_of
 from memtree.memories.memory import Memory
 
@@ -39,7 +39,7 @@ def test_where_words_alone_rank_a_telling_word_is_needed():
 
 
 def test_a_search_is_asked_for_no_more_than_may_fit():
-    assert InjectionOptions().least == injectable.LEAST
+    assert InjectionOptions().least == options.LEAST
     assert InjectionOptions(threshold=0.7).least == 0.7
 
 

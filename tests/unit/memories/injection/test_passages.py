@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.injection.passages import MOST_CHARS, MOST_METADATA, line, metadata_line
 from memtree.memories.memory import Memory
+from memtree.memories.passages import MOST_CHARS, MOST_METADATA, line, metadata_line
 
 
 def passage(text: str, *, document: str = "handbook.md", **data: Any) -> Memory:

@@ -8,7 +8,7 @@ from memtree.memories.injection.options import InjectionOptions
 from memtree.memories.memory import NewMemory
 from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.stores import RamStore, open_memories
 
 SCOPE = Scope.of_user("tenant", "ada")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.injection import rendering, standing_choice
+from memtree.memories.injection import choice, rendering
 from memtree.memories.memory import Memory, PossibleUpdate
 
 
@@ -10,8 +10,8 @@ def memory(number: int, text: str, topic: str, **more) -> Memory:
     return Memory(f"mem_{number}", number, text, 1.0, 1.0, standing=topic, **more)
 
 
-def chosen(*memories: Memory, budget: int = standing_choice.BUDGET) -> list[int]:
-    return [each.number for each in standing_choice.chosen(memories, rendering.line, budget)]
+def chosen(*memories: Memory, budget: int = choice.STANDING_BUDGET) -> list[int]:
+    return [each.number for each in choice.standing_ones(memories, rendering.line, budget)]
 
 
 def test_of_a_topic_the_newest_counts():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.relation.comparisons import MOST_CHARS, QUICK_CHARS, comparisons, is_quick
+from memtree.memories.duplicates import MOST_CHARS, QUICK_CHARS, comparisons, is_quick
 
 LONG = "a" * 16_000
 

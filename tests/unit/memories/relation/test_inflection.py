@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.relation.inflection import base_form
+from memtree.memories.relation.lexicon import base_form
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.search.hit_order import FIRST, Candidate, newest_first
+from memtree.memories.search.ranking import FIRST, Candidate, newest_first
 from memtree.text.terms import terms
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.search.query_vectors import PATIENCE, Backgrounds, QueryVectors
+from memtree.memories.search.query import PATIENCE, Backgrounds, QueryVectors
 from tests.fakes import HashingEmbedder
 
 SECONDS = 5.0

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
-from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
+from memtree.memories.search.block_rows import NOTHING, ScopeIndex
 from memtree.memories.search.query import Query
 from memtree.memories.search.ranking import LOOKED_AT, ranked
-from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.ranking.relevance_scale import RelevanceScale
 
 SCALE = RelevanceScale(0.4, 0.7)

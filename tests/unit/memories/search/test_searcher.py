@@ -8,7 +8,7 @@ from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import open_memories, open_store
 from tests.made.saved_memories import TopicEmbedder, embed, rewrite, save
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.search.text_terms import memory_terms, packed_terms, spoken_by, unpack_terms
+from memtree.memories.search.vector_bytes import memory_terms, packed_terms, spoken_by, unpack_terms
 from memtree.text.terms import terms
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from memtree.memories.agents.schemas.memory_schema import unique_key
 from memtree.memories.agents.schemas.schema_book import SchemaBook
-from memtree.memories.agents.schemas.unique_on import unique_key
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.memory import EntityMention, Memory, MemoryFields
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
+from memtree.memories.transfer.file_items import ImportReport
 from memtree.memories.transfer.import_options import BATCH
-from memtree.memories.transfer.report import ImportReport
 from tests.unit.memories.transfer.transfers import Transfer, transferring
 
 AGENT = Scope.of_agent("tenant", "a", "s")

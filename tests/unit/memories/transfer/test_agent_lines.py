@@ -14,7 +14,7 @@ from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.memory import MemoryFields
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.agent_lines import AgentLines
+from memtree.memories.transfer.agent_import import AgentLines
 from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.import_options import ImportParts
 from tests.fakes import HashingEmbedder

@@ -7,10 +7,10 @@ import pytest
 
 from memtree.memories.memory import Memory, MemorySource, NewMemory, Tombstone
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.transfer.checked import checked_group, importable, restorable
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
-from memtree.memories.users.user_memories import MemoryGroup
+from memtree.memories.user_memories import MemoryGroup
 from memtree.text.normal_form import text_hash
 
 NOW = 1_000_000.0

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.transfer.file_items import LineStatus
+from memtree.memories.transfer.file_items import ImportReport, LineStatus
 from memtree.memories.transfer.import_options import BATCH, OFF_LOOP_BYTES
-from memtree.memories.transfer.report import ImportReport
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 

@@ -15,8 +15,8 @@ from memtree.errors import BadRequest, Conflict, MemoryLimit
 from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import MemorySource
 from memtree.memories.transfer import file_restore
-from memtree.memories.transfer.report import ImportReport
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange
+from memtree.memories.transfer.file_items import ImportReport
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 
 SECRET = "my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest, Conflict
-from memtree.memories.transfer.file_items import AUTO, FORMATS, LineStatus
-from memtree.memories.transfer.report import ImportReport
+from memtree.memories.transfer.file_items import AUTO, FORMATS, ImportReport, LineStatus
 from tests.unit.memories.transfer.transfers import ADA, Transfer, transferring
 
 VALUES: st.SearchStrategy[Any] = st.recursive(

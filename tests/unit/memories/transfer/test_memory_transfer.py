@@ -9,7 +9,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.memories.transfer.memory_transfer import PAGE
-from memtree.memories.users.user_memories import MemoryGroup
+from memtree.memories.user_memories import MemoryGroup
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 
 

@@ -14,9 +14,9 @@ from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
+from memtree.memories.transfer.file_items import ImportReport
 from memtree.memories.transfer.import_options import ImportOptions, ImportParts
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
-from memtree.memories.transfer.report import ImportReport
 from memtree.ports.models import Embedder
 from tests.unit.memories.books import Opened, opened
 

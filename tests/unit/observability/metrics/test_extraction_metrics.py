@@ -10,7 +10,7 @@ from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.conversation.message import Message
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import SettingsChange, UserSettings
+from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.observability.index_metrics import ExtractionMetrics
 

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from memtree.memories.agents.agent_memory import StructuredWrite
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
-from memtree.memories.users.user_memories import MemoryGroup, SettingsChange
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.stores import SqliteStore
 from tests.contracts.memory_backends import START, new, rewritten, save
 

@@ -26,12 +26,9 @@ from memtree.memories.agents.extraction.agent_extraction import (
     AgentExtractionReport,
     AgentMessage,
 )
+from memtree.memories.agents.extraction.agent_messages import ConversationReaders, StructuredReading
 from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
 from memtree.memories.agents.extraction.merging import Finding
-from memtree.memories.agents.extraction.structured_readers import (
-    ConversationReaders,
-    StructuredReading,
-)
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.extraction.rule_extraction import extract

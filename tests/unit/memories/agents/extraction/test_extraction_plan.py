@@ -12,8 +12,8 @@ import pytest
 from memtree.errors import Conflict
 from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
+from memtree.memories.agents.extraction.agent_messages import StructuredReading
 from memtree.memories.agents.extraction.merging import Finding
-from memtree.memories.agents.extraction.structured_readers import StructuredReading
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import MemoryChange
 from memtree.memories.message_extraction import UserMessage

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.extraction.field_values import (
+from memtree.memories.agents.extraction.fillable_fields import FieldType, SchemaField
+from memtree.memories.agents.extraction.value_grounding import (
     choice,
     fitted,
     is_past,
     one_day,
     quantities,
 )
-from memtree.memories.agents.extraction.fillable_fields import FieldType, SchemaField
 
 
 def field(type_: FieldType, name: str = "it", choices: tuple[str, ...] = ()) -> SchemaField:

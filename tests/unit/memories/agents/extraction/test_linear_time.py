@@ -7,16 +7,11 @@ import json
 
 import pytest
 
-from memtree.memories.agents.extraction import (
-    field_values,
-    named_field,
-    schema_reply,
-    value_grounding,
-)
+from memtree.memories.agents.extraction import extraction_plan, schema_prompt, value_grounding
 from memtree.memories.agents.extraction.fillable_fields import kind_fields
-from memtree.memories.agents.extraction.schema_reply import ModelRecord
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.model_prompt import ShownMessage
 from memtree.text.spans import Span
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow
@@ -37,13 +32,13 @@ KINDS = [
 ]
 VALUES = (("name", "Bo"), ("age", "30"), ("theme", "dark"), ("isSmoker", "true"))
 TEXTS = {
-    "numbers": Subject(lambda text: list(field_values.quantities(text)), hostile.as_it_is),
+    "numbers": Subject(lambda text: list(value_grounding.quantities(text)), hostile.as_it_is),
     "a choice": Subject(
-        lambda text: field_values.choice(("dark", "light"), text), hostile.as_it_is
+        lambda text: value_grounding.choice(("dark", "light"), text), hostile.as_it_is
     ),
-    "words": Subject(field_values.signed_words, lambda text: f"{text} z"),
-    "a field that is called by its name": Subject(named_field.named_field, hostile.as_it_is),
-    "records of a model": Subject(lambda text: schema_reply.read(text, ["1"]), hostile.as_it_is),
+    "words": Subject(value_grounding.signed_words, lambda text: f"{text} z"),
+    "a field that is called by its name": Subject(extraction_plan.named_field, hostile.as_it_is),
+    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"]), hostile.as_it_is),
     "whether values were said": Subject(
         lambda text: value_grounding.believed(
             ModelRecord("1", text[:300], "UserProfile", VALUES),

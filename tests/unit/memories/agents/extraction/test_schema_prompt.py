@@ -16,7 +16,7 @@ from memtree.memories.agents.extraction.schema_prompt import (
     shown_kinds,
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.model_prompt import ShownMessage
 from memtree.text.spans import Span
 
 

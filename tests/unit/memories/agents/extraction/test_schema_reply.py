@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.extraction.schema_reply import ModelRecord, read
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord, read
 
 RECORD = {
     "message": "1",

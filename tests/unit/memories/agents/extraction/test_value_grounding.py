@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from memtree.memories.agents.extraction.fillable_fields import kind_fields
-from memtree.memories.agents.extraction.schema_reply import ModelRecord
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord
 from memtree.memories.agents.extraction.value_grounding import believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
+from memtree.memories.extraction.model_prompt import ShownMessage, shown_spans
 
 TEXT = {"type": "string"}
 FIELDS = {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.agents.schemas.nearest_kind import nearest_kind
+from memtree.memories.agents.schemas.memory_schema import nearest_kind
 
 KINDS = ("Interaction", "Reminder", "ResearchFinding", "UserProfile", "temporal_event")
 

@@ -17,7 +17,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.document.limits import checked_schema
+from memtree.memories.agents.schemas.limits import checked_schema
 from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, violation_of
 from tests.hostile_texts import hostile
 

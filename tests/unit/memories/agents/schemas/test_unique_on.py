@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.unique_on import KEY_BYTES, canonical, unique_key
+from memtree.memories.agents.schemas.memory_schema import (
+    KEY_BYTES,
+    MemorySchema,
+    canonical,
+    unique_key,
+)
 
 JSON = st.recursive(
     st.none()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.document.limits import checked_schema
+from memtree.memories.agents.schemas.limits import checked_schema
 from memtree.memories.agents.schemas.validation import (
     MAX_DATA_BYTES,
     CompiledSchema,

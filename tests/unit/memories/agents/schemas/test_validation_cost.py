@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.agents.schemas.document.applied import applied
-from memtree.memories.agents.schemas.document.limits import checked_schema
+from memtree.memories.agents.schemas.limits import checked_schema
 from memtree.memories.agents.schemas.validation import compiled, load, violation_of
-from memtree.memories.agents.schemas.validation_cost import MAX_UNITS, ceiling, units
+from memtree.memories.agents.schemas.validation_cost import MAX_UNITS, applied, ceiling, units
 
 LETTER = 7  # units of a letter against any pattern, here
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from memtree.memories.agents.schemas.violation import MOST_SHOWN, Violation, violation
+from memtree.memories.agents.schemas.validation import MOST_SHOWN, Violation, violation
 
 
 def of(name: str, **known: object) -> SimpleNamespace:

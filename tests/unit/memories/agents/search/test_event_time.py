@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.agents.search.event_time import MOST_FIELDS, when
+from memtree.memories.agents.search.mentions import MOST_FIELDS, when
 
 MORNING = 1_772_879_400.0  # 2026-03-07T10:30:00Z
 DAY = 1_772_841_600.0

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from memtree.memories.agents.agent_memory import PlacedRow, ScopeTotals, ScopeVersion
 from memtree.memories.agents.search.group_index import AT_ONCE, LARGE, NO_GROUP, GroupIndex
-from memtree.memories.agents.search.ports import PlacedRow, ScopeTotals, ScopeVersion
 from memtree.memories.ports import SearchRow
-from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import packed_terms
 
 
 def version(number: int, changed: int = 1, purges: int = 0, counted: int = 1) -> ScopeVersion:

@@ -1,1 +1,0 @@
-"""Ask a model for memories, and decide which part of its answer is believed."""

@@ -1,1 +1,0 @@
-"""How people state what lasts about themselves, by language and kind."""

@@ -1,0 +1,168 @@
+"""A document as memories and back: one memory a passage, in the order of the text.
+
+thread_id   the document's id           category   its type
+text        the passage, uncut: all of a document's, joined, are its text
+data        place (from 0), of, start, end, head (the first passage's id), shown (its metadata
+            as one short line); the first one's also metadata, characters, digest, masked
+tags        `document` on the first, so that a list of documents is a list of those
+
+A passage of a document as one line of a prompt. What the document says is anybody's text, and so
+are its metadata: the line is as safe as a memory's, and its label cannot be forged from within.
+
+    >>> metadata_line({"author": "Ada", "year": 2024, "draft": True, "none": None})
+    'author=Ada; year=2024; draft=true'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from memtree.memories.document import Document, NewDocument
+from memtree.memories.injection.rendering import CUT, one_line
+from memtree.memories.memory import Memory, NewMemory
+from memtree.memories.search.vector_bytes import packed_terms
+from memtree.text.normal_form import text_hash
+
+MOST_CHARS = 1_200  # of a line with its number: a passage as it is cut fits whole
+MOST_METADATA = 240  # characters of a metadata line
+MOST_KEY, MOST_VALUE = 40, 80
+MOST_LABEL = 100  # characters of a document's id that are shown
+READ = 1_000  # characters of a key or a value that are looked at
+_NUMBER = len("20. ")
+_SEPARATORS = str.maketrans("[];", "(),")
+
+
+def line(memory: Memory, *, metadata: bool = False) -> str:
+    """`[handbook.md 3/12] text`, as it stands in a numbered list; with `metadata`, what is known of
+    the document before the bracket ends. Empty where nothing of the text can be shown."""
+    data = memory.data or {}
+    shown = one_line(memory.text)
+    if not shown:
+        return ""
+    label = _cut(_plain(memory.thread_id or ""), MOST_LABEL)
+    place, of = data.get("place"), data.get("of")
+    if isinstance(place, int) and isinstance(of, int):
+        label = f"{label} {place + 1}/{of}"
+    details = data.get("shown")
+    if metadata and isinstance(details, str) and details:
+        label = f"{label}; {details}"
+    room = MOST_CHARS - _NUMBER - len(f"[{label}] ")
+    return f"[{label}] {_cut(shown, room)}"
+
+
+def metadata_line(metadata: Mapping[str, Any]) -> str:
+    """Simple values as short `key=value`, in the order given; what is nested is left out."""
+    line = ""
+    for pair in _pairs(metadata):
+        longer = f"{line}; {pair}" if line else pair
+        if len(longer) > MOST_METADATA:
+            break
+        line = longer
+    return line
+
+
+def _pairs(metadata: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in metadata.items():
+        values = value if isinstance(value, list) else [value]
+        said = ", ".join(_said(each) for each in values[:READ])
+        name, shown = _plain(key[:READ]), _plain(said[:READ])
+        if name and shown:
+            yield f"{_cut(name, MOST_KEY)}={_cut(shown, MOST_VALUE)}"
+
+
+def _said(value: object) -> str:
+    """A simple value as JSON has it; others say nothing."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _plain(text: str) -> str:
+    return one_line(text).translate(_SEPARATORS)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - len(CUT)].rstrip() + CUT
+
+
+PASSAGE = "passage"  # the kind of these memories
+SOURCE = "document"  # their source type
+FIRST = "document"  # the tag of each document's first one
+
+Cut = Callable[[str], Sequence[tuple[int, int]]]  # a text to (start, end) of its passages
+
+
+def memories_of(
+    document: NewDocument, cut: Cut, new_id: Callable[[], str], now: float
+) -> list[NewMemory]:
+    spans = cut(document.text)
+    ids = [new_id() for _ in spans]
+    shared: dict[str, Any] = {"of": len(spans), "head": ids[0]}
+    if shown := metadata_line(document.metadata):
+        shared["shown"] = shown
+    first = {
+        "metadata": dict(document.metadata),
+        "characters": len(document.text),
+        "digest": document.digest,
+        "masked": document.masked,
+    }
+    return [
+        NewMemory(
+            id=id_,
+            text=document.text[start:end],
+            text_hash=text_hash(document.text[start:end]),
+            terms=packed_terms(document.text[start:end]),
+            created=now,
+            kind=PASSAGE,
+            data={"place": place, "start": start, "end": end, **shared, **({} if place else first)},
+            category=document.type,
+            tags=() if place else (FIRST,),
+            source_type=SOURCE,
+            thread_id=document.id,
+        )
+        for place, (id_, (start, end)) in enumerate(zip(ids, spans, strict=True))
+    ]
+
+
+def new_document(document: NewDocument, passages: int, now: float) -> Document:
+    """The document as it is stored in so many passages."""
+    return Document(
+        document.id,
+        document.type,
+        document.metadata,
+        passages,
+        len(document.text),
+        now,
+        document.masked,
+        document.digest,
+    )
+
+
+def document_of(first: Memory) -> Document:
+    """The document whose first passage this is."""
+    data = first.data or {}
+    return Document(
+        id=first.thread_id or "",
+        type=first.category,
+        metadata=data.get("metadata") or {},
+        passages=data.get("of", 1),
+        characters=data.get("characters", len(first.text)),
+        created=first.created,
+        masked=data.get("masked", 0),
+        digest=data.get("digest", ""),
+    )
+
+
+def head_of(passage: Memory) -> str:
+    """The id of the first passage of its document."""
+    return str((passage.data or {}).get("head", ""))
+
+
+def text_of(passages: Iterable[Memory]) -> str | None:
+    """The text of a document; None where these are not all of its passages."""
+    rows = sorted(passages, key=lambda row: (row.data or {}).get("place", 0))
+    of = (rows[0].data or {}).get("of", 1) if rows else -1
+    if len(rows) != of or len({head_of(row) for row in rows}) != 1:
+        return None
+    return "".join(row.text for row in rows)

@@ -1,1 +1,0 @@
-"""Save memories: duplicates are found, vectors follow, watchers are told."""

@@ -1,0 +1,207 @@
+"""Recognise the format of a file of memories, and read its items.
+
+The bytes are UTF-8, or UTF-16 with a byte order mark (what a redirection in Windows PowerShell
+writes). A list in some other shape is found by what its first entries look like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import msgspec
+
+from memtree.errors import BadRequest
+from memtree.memories.transfer.export_lines import FORMAT
+from memtree.memories.transfer.file_items import (
+    AUTO,
+    CHATGPT,
+    FORMATS,
+    MEM0,
+    MEMTREE,
+    OPENMEMORY,
+    SERVER_MEMORY,
+    TEXT,
+    FileItem,
+    FileMemory,
+    LineResult,
+    LineStatus,
+)
+from memtree.memories.transfer.foreign_formats import (
+    chatgpt_items,
+    list_items,
+    list_line,
+    mem0_items,
+    openmemory_items,
+    server_memory_items,
+)
+from memtree.memories.transfer.json_entries import FileEntry, document_entries, line_entries
+from memtree.memories.transfer.own_lines import own_items
+
+_UTF8, _UTF16, _UTF32 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"
+_LOOKED_AT = 2_000  # entries, until one tells the format
+_FIRST_LINES = 20
+_LONGEST_FIRST = 1_000_000  # bytes of a line that is tried
+_LINE = re.compile(rb"[^\s][^\n]*")
+_JSON = re.compile(rb"\s*(?:\{|\[\s*[\[{\"\]])")
+_PIECE_OF_JSON = re.compile(rb'"[^"\\\n]{1,80}"\s{0,9}:|\A[\s\[\]{},]+\Z')
+_JUDGED, _JUDGED_CHARS = 200, 500  # lines, and bytes of each, that tell whether a list is damaged
+
+_READERS: dict[str, Callable[[Iterable[FileEntry | LineResult]], Iterator[FileItem]]] = {
+    MEMTREE: own_items,
+    MEM0: mem0_items,
+    OPENMEMORY: openmemory_items,
+    SERVER_MEMORY: server_memory_items,
+    CHATGPT: chatgpt_items,
+}
+
+
+class MemoryFile(NamedTuple):
+    """`items` can be gone through once."""
+
+    format: str
+    items: Iterator[FileItem]
+
+
+def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
+    """`format_`: one of FORMATS, or AUTO. Raises `BadRequest` for a file that is empty or of a kind
+    that is not known."""
+    raw = as_utf8(raw)
+    if format_ not in (AUTO, *FORMATS):
+        raise BadRequest(f"format must be one of {', '.join((AUTO, *FORMATS))}", param="format")
+    if not raw or raw.isspace():
+        raise BadRequest("the file is empty")
+    if format_ == TEXT or not _JSON.match(raw):
+        if format_ not in (AUTO, TEXT, CHATGPT):
+            raise BadRequest(f"the file is not JSON, so it cannot be of the format {format_}")
+        if format_ == AUTO:
+            _refuse_damaged(raw)
+        return MemoryFile(CHATGPT if format_ == CHATGPT else TEXT, list_items(raw))
+    entries = line_entries(raw) if _has_lines(raw) else document_entries(_decoded(raw))
+    if format_ == AUTO:
+        seen: list[FileEntry | LineResult] = []
+        for entry in entries:
+            seen.append(entry)
+            format_ = _format_of(entry) if isinstance(entry, FileEntry) else ""
+            if format_ or len(seen) >= _LOOKED_AT:
+                break
+        if not format_ or format_ == AUTO:
+            raise _unknown(seen)
+        entries = chain(seen, entries)
+    if format_ == TEXT:
+        return MemoryFile(TEXT, _texts(entries))
+    return MemoryFile(format_, _READERS[format_](entries))
+
+
+def _refuse_damaged(raw: bytes) -> None:
+    """Raise `BadRequest` for JSON whose beginning is lost: as a list, each piece of its syntax
+    would be a memory."""
+    pieces = lines = 0
+    for match in islice(_LINE.finditer(raw), _JUDGED):
+        lines += 1
+        pieces += bool(_PIECE_OF_JSON.search(match[0][:_JUDGED_CHARS]))
+    if 2 * pieces > lines:
+        first = raw[: len(raw) - len(raw.lstrip())].count(b"\n") + 1
+        raise BadRequest(
+            f"the file is damaged: {pieces} of its first {lines} lines hold JSON, and line {first} "
+            "does not begin any; export it again, or name the format text to read it as a list",
+            param="format",
+        )
+
+
+def as_utf8(raw: bytes) -> bytes:
+    """Without a byte order mark. Raises `BadRequest` for another encoding."""
+    if raw.startswith(_UTF32):
+        raise BadRequest("the file is text in UTF-32; save it in UTF-8")
+    if raw.startswith(_UTF16):
+        try:
+            return raw.decode("utf-16").encode()
+        except UnicodeError:
+            raise BadRequest("the file is broken text in UTF-16; save it in UTF-8") from None
+    if b"\0" in raw[:4]:
+        raise BadRequest("the file is not text in UTF-8; save it as UTF-8")
+    return raw.removeprefix(_UTF8)
+
+
+def _has_lines(raw: bytes) -> bool:
+    """Return True if each line is an object of its own, told by the first ones."""
+    if raw.lstrip()[:1] != b"{":
+        return False
+    for at, match in enumerate(_LINE.finditer(raw)):
+        line = match[0]
+        if at >= _FIRST_LINES:
+            break
+        if not line.startswith(b"{") or len(line) > _LONGEST_FIRST:
+            continue
+        try:
+            value = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        follows = match.end() < len(raw) and not raw[match.end() :].isspace()
+        return follows or not _is_document(value)
+    return False
+
+
+def _is_document(value: dict[str, Any]) -> bool:
+    """Return True if an object holds memories, and is none."""
+    lists = ("results", "memories", "entities", "relations", "conversations")
+    return any(isinstance(value.get(name), list) for name in lists) or isinstance(
+        value.get("mapping"), dict
+    )
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"the file is not text in UTF-8 (byte {error.start + 1})") from None
+
+
+def _format_of(entry: FileEntry) -> str:
+    """Empty where the entry does not tell."""
+    key, value = entry.key, entry.value
+    if key == "mapping" and isinstance(value, dict):
+        return CHATGPT
+    if isinstance(value, str):
+        return TEXT if not key else ""
+    if not isinstance(value, dict):
+        return ""
+    if isinstance(value.get("mapping"), dict):
+        return CHATGPT
+    if "entityType" in value or "relationType" in value:
+        return SERVER_MEMORY
+    structured = isinstance(value.get("kind"), str) and isinstance(value.get("data"), dict)
+    if value.get("format") == FORMAT or (
+        key == "" and (structured or isinstance(value.get("text"), str))
+    ):
+        return MEMTREE
+    if key not in ("", "results", "memories"):
+        return ""
+    if isinstance(value.get("memory"), str):
+        return MEM0
+    is_openmemory = isinstance(value.get("content"), str) and "state" in value
+    return OPENMEMORY if is_openmemory and "role" not in value else ""
+
+
+def _texts(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
+    """The texts of a JSON list."""
+    for entry in entries:
+        if isinstance(entry, LineResult):
+            yield entry
+        elif isinstance(entry.value, str):
+            text, created = list_line(entry.value)
+            yield FileMemory(entry.line, text, created=created)
+        else:
+            yield LineResult(entry.line, LineStatus.INVALID, "no_text", "must be a text")
+
+
+def _unknown(seen: list[FileEntry | LineResult]) -> BadRequest:
+    broken = next((entry for entry in seen if isinstance(entry, LineResult)), None)
+    if broken is not None and not any(isinstance(entry, FileEntry) for entry in seen):
+        return BadRequest(f"the file cannot be read: {broken.message} (line {broken.line})")
+    return BadRequest(
+        "the file contains no memories in a known format; set format to one of "
+        f"{', '.join(FORMATS)}"
+    )

@@ -1,0 +1,154 @@
+"""Serve searches over agents' memories, own and shared, singly and in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.background.memory_answers import MemoryAnswers
+from memtree.background.memory_services import MemoryServices
+from memtree.errors import Unavailable
+from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.agents.search import answers, clusters
+from memtree.memories.agents.search.agent_search import AgentQuery
+from memtree.memories.grants.grant import OpenedGrants
+from memtree.memories.grants.grant_json import HEADER
+from memtree.memories.scope import Scope
+from memtree_proxy.access.request_scopes import user_scope
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
+from memtree_proxy.memories.agent_routes import read_search_query
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.wire.agent_search import (
+    ANSWER,
+    GROUNDED,
+    HITS,
+    MANY_HITS,
+    MAP,
+    MAPPED,
+    MAX_QUERIES,
+    OWN,
+    RAW,
+    SHARED,
+    AgentSearch,
+    BatchSearch,
+    Searched,
+    SearchRequest,
+)
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import READING, operation
+from memtree_proxy.wire.shape import read
+
+NO_MODEL = (
+    "mode=answer needs a model, and this server has none: set summary_base_url and summary_model, "
+    "or ask for mode=llm"
+)
+
+
+class AgentSearchRoutes:
+    def __init__(self, services: MemoryServices, requests: MemoryRequests) -> None:
+        self._search, self._grants = services.agent_search, services.grants
+        self._answers = services.answers
+        self._requests = requests
+
+    async def search(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        search_request = read_search_query(request.query_params)
+        if search_request.mode == ANSWER and self._answers is None:
+            raise Unavailable(NO_MODEL, param="mode")
+        opened = await self._opened(request, tenant.id, search_request)
+        [search] = search_request.searches
+        query = _query(search, search_request.scope, opened, user_scope(request, tenant))
+        if search_request.mode == ANSWER and self._answers is not None:
+            return await self._answered(self._answers, tenant.id, query, opened)
+        if search_request.mode == MAP:
+            return await self._mapped(query, opened)
+        result = await self._search.search(query)
+        return answer(shown(HITS, Searched([result], opened.warnings)))
+
+    @operation(
+        "POST /memories/batch/search",
+        "searchMemoryBatch",
+        "Agent memories",
+        "Search several times at once",
+        f"Up to {MAX_QUERIES} searches, each as it would be alone: all or none. They are "
+        "embedded together, and what several of them read is read once.",
+        answers={200: ("What they found.", "BatchSearchResults")},
+        errors=READING,
+        parameters=(USER_HEADER, HEADER, request_body.ENCODING_HEADER),
+        body="BatchSearch",
+    )
+    async def batch(self, request: Request) -> Response:
+        """Run several searches. If any of them is invalid, none is run."""
+        tenant = await self._requests.tenant(request)
+        posted = await self._requests.read(request, lambda body: read(BatchSearch, body))
+        search_request = SearchRequest(posted.queries, RAW, posted.scope)
+        opened = await self._opened(request, tenant.id, search_request)
+        user = user_scope(request, tenant)
+        results = await self._search.search_many(
+            [_query(query, search_request.scope, opened, user) for query in search_request.searches]
+        )
+        return answer(shown(MANY_HITS, Searched(results, opened.warnings)))
+
+    async def _answered(
+        self, by: MemoryAnswers, tenant: str, query: AgentQuery, opened: OpenedGrants
+    ) -> Response:
+        search_result = await self._search.search(replace(query, least=answers.RELEVANT))
+        memories = [hit.memory.memory for hit in search_result.hits]
+        shared = frozenset(at for at, hit in enumerate(search_result.hits) if hit.shared)
+        said = await by.answer(tenant, query.text, memories, shared)
+        result = Searched([search_result], opened.warnings, said.text, said.sources)
+        return answer(shown(GROUNDED, result))
+
+    async def _mapped(self, query: AgentQuery, opened: OpenedGrants) -> Response:
+        result = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
+        made = await asyncio.to_thread(clusters.of_hits, result.hits, self._search.scale)
+        return answer(shown(MAPPED, Searched([result], opened.warnings, clusters=made)))
+
+    async def _opened(self, request: Request, tenant: str, search: SearchRequest) -> OpenedGrants:
+        """Return the scopes that the request's grants open. With scope=own, grants are not read."""
+        if search.scope == OWN:
+            return OpenedGrants()
+        header = ",".join(request.headers.getlist(HEADER)) or None
+        # In a batch, each search names its own agent.
+        single = len(search.searches) == 1
+        wanted = search.searches[0].where.agents(tenant) if single else None
+        strict = search.scope == SHARED
+        return await self._grants.opened(tenant, header, wanted, strict=strict)
+
+
+def _query(search: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
+    agents = search.where.agents(user.tenant)
+    own = None if scope == SHARED else agents or user
+    within = (narrowed(each, agents) for each in opened.scopes)
+    shared = tuple(each for each in within if each is not None)
+    return AgentQuery(
+        search.query,
+        own,
+        shared,
+        search.where.wanted(),
+        search.where.wanted_of_agents(),
+        limit=search.limit,
+    )
+
+
+def narrowed(opened: AgentScopes, wanted: AgentScopes | None) -> AgentScopes | None:
+    """Narrow the scopes that a grant opens to those requested, or return None if they do not
+    overlap. A field that is absent or `*` does not narrow them, since the grantor chose what to
+    share."""
+    if wanted is None:
+        return opened
+    agent, subject = opened.agent, opened.subject
+    if wanted.agent is not None:
+        if agent not in (None, wanted.agent):
+            return None
+        agent = wanted.agent
+    if wanted.subject:
+        if subject not in (None, wanted.subject):
+            return None
+        subject = wanted.subject
+    return AgentScopes(opened.tenant, agent, subject)

@@ -1,1 +1,0 @@
-"""Serve chat memory over HTTP: memories of one chat, saved by a model or a person."""

@@ -1,0 +1,113 @@
+"""Serve `GET /memories/export` and `POST /memories/import`, for a user's memories or, if the query
+names an agent, for the agent's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memtree.config import Settings
+from memtree.errors import MemTreeError
+from memtree.memories.transfer.memory_transfer import MemoryTransfer
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_HEADER
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.unpacking import unpacked
+from memtree_proxy.observability import log
+from memtree_proxy.wire.agent_parameters import one_agent
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.parameter import queried
+from memtree_proxy.wire.shape import read
+from memtree_proxy.wire.transfer import EXPORTED, MEDIA_TYPE, REPORT, ImportQuery
+
+FILE_NAME = "memories.jsonl"
+
+
+class ExportResponse(Response):
+    """Response that streams an export. `first`: its beginning; `more`: the rest. If the store fails
+    or the credential is revoked meanwhile, the line that marks the end of an export is missing."""
+
+    def __init__(self, first: bytes, more: AsyncGenerator[bytes]) -> None:
+        self._first, self._more = first, more
+        self.background = None
+        self.status_code = 200
+        self.raw_headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-disposition", f'attachment; filename="{FILE_NAME}"'.encode()),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),
+        ]
+
+    async def __call__(self, connection: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        async with aclosing(self._more):
+            await send({"type": "http.response.start", **head})
+            if connection["method"] != "HEAD":
+                try:
+                    await _send(send, self._first)
+                    async for piece in self._more:
+                        await _send(send, piece)
+                except MemTreeError as error:
+                    log.event("memories.export_failed", why=error.code)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send(send: Send, piece: bytes) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+TAG = "Export and import"
+route = memory_operation(TAG)
+
+
+class TransferRoutes:
+    def __init__(
+        self, transfer: MemoryTransfer, requests: MemoryRequests, settings: Settings
+    ) -> None:
+        self._transfer, self._requests, self._settings = transfer, requests, settings
+
+    @route(
+        "GET /memories/export",
+        "exportMemories",
+        "Export memories",
+        "All memories of a user as lines of JSON, with groups, settings, earlier versions "
+        "and tombstones; deleted ones never. Of an agent: with the schemas of the tenant. "
+        "Grants and wallets are in none. A file without a last line of the type `end` "
+        "is cut off.",
+        answers={200: ("The lines, as long as it takes.", EXPORTED)},
+        parameters=(USER_HEADER, *one_agent()),
+    )
+    async def export(self, request: Request) -> Response:
+        scope = await self._requests.any_scope(request)
+        lines = self._transfer.export(scope, self._requests.allowed(request, scope))
+        return ExportResponse(await anext(lines), lines)  # errors before this get an error status
+
+    @route(
+        "POST /memories/import",
+        "importMemories",
+        "Import memories",
+        "A file of memories: our own export, or what mem0, OpenMemory, the MCP server "
+        "`server-memory` or ChatGPT give out, or a list with one memory a line; also as a "
+        "zip or compressed. Make a dry run first. Each memory gets a new id, what is there "
+        "already is not stored twice, and what holds a secret is refused. For an agent: "
+        "data is held against the schema of its kind, a text alone becomes the data of a "
+        "fact, and a schema of the file is kept where its kind has none.",
+        answers={200: ("What became of each line.", "ImportReport")},
+        errors=(409,),
+        parameters=(*queried(ImportQuery), USER_HEADER, request_body.ENCODING_HEADER, *one_agent()),
+        body="MemoryFile",
+    )
+    async def import_file(self, request: Request) -> Response:
+        """Import a file. Answers 200 with the report, even if no line could be imported."""
+        scope = await self._requests.any_scope(request)
+        options = read(ImportQuery, request.query_params).options()
+        limit = self._settings.max_body_bytes
+        with self._requests.costly(scope.tenant):
+            file = await request_body.unpacked(request, limit, unpacked)
+            return answer(shown(REPORT, await self._transfer.import_file(scope, file, options)))

@@ -1,1 +1,0 @@
-"""Serve user memories over HTTP: memories of a user across chats."""
