@@ -1,5 +1,5 @@
-"""What was done with a conversation: which memories it was shown, and from which of its messages
-memories were made.
+"""Keep what was done with a conversation: which memories it was shown, and from which of its
+messages memories were made.
 
 A mark of a message outlives the memory, so that a deleted memory is not extracted again.
 """

@@ -76,10 +76,10 @@ class RecentCheck:
     async def _looked(self) -> Sequence[Finding]:
         try:
             async with asyncio.timeout(self._patience):
-                found = await self._look.find()
-            if isinstance(found, Finding):
-                return (found,)
-            return found or ()
+                findings = await self._look.find()
+            if isinstance(findings, Finding):
+                return (findings,)
+            return findings or ()
         except TimeoutError:
             text = f"no answer within {self._patience:g} seconds"
         except MemTreeError as error:

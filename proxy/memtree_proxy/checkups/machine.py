@@ -1,4 +1,4 @@
-"""What the operating system says: the limit of open files (each stream takes two connections), and
+"""Ask the operating system for the limit of open files (each stream takes two connections), and for
 the program that listens on a port. On Linux `/proc` lists the sockets of all users, but shows their
 owners only to the same user and to root.
 """
