@@ -24,10 +24,10 @@ SECONDS = 300.0
 # Stage 1 that never ends: in C code that holds the GIL, or in Python.
 IN_C = "import re; re.match(r'(a*)*b', 'a' * 64)"
 IN_PYTHON = "while True: pass"
-WITHOUT_KERNEL = "from memtree.background.growing import parent_death; parent_death.ctypes = None; "
+WITHOUT_KERNEL = "from memtree.background import parent_death; parent_death.ctypes = None; "
 PARENT = """
 import os, sys, threading
-from memtree.background.growing import child_process
+from memtree.background import child_process
 from tests.properties.strategies import conversation, history_of, tail_of
 before, folder = sys.argv[1:]
 sys.path.insert(0, folder)

@@ -1,5 +1,5 @@
 """The messages of a posted conversation: which are the user's, what each is known by, and the ports
-of what reads them; `memtree.background.extracting` has the readers.
+of what reads them; `memtree.background.model_readers` has the readers.
 """
 
 from __future__ import annotations
