@@ -39,7 +39,7 @@ _PLACES = {
     "MemTree": "memory:MemTree",
     "MemTreeSync": "blocking:MemTreeSync",
     "Passage": "memory:Passage",
-    "SavedMemories": "saved_memories:SavedMemories",
+    "SavedMemories": "memory:SavedMemories",
     "SavedMemoriesSync": "blocking:SavedMemoriesSync",
     "open": "memory:open_memory",
     "open_sync": "blocking:open_memory_sync",

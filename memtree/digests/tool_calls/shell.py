@@ -63,7 +63,8 @@ def program(word: str) -> str:
 def program_purpose(words: Sequence[str]) -> int:
     """Return the purpose of a simple command; 0 if it only reads.
 
-    >>> [purpose(line.split()) for line in ("python -m pytest", "npm run build", "grep x a.py")]
+    >>> lines = ("python -m pytest", "npm run build", "grep x a.py")
+    >>> [program_purpose(line.split()) for line in lines]
     [1, 2, 0]
     """
     name = program(words[0])

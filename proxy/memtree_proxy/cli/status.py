@@ -135,11 +135,6 @@ def _get(root: str | None, path: str) -> dict[str, Any] | None:
         connection.close()
 
 
-if __name__ == "__main__":
-    own = environment()
-    print_line(data_folder(own.get("MEMTREE_HOME"), own, sys.platform))
-
-
 def short(tokens: float) -> str:
     """Write a number of tokens in a few characters.
 
@@ -149,3 +144,8 @@ def short(tokens: float) -> str:
     if tokens < 1_000:
         return f"{tokens:.0f}"
     return f"{tokens / 1_000:.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:.1f}M"
+
+
+if __name__ == "__main__":
+    own = environment()
+    print_line(data_folder(own.get("MEMTREE_HOME"), own, sys.platform))
