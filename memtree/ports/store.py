@@ -355,10 +355,6 @@ class Tallies(Protocol):
         with `prefix`."""
         ...
 
-    async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
-        """Return the tallies of every tenant that has some."""
-        ...
-
 
 TALLY_DAYS = 400
 

@@ -62,7 +62,6 @@ async def every_call(store: PostgresStore) -> None:
     await store.release(A, IDS, "me")
     await store.add(A, 1, {"n": 1}, {"n": 10**9})
     await store.tallies(A, 1, 1)
-    await store.tallied(1, 1)
     await store.tenant_of("nobody")
     await store.list_keys()
     await store.stats()

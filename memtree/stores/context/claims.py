@@ -33,9 +33,6 @@ _DROP_CLAIMS = """
 _TODAY = "SELECT name, amount FROM tallies WHERE tenant = :tenant AND day = :day"
 _SUM = "(tenant, day, name) DO UPDATE SET amount = tallies.amount + excluded.amount"
 _ADD = insert_into("tallies", _SUM)
-_SUMS = """
-    SELECT tenant, name, CAST(sum(amount) AS bigint) FROM tallies
-    WHERE day BETWEEN :first AND :last GROUP BY tenant, name ORDER BY tenant, name"""
 _SUMS_OF_TENANT = """
     SELECT name, CAST(sum(amount) AS bigint) FROM tallies
     WHERE tenant = :tenant AND day BETWEEN :first AND :last GROUP BY name ORDER BY name"""
@@ -106,13 +103,6 @@ async def daily(
     return days
 
 
-async def tallied(sql: Sql, first: int, last: int) -> dict[str, dict[str, int]]:
-    tenants: dict[str, dict[str, int]] = {}
-    for tenant, name, amount in await sql.fetch(_SUMS, {"first": first, "last": last}):
-        tenants.setdefault(tenant, {})[name] = amount
-    return tenants
-
-
 class ClaimsAndTallies(SqlPart):
     """The ports `Claims` and `Tallies` over SQL."""
 
@@ -123,4 +113,3 @@ class ClaimsAndTallies(SqlPart):
     _drop_stale = writing(drop_stale)
     tallies = reading(tallies)
     daily = reading(daily)
-    tallied = reading(tallied)
