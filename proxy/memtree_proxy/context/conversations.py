@@ -21,30 +21,17 @@ from memtree_proxy.http import request_body
 from memtree_proxy.request import fields
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.conversation_answers import CONVERSATION, PLAN
-from memtree_proxy.wire.json_schema import Json, content, schema
-from memtree_proxy.wire.operation import KNOWN, operation
-from memtree_proxy.wire.parameter import path, query
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.tree_answers import STORED_TREE
-from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 MAX_ROWS, ROWS = 100, 50  # in one page: the limit and the default
 MAX_BYTES = 16_384  # in a body with a title
 ADDRESS, TITLE, PINS = "address", "title", "pins"
 
-_TAG = "Context memory"
 _ROOT = "/context_memory/conversations"
 _ONE = f"{_ROOT}/{{{ADDRESS}}}"
-_PLACES = (
-    "Messages are counted among what was posted last, from 0, system messages at its beginning "
-    "included; one further back is not counted."
-)
 _Count = Annotated[int, Meta(ge=0, lt=1 << 40)]
-# Defined here, not in the document's components, since wallets have an `address`, too.
-_NAMED = path(
-    ADDRESS,
-    "As `memory.address` and the header `x-memtree-address` tell it.",
-    {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
-)
 
 
 class Pin(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,28 +48,7 @@ class ConversationRoutes:
     def __init__(self, memory: ContextMemory, gate: Gate) -> None:
         self._memory, self._gate = memory, gate
 
-    @operation(
-        f"GET {_ROOT}",
-        "listConversations",
-        _TAG,
-        "List conversations",
-        "Those that have a tree and are not expired: of a chat that grew its newest state, "
-        "of one that branched each branch.",
-        answers={200: ("A page of them.", "ConversationPage")},
-        errors=(400, *KNOWN),
-        parameters=(
-            query(
-                "limit",
-                f"Most conversations of the answer; clamped to 1 to {MAX_ROWS}.",
-                {"type": "integer", "default": ROWS},
-            ),
-            query(
-                "cursor",
-                "`next_cursor` of the page before.",
-                {"type": "string", "pattern": "^[A-Za-z0-9_-]{53}[AQgw]$"},
-            ),
-        ),
-    )
+    @route(f"GET {_ROOT}")
     async def page(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         params = request.query_params
@@ -91,26 +57,7 @@ class ConversationRoutes:
         rows = [shown(CONVERSATION, conversation) for conversation in page.conversations]
         return json_answer({"conversations": rows, "next_cursor": page.next_cursor})
 
-    @operation(
-        f"PATCH {_ONE}",
-        "renameConversation",
-        _TAG,
-        "Rename a conversation",
-        "Gives it a title of its own, which it keeps while it grows. Renamed at an address "
-        "that others go on from, all of these are.",
-        answers={200: ("The title.", "RenamedConversation")},
-        errors=(400, 404, 413, 415, *KNOWN),
-        parameters=(_NAMED,),
-        body={
-            "required": True,
-            "content": content(
-                schema("ConversationTitle"),
-                examples={
-                    "rename": {"summary": "A title of its own", "value": {"title": "The tea bar"}}
-                },
-            ),
-        },
-    )
+    @route(f"PATCH {_ONE}")
     async def rename(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)
@@ -119,27 +66,7 @@ class ConversationRoutes:
         await self._memory.conversations.rename(tenant.id, address, title)
         return json_answer({ADDRESS: address.hex(), TITLE: title})
 
-    @operation(
-        f"PUT {_ONE}/pins",
-        "pinPassages",
-        _TAG,
-        "Pin passages of a conversation",
-        "These passages, and no others, stay verbatim in its memory message from its next fold on. "
-        "Kept are places and hashes, no text. Pinned at an address that others go on from, they "
-        "are in all of these.",
-        answers={200: ("The passages.", "PinnedPassages")},
-        errors=(400, 404, 413, 415, *KNOWN),
-        parameters=(_NAMED,),
-        body={
-            "required": True,
-            "content": content(
-                schema("Pins"),
-                examples={
-                    "pin": {"summary": "No passage any more", "value": {"pins": []}},
-                },
-            ),
-        },
-    )
+    @route(f"PUT {_ONE}/pins")
     async def pin(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)
@@ -147,49 +74,21 @@ class ConversationRoutes:
         await self._memory.conversations.pin(tenant.id, address, places)
         return json_answer({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
-    @operation(
-        f"GET {_ONE}/pins",
-        "listPins",
-        _TAG,
-        "List the pinned passages",
-        f"Of one that ends at this address. {_PLACES}",
-        answers={200: ("The passages.", "PinnedPassages")},
-        errors=(400, 404, *KNOWN),
-        parameters=(_NAMED,),
-    )
+    @route(f"GET {_ONE}/pins")
     async def pins(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         places = await self._memory.conversations.pins(tenant.id, address)
         return json_answer({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
-    @operation(
-        f"GET {_ONE}/tree",
-        "showStoredTree",
-        _TAG,
-        "The stored tree",
-        f"Summaries and places, made of what is stored: no text of messages. {_PLACES}",
-        answers={200: ("The tree.", "StoredTree")},
-        errors=(400, 404, *KNOWN),
-        parameters=(_NAMED,),
-    )
+    @route(f"GET {_ONE}/tree")
     async def tree(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         return json_answer(
             shown(STORED_TREE, await self._memory.conversations.tree(tenant.id, _named(request)))
         )
 
-    @operation(
-        f"GET {_ONE}/plan",
-        "showStoredPlan",
-        _TAG,
-        "What the model was shown",
-        "Of the newest fold: which nodes, which passages and why; places and sizes, no "
-        f"text. {_PLACES}",
-        answers={200: ("The plan; an empty one where nothing is folded.", "StoredPlan")},
-        errors=(400, 404, *KNOWN),
-        parameters=(_NAMED,),
-    )
+    @route(f"GET {_ONE}/plan")
     async def plan(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)

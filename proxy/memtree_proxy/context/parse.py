@@ -17,26 +17,9 @@ from memtree_proxy.http import request_body
 from memtree_proxy.imports.parse_process import FileReader
 from memtree_proxy.imports.posted_file import NAME, PrefixQuery
 from memtree_proxy.request import fields
-from memtree_proxy.wire.json_schema import Json
-from memtree_proxy.wire.operation import READING, operation
-from memtree_proxy.wire.types import ADDRESS_SHAPE
+from memtree_proxy.wire.routes import route
 
-TAG = "Context memory"
 MAX_NAME_CHARS = 255
-_ASKED: tuple[Json, ...] = (
-    {
-        "name": "address",
-        "in": "query",
-        "description": "Of a conversation: does the file hold it?",
-        "schema": {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
-    },
-    {
-        "name": "name",
-        "in": "query",
-        "description": "The file's name, for titles and errors.",
-        "schema": {"type": "string", "maxLength": MAX_NAME_CHARS},
-    },
-)
 
 
 class ParseRoute:
@@ -47,20 +30,7 @@ class ParseRoute:
         self._volatile = Volatile(settings.volatile_tags, settings.preamble_tags)
         self._files = FileReader()
 
-    @operation(
-        "POST /context_memory/parse",
-        "parseFile",
-        TAG,
-        "Read a file of another program",
-        "The conversations of a file in any format that `memtree import` reads, or of "
-        "plain messages, as messages to post. Nothing of it is kept. Files of more than "
-        "64 kB are read one at a time, each by a process of its own: a second one of the "
-        "same tenant, and one that has waited 20 seconds for others, is a 429.",
-        answers={200: ("The conversations.", "ParsedFile")},
-        errors=READING,
-        parameters=_ASKED,
-        body="ForeignFile",
-    )
+    @route("POST /context_memory/parse")
     async def parse(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         query = request.query_params

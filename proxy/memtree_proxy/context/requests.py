@@ -19,7 +19,6 @@ from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
 from memtree.memories.fields.times import timestamp
 from memtree.ports.request_log import (
     ALL,
-    LOG_DAYS,
     RequestFilter,
     RequestLog,
     RequestPlace,
@@ -27,8 +26,6 @@ from memtree.ports.request_log import (
 )
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.event_streams import (
-    LAST_EVENT_HEADER,
-    MOST_STREAMS,
     Event,
     EventStreams,
     last_event,
@@ -41,36 +38,14 @@ from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.conversation_answers import PLAN, REQUEST, TOTALS
-from memtree_proxy.wire.json_schema import Json, content, schema
-from memtree_proxy.wire.operation import KNOWN, operation
-from memtree_proxy.wire.parameter import header, path, query
-from memtree_proxy.wire.types import ADDRESS_SHAPE
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.routes import route
 
 FILTERS = ("since", "until", "state", "client", "conversation", "wrap")
 PAGE = ("cursor", "limit")
 EVENTS = 100  # rows read at once
 _ROOT = "/requests"
-_TAG = "Context memory"
 _CURSOR = struct.Struct(">dQ")
-_CURSOR_CHARS = 22
-_FILTERS = (
-    query(
-        "since", "Only those that came then or later.", {"type": "string", "format": "date-time"}
-    ),
-    query("until", "Only those that came before.", {"type": "string", "format": "date-time"}),
-    query("state", "Only those with this state.", {"type": "string", "enum": list(STATES)}),
-    query("client", "Only those of this program.", {"type": "string", "enum": [*CLIENTS, OTHER]}),
-    query(
-        "conversation",
-        "Only those of the conversation that ends at this address.",
-        {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
-    ),
-    query(
-        "wrap",
-        "Only those of this run of `memtree wrap`.",
-        {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"},
-    ),
-)
 
 
 class RequestQuery(NamedTuple):
@@ -90,31 +65,7 @@ class RequestRoutes:
         self._writer, self._memory, self._gate = writer, memory, gate
         self._streams = streams
 
-    @operation(
-        f"GET {_ROOT}",
-        "listRequests",
-        _TAG,
-        "List requests",
-        "Of the calling tenant, newest first: chats of all three APIs, with memory on or off, and "
-        f"`/context_memory`. Kept for {LOG_DAYS} days, without any text. A request is in the list "
-        "within a second of its end. `totals` are of all that the filters let through, whatever "
-        "the page holds.",
-        answers={200: ("A page of them.", "RequestPage")},
-        errors=(400, *KNOWN),
-        parameters=(
-            query(
-                "limit",
-                f"Most requests of the answer; clamped to 1 to {MAX_ROWS}.",
-                {"type": "integer", "default": ROWS},
-            ),
-            query(
-                "cursor",
-                "`next_cursor` of the page before.",
-                {"type": "string", "pattern": f"^[A-Za-z0-9_-]{{{_CURSOR_CHARS}}}$"},
-            ),
-            *_FILTERS,
-        ),
-    )
+    @route(f"GET {_ROOT}")
     async def page(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         store = self._store()
@@ -126,25 +77,7 @@ class RequestRoutes:
         rows = await _titled(store, tenant.id, listed)
         return json_answer({"requests": rows, "totals": shown(TOTALS, totals), "next_cursor": more})
 
-    @operation(
-        f"GET {_ROOT}/events",
-        "watchRequests",
-        _TAG,
-        "Watch requests",
-        "Server-sent events: each request as it ends, as the list shows it. The stream ends when "
-        f"the credential is let in no longer. At most {MOST_STREAMS} streams of a tenant are open "
-        "at once.",
-        answers={200: ("The stream.", content(schema("RequestEvents"), "text/event-stream"))},
-        errors=(400, *KNOWN),
-        parameters=(
-            *_FILTERS,
-            header(
-                LAST_EVENT_HEADER,
-                "The id of the last event that was seen: what came since comes first.",
-                {"type": "integer", "examples": [12]},
-            ),
-        ),
-    )
+    @route(f"GET {_ROOT}/events")
     async def events(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         self._store()
@@ -159,23 +92,7 @@ class RequestRoutes:
         feed = RequestFeed(self._writer, tenant.id, wanted.where)
         return await self._streams.open(tenant.id, feed, last_event(request.headers), allowed)
 
-    @operation(
-        f"GET {_ROOT}/{{request_id}}",
-        "showRequest",
-        _TAG,
-        "Show a request",
-        "One request, and what was chosen for it while its plan lives: nodes of the tree, places "
-        "of excerpts and why they were chosen. No text.",
-        answers={200: ("The request.", "LoggedRequest")},
-        errors=(404, *KNOWN),
-        parameters=(
-            path(
-                "request_id",
-                "As the header `x-memtree-request` of its answer told it.",
-                {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-            ),
-        ),
-    )
+    @route(f"GET {_ROOT}/{{request_id}}")
     async def show(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         store = self._store()

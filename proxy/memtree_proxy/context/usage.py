@@ -33,8 +33,7 @@ from memtree_proxy.observability.records.usage_tallies import (
     UsageTallies,
 )
 from memtree_proxy.request import fields
-from memtree_proxy.wire.operation import KNOWN, operation
-from memtree_proxy.wire.parameter import query
+from memtree_proxy.wire.routes import route
 
 DEFAULT_DAYS = 30
 MILLION = 1_000_000
@@ -53,32 +52,7 @@ class UsageRoute:
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
         self._log = log
 
-    @operation(
-        "GET /usage",
-        "showUsage",
-        "Context memory",
-        "What was used and saved",
-        "Of the calling tenant: chat completions with memory asked, and requests to "
-        "`/context_memory` (but those that only index, or ask for `explain`), counted when "
-        "they end, by the day on which they came. What was counted in the last five seconds by "
-        "other processes of the same store is not in it yet.",
-        answers={200: ("The numbers.", "UsageReport")},
-        errors=(400, *KNOWN),
-        parameters=(
-            query(
-                "days",
-                f"Days, today included: from 1 to {TALLY_DAYS}.",
-                {"type": "integer", "default": DEFAULT_DAYS},
-            ),
-            query(
-                "timezone",
-                "Days are those of this time zone, as far back as the log of requests reaches "
-                f"({LOG_DAYS} days); earlier ones, and all of them without a log, are in UTC. A "
-                "name of the IANA database, or an offset.",
-                {"type": "string", "default": "UTC", "examples": ["Europe/Berlin", "+02:00"]},
-            ),
-        ),
-    )
+    @route("GET /usage")
     async def usage(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         days = fields.integer(request.query_params.get("days"), "days", 1, TALLY_DAYS)

@@ -27,30 +27,23 @@ from memtree_proxy.access.agent_scope import (
 )
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.event_streams import (
-    LAST_EVENT_HEADER,
-    MOST_STREAMS,
     EventStreams,
     last_event,
 )
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted
-from memtree_proxy.memories.events import MemoryFeed, event_stream
+from memtree_proxy.memories.events import MemoryFeed
 from memtree_proxy.memories.fields import limit
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user.rows import rows, shown_one
-from memtree_proxy.wire import curation, parameter
+from memtree_proxy.wire import curation
 from memtree_proxy.wire.agent_answers import MEMORY_ANSWER, ShownMemory, memory_json
-from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
 from memtree_proxy.wire.answer import shown, shown_each
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.shape import read
 from memtree_proxy.wire.user_answers import ROW
 
 MAX_TOMBSTONES = 1_000
-TAG = "Looking after memories"
-route = memory_operation(TAG)
 
 
 class CurationRoutes:
@@ -63,30 +56,14 @@ class CurationRoutes:
 
     # -- many memories -------------------------------------------------------------------------
 
-    @route(
-        "GET /memories/events",
-        "watchMemories",
-        "Watch memories",
-        "Server-sent events, one for each change, with no text in it. The stream ends when "
-        "the credential is let in no longer. At most "
-        f"{MOST_STREAMS} streams of a tenant are open at once.",
-        answers={200: event_stream("memories of the user or the agent")},
-        parameters=(USER_HEADER, LAST_EVENT_HEADER, *one_agent()),
-    )
+    @route("GET /memories/events")
     async def events(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         allowed = self._requests.allowed(request, scope)
         feed = MemoryFeed(self._book, scope)
         return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
-    @route(
-        "GET /memories/tombstones",
-        "listTombstones",
-        "What was forgotten or replaced",
-        "The newest first. Of what was forgotten no text is left.",
-        answers={200: ("The tombstones.", "Tombstones")},
-        parameters=(USER_HEADER, *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
-    )
+    @route("GET /memories/tombstones")
     async def tombstones(self, request: Request) -> Response:
         """List deleted and replaced memories, newest first."""
         scope = await self._requests.any_scope(request)
@@ -94,18 +71,7 @@ class CurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer(shown(curation.TOMBSTONES, stones))
 
-    @route(
-        "POST /memories/delete",
-        "deleteMemories",
-        "Delete many memories",
-        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
-        "are counted. The receipt says that ids and texts were looked for afterwards. Of "
-        "agents: an agent's memories, or with `*` those of all agents or all subjects, so "
-        "that one subject is forgotten everywhere.",
-        answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        parameters=(USER_HEADER, content_encoding.HEADER, *whose()),
-        body="BulkDeletion",
-    )
+    @route("POST /memories/delete")
     async def delete_many(self, request: Request) -> Response:
         """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
         dry run."""
@@ -137,15 +103,7 @@ class CurationRoutes:
             receipt = await self._agents.delete(scopes, posted.ids, purge=purge)
         return answer(shown(curation.RECEIPT, receipt))
 
-    @route(
-        "POST /memories/undelete",
-        "undeleteMemories",
-        "Bring memories back",
-        "Deleted memories that are not erased yet. Others are left out of the answer.",
-        answers={200: ("Those that are back.", "Memories")},
-        parameters=(USER_HEADER, content_encoding.HEADER, *one_agent()),
-        body="MemoryIds",
-    )
+    @route("POST /memories/undelete")
     async def undelete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
@@ -159,16 +117,7 @@ class CurationRoutes:
 
     # -- one memory ----------------------------------------------------------------------------
 
-    @route(
-        "POST /memories/{memory_id}/confirm",
-        "confirmMemory",
-        "Confirm a memory",
-        "A person says that it is right: a tainted memory counts as any other from now on.",
-        answers={200: ("The memory as it is now.", *EITHER)},
-        etag=True,
-        errors=(404, 415),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-    )
+    @route("POST /memories/{memory_id}/confirm")
     async def confirm(self, request: Request) -> Response:
         """Record that a person confirmed the memory; a tainted memory counts like any other from
         then on."""
@@ -177,15 +126,7 @@ class CurationRoutes:
             memory = await self._book.confirm(scope, id_, by_person=True)
         return await self._shown(scope, memory)
 
-    @route(
-        "GET /memories/{memory_id}/history",
-        "showMemoryHistory",
-        "What a memory said before",
-        "Its versions, and those of the memories that it took the place of.",
-        answers={200: ("The history.", "MemoryHistory")},
-        errors=(404,),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-    )
+    @route("GET /memories/{memory_id}/history")
     async def history(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         with naming(MEMORY):
@@ -193,17 +134,7 @@ class CurationRoutes:
         of_agent = scope.kind is ScopeKind.AGENT
         return answer(shown(curation.AGENT_HISTORY if of_agent else curation.HISTORY, past))
 
-    @route(
-        "POST /memories/{memory_id}/settle",
-        "settleMemories",
-        "Settle a conflict",
-        "Of two memories of which one may replace the other: it does, or both are kept.",
-        answers={200: ("The memory that counts.", *EITHER)},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-        body="MemorySettlement",
-    )
+    @route("POST /memories/{memory_id}/settle")
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: keep both, or let one replace the other."""
         scope, id_ = await self._one(request)

@@ -15,23 +15,13 @@ from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import HITS, MAX_HITS, MAX_ROWS, limit, searched
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.request.delete_options import DRY_RUN, PURGE, DeleteOptions
+from memtree_proxy.request.delete_options import DeleteOptions
 from memtree_proxy.request.fields import number
-from memtree_proxy.wire import parameter
 from memtree_proxy.wire.answer import shown, shown_each
 from memtree_proxy.wire.documents import DOCUMENT, NAMESPACE, PAGE, SEARCH, STATUS, new_documents
-from memtree_proxy.wire.json_schema import Json
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
 
-TAG = "Documents"
-route = memory_operation(TAG)
 ROWS = 100  # in a list, by default
-_CLEARING: Json = {
-    "summary": "Delete all documents",
-    "says": "All of a namespace.",
-    "answers": {200: ("How much went.", "DeletedPassages")},
-    "deletes": (DRY_RUN, PURGE),
-}
 
 
 class DocumentRoutes:
@@ -39,44 +29,25 @@ class DocumentRoutes:
         self._book = book
         self._requests = requests
 
-    @route(
-        "GET /rag",
-        "listNamespaces",
-        "List namespaces",
-        "Namespaces belong to the tenant, whichever of its users asks.",
-        answers={200: ("Those that hold something, by name.", "Namespaces")},
-    )
+    @route("GET /rag")
     async def namespaces(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         namespaces = await self._book.namespaces(tenant.id)
         return answer({"namespaces": shown_each(NAMESPACE, namespaces)})
 
-    @route(
-        "GET /rag/{namespace}",
-        "showNamespace",
-        "Show a namespace",
-        "How much it holds, and whether all of it can be found by meaning.",
-        answers={200: ("The namespace; one that holds nothing, too.", "Namespace")},
-    )
+    @route("GET /rag/{namespace}")
     async def state(self, request: Request) -> Response:
         scope = await self._scope(request)
         state = await self._book.state(scope)
         return answer({"namespace": scope.owner, **state._asdict()})
 
-    @route("DELETE /rag/{namespace}", "clearNamespace", **_CLEARING)
+    @route("DELETE /rag/{namespace}")
     async def clear(self, request: Request) -> Response:
         scope = await self._scope(request)
         how = await self._requests.delete_options(request)
         return _gone(await self._book.clear(scope, **how._asdict()), how)
 
-    @route(
-        "GET /rag/{namespace}/documents",
-        "listDocuments",
-        "List documents",
-        "Without their texts.",
-        answers={200: ("A page of them.", "DocumentPage")},
-        parameters=("type", parameter.limit(MAX_ROWS, ROWS), "cursor"),
-    )
+    @route("GET /rag/{namespace}/documents")
     async def page(self, request: Request) -> Response:
         scope, query = await self._scope(request), request.query_params
         page = await self._book.page(
@@ -87,19 +58,7 @@ class DocumentRoutes:
         )
         return answer(shown(PAGE, page))
 
-    @route(
-        "POST /rag/{namespace}/documents",
-        "putDocuments",
-        "Put documents",
-        "Each is cut into passages, which words find at once and meaning as soon as they are "
-        "embedded. A document with an id that is there already takes its place in one step.",
-        answers={
-            201: ("They are stored.", "StoredDocument", "StoredDocuments"),
-            200: ("All said the same already.", "StoredDocument", "StoredDocuments"),
-        },
-        errors=(409, 422),
-        body="Documents",
-    )
+    @route("POST /rag/{namespace}/documents")
     async def put(self, request: Request) -> Response:
         """Store documents. Answers 201, or 200 if none changed.
 
@@ -116,55 +75,25 @@ class DocumentRoutes:
             return answer({**rows[0], "pending": pending}, status)
         return answer({"documents": rows, "pending": pending}, status)
 
-    @route("DELETE /rag/{namespace}/documents", "deleteDocuments", **_CLEARING)
+    @route("DELETE /rag/{namespace}/documents")
     async def clear_documents(self, request: Request) -> Response:
         return await self.clear(request)
 
-    @route(
-        "GET /rag/{namespace}/documents/{documentId}",
-        "readDocument",
-        "Show a document",
-        "With its text, put together from its passages.",
-        answers={200: ("The document.", "DocumentText")},
-        errors=(404,),
-    )
+    @route("GET /rag/{namespace}/documents/{documentId}")
     async def show(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         with _naming():
             document, text = await self._book.text(scope, id_)
         return answer({**shown(DOCUMENT, document), "text": text})
 
-    @route(
-        "DELETE /rag/{namespace}/documents/{documentId}",
-        "deleteDocument",
-        "Delete a document",
-        "It is in no answer, no search and no prompt from now on.",
-        answers={200: ("How much went.", "DeletedPassages")},
-        errors=(404,),
-        deletes=(DRY_RUN, PURGE),
-    )
+    @route("DELETE /rag/{namespace}/documents/{documentId}")
     async def delete(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         how = await self._requests.delete_options(request)
         with _naming():
             return _gone(await self._book.delete(scope, id_, **how._asdict()), how)
 
-    @route(
-        "GET /rag/{namespace}/search",
-        "searchDocuments",
-        "Search passages",
-        "By meaning and by words, as a chat with `use_rag` does.",
-        answers={200: ("The best of them.", "PassageHits")},
-        parameters=(
-            "type",
-            parameter.search_text(),
-            parameter.limit(MAX_HITS, HITS),
-            # Values are clamped, so the schema has no bounds.
-            parameter.query(
-                "threshold", "Relevance that a passage needs.", {"type": "number", "default": 0.0}
-            ),
-        ),
-    )
+    @route("GET /rag/{namespace}/search")
     async def search(self, request: Request) -> Response:
         scope, query = await self._scope(request), request.query_params
         result = await self._book.search(

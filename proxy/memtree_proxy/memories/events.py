@@ -5,7 +5,6 @@ from __future__ import annotations
 from memtree.memories.book import MemoryBook
 from memtree.memories.scope import Scope
 from memtree_proxy.access.event_streams import Event
-from memtree_proxy.wire.json_schema import STRING, Json, content, described
 
 
 class MemoryFeed:
@@ -31,14 +30,3 @@ class MemoryFeed:
             )
             for row in await self._book.changes(self._scope, after)
         ]
-
-
-def event_stream(counted: str) -> tuple[str, Json]:
-    """Describe the answer of an event route. `counted`: what the events' `count` counts."""
-    shape = described(
-        STRING,
-        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
-        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
-        "signs of life.",
-    )
-    return "The events, as long as anybody listens.", content(shape, "text/event-stream")

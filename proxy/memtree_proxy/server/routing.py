@@ -16,7 +16,7 @@ from memtree.process.bounded import remember
 from memtree_proxy.http import error_response
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server import browser_guard
-from memtree_proxy.wire.operation import operations
+from memtree_proxy.wire.routes import routes as routes_of
 
 MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are cached, and characters of each
 
@@ -119,8 +119,8 @@ def described(*routes: object) -> list[Route]:
     memory is called `search`."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for handlers in routes:
-        for row, name in operations(handlers):
-            by_path.setdefault(row.path, {})[row.method] = getattr(handlers, name)
+        for method, path, name in routes_of(handlers):
+            by_path.setdefault(path, {})[method] = getattr(handlers, name)
     return [
         route
         for path in sorted(by_path, key=_names_first)

@@ -250,15 +250,3 @@ STORED: Answer[Stored] = {
         optional=True,
     ),
 }
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of these answers by their names in the document."""
-    return {
-        "AgentMemory": schema_of_answer(MEMORY, description="A memory of an agent."),
-        "AgentMemoryAnswer": schema_of_answer(MEMORY_ANSWER),
-        "AgentMemoryPage": schema_of_answer(PAGE),
-        "StoredMemories": schema_of_answer(STORED),
-        "BatchDeleted": object_of({"success": TRUE, "deleted": COUNT}),
-        "BatchUpdated": object_of({"success": TRUE, "updated": COUNT}),
-    }

@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
 
-from memtree.config import Settings
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.agent_book import MOST_TOGETHER, StructuredDraft
 from memtree.memories.agents.agent_memory import ALL, AgentScopes
@@ -42,7 +41,6 @@ from memtree_proxy.wire.shape import (
     TypeNow,
     named,
     refuse_unknown,
-    schema_of,
 )
 from memtree_proxy.wire.types import (
     A_KIND,
@@ -428,9 +426,3 @@ class BatchDeletion(Shape, frozen=True):
     def wanted(self) -> MemoryFilter:
         wanted = ANY if self.filters is None else self.filters.wanted()
         return replace(wanted, superseded=True, expired=True)
-
-
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of these bodies by their names in the document."""
-    shapes = (NewAgentMemories, NewAgentMemoryBatch, AgentMemoryEdit, BatchUpdate, BatchDeletion)
-    return {shape.__name__: schema_of(shape, settings) for shape in shapes}

@@ -45,7 +45,7 @@ from memtree_proxy.wire.json_schema import (
     object_of,
     schema,
 )
-from memtree_proxy.wire.shape import Many, Shape, Type, names, refuse_unknown, schema_of
+from memtree_proxy.wire.shape import Many, Shape, Type, names, refuse_unknown
 from memtree_proxy.wire.types import (
     AN_ID,
     MEMORY_ID,
@@ -286,17 +286,3 @@ MANY_HITS = _answered(
         )
     }
 )
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of searches by their names in the document."""
-    return {
-        "BatchSearch": schema_of(BatchSearch),
-        "AgentMemoryHit": schema_of_answer(HIT),
-        "AgentMemoryHits": schema_of_answer(HITS, description="Mode `llm`."),
-        "MemoryAnswer": schema_of_answer(GROUNDED, description="Mode `answer`."),
-        "MemoryMap": schema_of_answer(MAPPED, description="Mode `map`."),
-        "BatchSearchResults": schema_of_answer(
-            MANY_HITS, description="What each of the searches found."
-        ),
-    }

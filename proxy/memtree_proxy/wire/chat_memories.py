@@ -7,17 +7,15 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import CATEGORIES, MemorySource
 from memtree.memories.ports import MemoryFilter
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer
+from memtree_proxy.wire.answer import Answer, Shown
 from memtree_proxy.wire.curation import SAID_OF_CHAT
-from memtree_proxy.wire.json_schema import Json, array, object_of, posted, schema, when_given
+from memtree_proxy.wire.json_schema import Json, when_given
 from memtree_proxy.wire.memory_rows import (
     MAYBE_STRING,
     ShownRow,
@@ -27,10 +25,9 @@ from memtree_proxy.wire.memory_rows import (
     saved,
     state_of,
 )
-from memtree_proxy.wire.shape import Shape, Type, names, schema_of
+from memtree_proxy.wire.shape import Shape, Type, names
 from memtree_proxy.wire.types import (
     A_SWITCH,
-    CHAT_ID,
     IS_STANDING,
     MEMORY_ID,
     MEMORY_TEXT,
@@ -161,36 +158,3 @@ SAVED, HITS = saved("content"), hits_of(ROW)
 PAGE = page_of(ROW, "ChatMemory", "chat")
 
 # -- the document ----------------------------------------------------------------------------
-
-_MESSAGE = {
-    "messageId": "msg_abc123",
-    "content": "The project deadline is March 15, 2026",
-}
-_EDIT = {"content": "The project deadline has been extended to April 1, 2026"}
-REQUEST_BODIES = {
-    "ChatMemory": posted(["NewChatMemory"], {"one": _MESSAGE}),
-    "ChatMemoryEdit": posted(["ChatMemoryEdit"], {"one": _EDIT}),
-}
-
-
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of chat memory by their names in the document."""
-    return {
-        "NewChatMemory": schema_of(NewChatMemory, settings),
-        "ChatMemoryEdit": schema_of(ChatMemoryEdit, settings),
-        "ChatMemory": schema_of_answer(ROW, description="A memory of a chat."),
-        "SavedChatMemory": schema_of_answer({**ROW, **SAVED}),
-        "ChatMemoryPage": schema_of_answer(PAGE),
-        "ChatMemoryHits": schema_of_answer(HITS),
-        "ChatMemories": object_of({"memories": array(schema("ChatMemory"))}),
-    }
-
-
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of chat memory by name."""
-    given = [
-        parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
-        parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        *parameter.queried(ChatFilters),
-    ]
-    return {entry["name"]: entry for entry in given}

@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.curation import DeletionReceipt, MemoryPast, ReplacedMemory
 from memtree.memories.deletion_check import EVERYTHING
@@ -25,7 +24,6 @@ from memtree.memories.memory import (
 )
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.wire.json_body import Body
-from memtree_proxy.access.agent_scope import AGENT_FIELDS
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire.agent_memories import A_MANY
@@ -39,13 +37,9 @@ from memtree_proxy.wire.json_schema import (
     array,
     described,
     either,
-    object_of,
-    posted,
-    schema,
-    when_given,
 )
 from memtree_proxy.wire.memory_rows import MAYBE_ID, MAYBE_STRING, maybe_time, time
-from memtree_proxy.wire.shape import Shape, Type, TypeNow, names, object_at, read, schema_of
+from memtree_proxy.wire.shape import Shape, Type, TypeNow, names, object_at, read
 from memtree_proxy.wire.types import (
     A_TEXT,
     AN_ID,
@@ -140,26 +134,6 @@ def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
     if posted.filter == EVERYTHING:
         raise BadRequest("filter must not be empty; all: true deletes everything", param="filter")
     return posted
-
-
-def deletion_schema(*, agents: bool) -> Json:
-    """Return the schema of a bulk deletion. `agents`: a body may name agents, and a filter their
-    fields."""
-    known, given = schema_of(BulkFilter)["properties"], schema_of(BulkDeletion)["properties"]
-    filters = known if agents else OF_CHATS
-    wanted = object_of(
-        {name: known[name] for name in filters},
-        (),
-        additionalProperties=False,
-        anyOf=[when_given(name) for name in filters],
-        description="All of these must hold; a filter that says nothing is a 400.",
-    )
-    named = {name: given[name] for name in given if agents or name not in AGENT_FIELDS}
-    everything = {"required": ["all"], "properties": {"all": {"const": True}}}
-    return {
-        **object_of({**named, "filter": either(wanted, NULL)}, (), additionalProperties=False),
-        "oneOf": [when_given("filter"), when_given("ids"), everything],
-    }
 
 
 class MemoryIds(Shape, frozen=True):
@@ -296,38 +270,5 @@ RECEIPT: Answer[DeletionReceipt] = {
         "What stands apart. Equal texts of other scopes are not looked for.",
     ),
 }
-BULK_RECEIPT = either(schema_of_answer(RECEIPT, description="They are deleted."), schema("DryRun"))
-DRY_RUN = object_of(
-    {"dry_run": {"const": True}, "count": described(COUNT, "How much would go.")},
-    description="Nothing is deleted.",
-)
 
 # -- the document ----------------------------------------------------------------------------
-
-_MEMORY = "mem_0b1c2d3e4f5a6b7c8d9e"
-_EXAMPLES: dict[str, Json] = {
-    "MemoryIds": {"ids": [_MEMORY]},
-    "ChatBulkDeletion": {"filter": {"source_type": "model", "tainted": True}, "dry_run": True},
-    "MemorySettlement": {"with": _MEMORY, "action": "replace"},
-    "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
-}
-REQUEST_BODIES = {name: posted([name], {"one": value}) for name, value in _EXAMPLES.items()}
-
-
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of curation by their names in the document."""
-    shapes = (MemoryIds, MemorySettlement)
-    return {
-        **{shape.__name__: schema_of(shape, settings) for shape in shapes},
-        "ChatBulkDeletion": deletion_schema(agents=False),
-        "BulkDeletion": deletion_schema(agents=True),
-        "ChatMemoryHistory": schema_of_answer(CHAT_HISTORY),
-        "MemoryHistory": schema_of_answer(AGENT_HISTORY),
-        "ChatTombstones": schema_of_answer(CHAT_TOMBSTONES),
-        "Tombstones": schema_of_answer(TOMBSTONES),
-        "Memories": object_of(
-            {"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}
-        ),
-        "BulkReceipt": BULK_RECEIPT,
-        "DryRun": DRY_RUN,
-    }

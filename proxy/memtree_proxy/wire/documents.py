@@ -26,10 +26,8 @@ from memtree.memories.draft import MAX_NAME_CHARS
 from memtree.memories.fields.times import shown as shown_time
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
-from memtree_proxy.wire import parameter
 from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer, shown_each
 from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
     COUNT,
     NULL,
     STRING,
@@ -37,8 +35,6 @@ from memtree_proxy.wire.json_schema import (
     array,
     described,
     either,
-    object_of,
-    posted,
     schema,
 )
 from memtree_proxy.wire.shape import (
@@ -50,7 +46,6 @@ from memtree_proxy.wire.shape import (
     object_at,
     placed,
     read,
-    schema_of,
 )
 from memtree_proxy.wire.types import CHAT_ID, NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
 
@@ -145,9 +140,6 @@ def new_documents(body: Body) -> NewDocuments:
 
 _PLACE: Json = {"type": "integer", "minimum": 1}
 _PASSAGES = described(_PLACE, "How many passages it was cut into.")
-PENDING = described(
-    BOOLEAN, "Passages of this namespace wait for their vectors: words alone rank those."
-)
 DOCUMENT: Answer[Document] = {
     "id": Shown(CHAT_ID),
     "type": Shown(either(STRING, NULL)),
@@ -208,56 +200,3 @@ NAMESPACE: Answer[Namespace] = {
 def _cut(hit: PassageHit) -> Mapping[str, Any]:
     """Return the passage's position in its document."""
     return hit.passage.data or {}
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of documents by their names in the document."""
-    single, several = schema_of(PostedDocument), schema_of(PostedDocuments)
-    apart = dict.fromkeys(names(PostedDocument), NULL)
-    single["properties"] |= {DOCUMENTS: NULL}
-    several["properties"] = apart | several["properties"]
-    row = schema_of_answer(DOCUMENT)["properties"]
-    put = schema_of_answer({**DOCUMENT, **STATUS})
-    namespace = schema_of_answer(NAMESPACE)
-    text = described(STRING, "As it is kept: without secrets.")
-    return {
-        "NewDocuments": {"anyOf": [single, several]},
-        "Document": object_of(row, description="A document without its text."),
-        "DocumentText": object_of({**row, "text": text}),
-        "StoredDocument": object_of({**put["properties"], "pending": PENDING}),
-        "StoredDocuments": object_of({DOCUMENTS: array(put), "pending": PENDING}),
-        "DocumentPage": schema_of_answer(PAGE),
-        "PassageHits": schema_of_answer(SEARCH),
-        "Namespace": object_of({**namespace["properties"], "pending": PENDING}),
-        "Namespaces": object_of(
-            {"namespaces": array(namespace, description="Those that hold something.")}
-        ),
-        "DeletedPassages": object_of({"deleted_passages": COUNT}),
-    }
-
-
-EXAMPLES: dict[str, Json] = {
-    "one": {
-        "id": "handbook.md",
-        "text": "# Ports\n\nStaging listens on 8090, production on 443.\n",
-        "type": "manual",
-        "metadata": {"author": "Ada", "year": 2024},
-    },
-    "several": {
-        "documents": [
-            {"id": "a.md", "text": "The office opens at nine."},
-            {"id": "b.md", "text": "The office closes at six."},
-        ]
-    },
-}
-REQUEST_BODIES = {"Documents": posted(["NewDocuments"], EXAMPLES)}
-
-
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of documents by name."""
-    owner = "The namespace, by a name that its owner chose."
-    return {
-        "namespace": parameter.path("namespace", owner, CHAT_ID),
-        "documentId": parameter.path("documentId", "The document.", CHAT_ID),
-        "type": parameter.query("type", "Documents of this type alone.", STRING),
-    }

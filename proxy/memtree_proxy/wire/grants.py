@@ -19,15 +19,8 @@ from memtree.memories.grants.grant_json import (
     read_share_code,
 )
 from memtree.memories.grants.signatures.wallets import chain_of, shown_address
-from memtree.memories.grants.wallet_proof import (
-    ADDRESS_HEADER,
-    SIGNATURE_HEADER,
-    TIMESTAMP_HEADER,
-    WINDOW_SECONDS,
-)
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
-from memtree_proxy.wire import parameter
 from memtree_proxy.wire.answer import SUCCESS, Answer, Shown, schema_of_answer, shown_each
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
@@ -38,9 +31,8 @@ from memtree_proxy.wire.json_schema import (
     described,
     either,
     object_of,
-    posted,
 )
-from memtree_proxy.wire.shape import NOT_NULL, Shape, Type, read, schema_of
+from memtree_proxy.wire.shape import NOT_NULL, Shape, Type, read
 from memtree_proxy.wire.types import CHAT_ID, TIME
 
 GRANT, SHARE_CODE = "grant", "shareCode"
@@ -168,74 +160,3 @@ REVOKED: Answer[bool] = {
         BOOLEAN, lambda new: not new, "It opened nothing before: revoked, or expired."
     ),
 }
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of grants and wallets by their names in the document."""
-    given = schema_of(PostedGrant)["properties"]
-    forms = [
-        object_of({name: given[name], other: NULL}, (name,))
-        for name, other in ((GRANT, SHARE_CODE), (SHARE_CODE, GRANT))
-    ]
-    return {
-        "PostedGrant": {"oneOf": forms},
-        "GrantReport": schema_of_answer(REPORT),
-        "RevokedGrant": schema_of_answer(REVOKED),
-        "Wallets": schema_of_answer(WALLETS),
-        "Success": schema_of_answer(SUCCESS),
-    }
-
-
-# Examples signed with the keys of `tests/made/wallets.py`; they expire in the year 2100.
-EXAMPLES: dict[str, Json] = {
-    "grant": {
-        "grant": {
-            "p": {
-                "a": "researcher",
-                "e": 4102444800,
-                "f": "0x53cf9b8C6dA8fC2bDCD4BA750FBfE4Dea5dEfFAE",
-                "g": "FAhrKwyF7JEU1QPZ5FwQpkTbZCpTfUeYBmKs936K3y9w",
-            },
-            "s": "0x2a34973c94c45ff738600c4f983cca88b31b65061c850724314a595fa1675dbc"
-            "77563ba82d6376e7be8296b25f56fc95c0e65b3b6fff2427ee22805cbb75e3a71c",
-            "c": "evm",
-        }
-    },
-    "code": {
-        "shareCode": "zkg1_eyJwIjp7ImUiOjQxMDI0NDQ4MDAsImYiOiJGQWhyS3d5RjdKRVUxUVBaNUZ3UXBrVGJaQ3B"
-        "UZlVlWUJtS3M5MzZLM3k5dyIsImciOiIweDUzY2Y5YjhDNmRBOGZDMmJEQ0Q0QkE3NTBGQmZFNERlYTVkRWZGQUU"
-        "ifSwicyI6IkdEbkRvT2Rub2tiY2JBWEZZYXFJaU1kblNPbEhNSHZYK0kvMEp2VlJ0OCtPSTBOMGNndjdaNitYNG5"
-        "vbFowL2lVbGQxQStEWFpsTXhhZVVIeGNZUERRPT0iLCJjIjoic29sIn0"
-    },
-}
-REQUEST_BODIES = {"Grant": posted(["PostedGrant"], EXAMPLES)}
-
-
-_HEADERS = (
-    parameter.header(
-        ADDRESS_HEADER,
-        "The wallet that the tenant proves to own. Every route of memories, schemas, grants "
-        "and wallets takes the three headers of a proof, all of them or none: the wallet is "
-        "the tenant's from then on. Without access keys a proof is a credential by itself, "
-        "and the tenant is the wallet's own.",
-        ADDRESS,
-    ),
-    parameter.header(
-        TIMESTAMP_HEADER,
-        f"Unix milliseconds, at most {WINDOW_SECONDS} seconds from the server's time.",
-        {"type": "string", "pattern": "^[0-9]{1,16}$", "examples": ["1760000000000"]},
-    ),
-    parameter.header(
-        SIGNATURE_HEADER,
-        "Of `METHOD|path|sha256 of the body in hex|timestamp`, the path with or without "
-        "query and prefix: `personal_sign` in hex, or ed25519 in base64. It counts for one "
-        "tenant only.",
-        STRING,
-    ),
-)
-PROOF: dict[str, Json] = {header["name"]: header for header in _HEADERS}
-
-
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of grants and wallets by name."""
-    return {"address": parameter.path("address", "The address of a wallet.", STRING), **PROOF}

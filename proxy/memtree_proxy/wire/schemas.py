@@ -6,7 +6,7 @@ accepts the other's fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -21,20 +21,14 @@ from memtree.memories.agents.schemas.schema_book import Document, SchemaChange
 from memtree.memories.agents.schemas.schema_fields import MAX_DESCRIPTION_CHARS
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.answer import SUCCESS, Answer, Shown, schema_of_answer, shown, shown_each
+from memtree_proxy.wire.answer import SUCCESS, Answer, Shown, shown, shown_each
 from memtree_proxy.wire.json_schema import (
-    NULL,
     STRING,
-    Json,
     array,
     either,
-    object_of,
-    posted,
     schema,
-    when_given,
 )
-from memtree_proxy.wire.shape import NOT_NULL, PostedFields, Shape, Type, read, schema_of
+from memtree_proxy.wire.shape import NOT_NULL, PostedFields, Shape, Type, read
 from memtree_proxy.wire.types import A_KIND, KIND, MILLISECONDS, NO_NUL, TRUE
 
 MAX_NAMES = 100
@@ -166,56 +160,3 @@ KEPT: Answer[MemorySchema] = {**SUCCESS, **_KEPT}
 CHANGED: Answer[MemorySchema] = {
     **SUCCESS, "updated": Shown(TRUE, lambda schema: True), **_KEPT
 }  # fmt: skip
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of these requests and answers by their names in the document."""
-    name = schema_of(SchemaName)
-    either_field = {"anyOf": list(_forms(required=False))}
-    says = {"anyOf": [when_given(field) for field in (*_SAME[0][::-1], *_SAME[1], "description")]}
-    return {
-        "NewSchema": {"anyOf": list(_forms())},
-        "NamedSchema": {"anyOf": list(_forms(name["properties"]))},
-        "SchemaChange": {"allOf": [either_field, says]},
-        "MemorySchema": schema_of_answer(
-            SCHEMA, description="What memories of a kind must look like."
-        ),
-        "MemorySchemas": schema_of_answer(ALL),
-        "KeptSchema": schema_of_answer(KEPT),
-        "ChangedSchema": schema_of_answer(CHANGED),
-    }
-
-
-def _forms(named: Json | None = None, *, required: bool = True) -> Iterator[Json]:
-    """Yield a schema for each choice between the two names of both fields; the names not chosen are
-    null."""
-    properties, named = schema_of(PostedSchema)["properties"], named or {}
-    for document, other in (_SAME[0][::-1], _SAME[0]):
-        for name in _SAME[1][::-1]:
-            made = {**named, **properties, other: NULL, name: NULL}
-            yield object_of(made, (*named, document) if required else ())
-
-
-_PROFILE: Json = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}, "favoriteColor": {"type": "string"}},
-    "required": ["name"],
-}
-_EXAMPLES: dict[str, dict[str, Json]] = {
-    "NewSchema": {"profile": {"json_schema": _PROFILE, "uniqueOn": ["name"]}},
-    "NamedSchema": {
-        "reminder": {
-            "name": "Reminder",
-            "description": "What is to be done.",
-            "schema": '{"type":"object","properties":{"task":{"type":"string"}},'
-            '"required":["task"]}',
-        }
-    },
-    "SchemaChange": {"unique": {"uniqueOn": ["kind"]}},
-}
-REQUEST_BODIES = {name: posted([name], examples) for name, examples in _EXAMPLES.items()}
-
-
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of schemas by name."""
-    return {"kind": parameter.path("kind", "The kind of memories that the schema is of.", KIND)}

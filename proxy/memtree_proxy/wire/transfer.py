@@ -10,27 +10,22 @@ from memtree.memories.transfer.file_items import AUTO, FORMATS, LineResult, Line
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import MOST_LINES, ImportReport
 from memtree_proxy.request import fields
-from memtree_proxy.wire.answer import WHERE_EMPTY, Answer, Shown, schema_of_answer, shown_each
+from memtree_proxy.wire.answer import WHERE_EMPTY, Answer, Shown, shown_each
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
     STRING,
-    Json,
     array,
-    content,
-    described,
     either,
     schema,
 )
-from memtree_proxy.wire.parameter import OFF
 from memtree_proxy.wire.shape import Shape, Type
 from memtree_proxy.wire.types import TRUE, one_of
 
 MEDIA_TYPE = "application/x-ndjson"
-EXPORTED = content(described(STRING, "A line of JSON each."), MEDIA_TYPE)
 
-_SWITCH = Type(OFF, lambda value, name: fields.switch({name: value}, name))
+_SWITCH = Type(BOOLEAN, lambda value, name: fields.switch({name: value}, name))
 
 
 class ImportQuery(Shape, frozen=True):
@@ -101,18 +96,3 @@ REPORT: Answer[ImportReport] = {
     ),
     "truncated": Shown(BOOLEAN, says="There are more lines than these."),
 }
-_EXAMPLE = {"results": [{"id": "1", "memory": "Lives in Graz.", "categories": ["home"]}]}
-_MEDIA = {
-    **content(
-        described({}, "A JSON document of memories."),
-        examples={"mem0": {"summary": "What mem0 answers", "value": _EXAMPLE}},
-    ),
-    **EXPORTED,
-    **content(described(STRING, "A file as it is."), "application/octet-stream"),
-}
-REQUEST_BODIES: dict[str, Json] = {"MemoryFile": {"required": True, "content": _MEDIA}}
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of imports by their names in the document."""
-    return {"ImportReport": schema_of_answer(REPORT), "ImportedLine": schema_of_answer(LINE)}

@@ -27,7 +27,6 @@ from memtree_proxy.wire.json_schema import (
     array,
     described,
     either,
-    object_of,
     schema,
 )
 from memtree_proxy.wire.memory_rows import (
@@ -203,26 +202,3 @@ EXTRACTED: Answer[Extracted] = {
         "Snapshots that are new, or changed.",
     ),
 }
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of these answers by their names in the document."""
-    return {
-        "UserMemory": schema_of_answer(ROW, description="A memory of a user."),
-        "SavedMemory": schema_of_answer({**ROW, **SAVED}),
-        "MemoryPage": schema_of_answer(PAGE),
-        "MemoryHits": schema_of_answer(HITS),
-        "MemoryDeleted": object_of(
-            {
-                "success": SUCCESS["success"].schema,
-                "deleted_from_groups": described(COUNT, "Groups that it was in."),
-                "deleted": described(COUNT, "It and its twins: others that say the same."),
-            }
-        ),
-        "MemoryGroup": schema_of_answer(GROUP, description="Memories that belong together."),
-        "MemoryGroups": object_of({"groups": array(schema("MemoryGroup"))}),
-        "GroupMembersAdded": schema_of_answer(MEMBERS_ADDED),
-        "Done": schema_of_answer(SUCCESS),
-        "MemorySettings": schema_of_answer(SETTINGS),
-        "Extracted": schema_of_answer(EXTRACTED),
-    }

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
-from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden
 from memtree.memories.agents.lifetime import EXPIRES_AT
 from memtree.memories.draft import Edit, MemoryDraft
@@ -21,16 +20,13 @@ from memtree.memories.users.user_memories import (
     GroupChange,
     SettingsChange,
 )
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire import parameter
 from memtree_proxy.wire.agent_memories import Ends
 from memtree_proxy.wire.curation import A_TIME, MAX_IDS, OWN
-from memtree_proxy.wire.json_schema import NULL, Json, array, posted, schema, when_given
-from memtree_proxy.wire.shape import NOT_NULL, FromSetting, Shape, Type, TypeNow, names, schema_of
+from memtree_proxy.wire.json_schema import NULL, Json, array, schema, when_given
+from memtree_proxy.wire.shape import NOT_NULL, FromSetting, Shape, Type, TypeNow, names
 from memtree_proxy.wire.types import (
-    CHAT_ID,
     IS_STANDING,
     MEMORY_TEXT,
     NO_NUL,
@@ -261,50 +257,3 @@ class MemorySettingsEdit(Shape, frozen=True, rename=_CHANGEABLE):
 
 
 # -- the document ----------------------------------------------------------------------------
-
-_SHAPES = (
-    NewMemory,
-    MemoryEdit,
-    ConversationToExtract,
-    NewMemoryGroup,
-    MemoryGroupEdit,
-    GroupMembers,
-    MemorySettingsEdit,
-)
-_EXAMPLES: dict[str, Json] = {
-    "NewMemoryGroup": {
-        "title": "Project Context",
-        "description": "Information about my current project",
-        "category": "fact",
-    },
-    "MemoryGroupEdit": {"title": "Work Projects"},
-    "GroupMembers": {"memory_ids": ["mem_abc123", "mem_def456"]},
-    "MemorySettingsEdit": {"memories_save_enabled": True, "top_k": 5},
-}
-_CONVERSATION = {
-    "messages": [{"role": "user", "content": "I'm allergic to nuts."}],
-    "dry_run": True,
-}
-REQUEST_BODIES = {
-    **{name: posted([name], {"one": value}) for name, value in _EXAMPLES.items()},
-    "ConversationToExtract": posted(["ConversationToExtract"], {"conversation": _CONVERSATION}),
-}
-
-
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of these bodies by their names in the document."""
-    return {shape.__name__: schema_of(shape, settings) for shape in _SHAPES}
-
-
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of user memories by name."""
-    given = [
-        parameter.header(
-            USER_HEADER,
-            "The user within the tenant; none: the tenant itself. Beside a cookie it is ignored.",
-            CHAT_ID,
-        ),
-        parameter.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        parameter.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
-    ]
-    return {entry["name"]: entry for entry in given}

@@ -11,7 +11,6 @@ import pytest
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.memory import UNSET, Unset
 from memtree.wire.json_body import split
-from memtree_proxy.wire.parameter import queried
 from memtree_proxy.wire.shape import NOT_NULL, Many, Shape, Type, placed, read, schema_of
 from memtree_proxy.wire.types import AN_ID, QUERY, YES_OR_NO, clamped, ids
 
@@ -128,9 +127,3 @@ def test_an_error_gets_the_place_of_its_field_and_keeps_its_kind():
         "rows[1].text",
         "rows[1].text holds a secret",
     )
-
-
-def test_a_shape_describes_the_parameters_of_a_query():
-    row, flag = queried(Row)
-    assert (row["name"], row["in"], row["description"]) == ("rowId", "query", "Its id.")
-    assert flag["schema"] == {"type": "boolean"}

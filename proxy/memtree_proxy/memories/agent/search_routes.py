@@ -18,8 +18,6 @@ from memtree.memories.grants.grant import OpenedGrants
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.agent import queries
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
@@ -30,7 +28,6 @@ from memtree_proxy.wire.agent_search import (
     MANY_HITS,
     MAP,
     MAPPED,
-    MAX_QUERIES,
     OWN,
     RAW,
     SHARED,
@@ -40,7 +37,7 @@ from memtree_proxy.wire.agent_search import (
     SearchRequest,
 )
 from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.operation import READING, operation
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.shape import read
 
 NO_MODEL = (
@@ -70,18 +67,7 @@ class AgentSearchRoutes:
         result = await self._search.search(query)
         return answer(shown(HITS, Searched([result], opened.warnings)))
 
-    @operation(
-        "POST /memories/batch/search",
-        "searchMemoryBatch",
-        "Agent memories",
-        "Search several times at once",
-        f"Up to {MAX_QUERIES} searches, each as it would be alone: all or none. They are "
-        "embedded together, and what several of them read is read once.",
-        answers={200: ("What they found.", "BatchSearchResults")},
-        errors=READING,
-        parameters=(USER_HEADER, HEADER, content_encoding.HEADER),
-        body="BatchSearch",
-    )
+    @route("POST /memories/batch/search")
     async def batch(self, request: Request) -> Response:
         """Run several searches. If any of them is invalid, none is run."""
         tenant = await self._requests.tenant(request)

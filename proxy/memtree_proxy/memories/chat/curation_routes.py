@@ -9,15 +9,13 @@ from memtree.config import Settings
 from memtree.memories.curation import MemoryCuration
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.memories.answers import answer
-from memtree_proxy.memories.chat.routes import TAG, ChatRequests, shown_one
+from memtree_proxy.memories.chat.routes import ChatRequests, shown_one
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, deleted
 from memtree_proxy.memories.fields import limit
 from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
-from memtree_proxy.wire import curation, parameter
+from memtree_proxy.wire import curation
 from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.operation import memory_operation
-
-route = memory_operation(TAG)
+from memtree_proxy.wire.routes import route
 
 
 class ChatCurationRoutes:
@@ -25,15 +23,7 @@ class ChatCurationRoutes:
         self._curation = curation
         self._requests = ChatRequests(gate, settings)
 
-    @route(
-        "POST /chat/api/{chatId}/memories/delete",
-        "deleteChatMemories",
-        "Delete many memories",
-        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
-        "are counted. The receipt says that ids and texts were looked for afterwards.",
-        answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        body="ChatBulkDeletion",
-    )
+    @route("POST /chat/api/{chatId}/memories/delete")
     async def delete_many(self, request: Request) -> Response:
         """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
         dry run."""
@@ -44,14 +34,7 @@ class ChatCurationRoutes:
         )
         return await deleted(self._curation, scope, posted, dry_run=dry_run, purge=purge)
 
-    @route(
-        "GET /chat/api/{chatId}/memories/tombstones",
-        "listChatTombstones",
-        "What was forgotten or replaced",
-        "The newest first. Of what was forgotten no text is left.",
-        answers={200: ("The tombstones.", "ChatTombstones")},
-        parameters=(parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES),),
-    )
+    @route("GET /chat/api/{chatId}/memories/tombstones")
     async def tombstones(self, request: Request) -> Response:
         """List deleted and replaced memories, newest first."""
         scope = await self._requests.scope(request)
@@ -59,30 +42,14 @@ class ChatCurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer(shown(curation.CHAT_TOMBSTONES, stones))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/{memoryId}/history",
-        "showChatMemoryHistory",
-        "What a memory said before",
-        "Its versions, and those of the memories that it took the place of.",
-        answers={200: ("The history.", "ChatMemoryHistory")},
-        errors=(404,),
-    )
+    @route("GET /chat/api/{chatId}/memories/{memoryId}/history")
     async def history(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with naming(CHAT_MEMORY):
             past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
         return answer(shown(curation.CHAT_HISTORY, past))
 
-    @route(
-        "POST /chat/api/{chatId}/memories/{memoryId}/settle",
-        "settleChatMemories",
-        "Settle a conflict",
-        "Of two memories of which one may replace the other: it does, or both are kept.",
-        answers={200: ("The memory that counts.", "ChatMemory")},
-        etag=True,
-        errors=(404, 409, 422),
-        body="MemorySettlement",
-    )
+    @route("POST /chat/api/{chatId}/memories/{memoryId}/settle")
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: keep both, or let one replace the other."""
         scope = await self._requests.scope(request)

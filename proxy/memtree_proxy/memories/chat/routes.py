@@ -13,16 +13,13 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.event_streams import (
-    LAST_EVENT_HEADER,
-    MOST_STREAMS,
     EventStreams,
     last_event,
 )
 from memtree_proxy.memories.answers import answer, counted, saved
-from memtree_proxy.memories.events import MemoryFeed, event_stream
+from memtree_proxy.memories.events import MemoryFeed
 from memtree_proxy.memories.fields import (
     HITS,
-    IF_MATCH_HEADER,
     MAX_HITS,
     MAX_ROWS,
     if_version,
@@ -30,17 +27,14 @@ from memtree_proxy.memories.fields import (
     searched,
 )
 from memtree_proxy.memories.requests import CHAT_MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.request.delete_options import DRY_RUN, PURGE, refuse_unknown
-from memtree_proxy.wire import chat_memories, parameter
+from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.wire import chat_memories
 from memtree_proxy.wire.answer import shown, shown_each
 from memtree_proxy.wire.chat_memories import FILTERS, ROW, ChatFilters, ChatListing
 from memtree_proxy.wire.curation import MemoryIds
 from memtree_proxy.wire.memory_rows import ShownHits, ShownPage, ShownRow
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.shape import names, read
-
-TAG = "Chat memory"
-route = memory_operation(TAG)
 
 
 class ChatRequests(MemoryRequests):
@@ -57,21 +51,7 @@ class ChatMemoryRoutes:
         self._requests = ChatRequests(gate, settings)
         self._streams = streams
 
-    @route(
-        "POST /chat/api/{chatId}/memory",
-        "createChatMemory",
-        "Remember something",
-        "Creates a memory from a message of the chat. What says the same as a stored "
-        "memory is not stored twice: the answer is that one, with status 200. What may "
-        "replace one is stored beside it, and the answer names both.",
-        answers={
-            201: ("It is saved.", "SavedChatMemory"),
-            200: ("It was there already, in these or other words.", "SavedChatMemory"),
-        },
-        etag=True,
-        errors=(409, 422),
-        body="ChatMemory",
-    )
+    @route("POST /chat/api/{chatId}/memory")
     async def create(self, request: Request) -> Response:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
@@ -80,20 +60,7 @@ class ChatMemoryRoutes:
         rows = await self._rows(scope, [result.memory])
         return saved(shown(ROW, rows[0]), chat_memories.SAVED, result)
 
-    @route(
-        "GET /chat/api/{chatId}/memories",
-        "listChatMemories",
-        "List memories",
-        "The memories of a chat that are not deleted, the newest first. Without `limit` "
-        f"all of them, up to {MAX_ROWS:,}.",
-        answers={200: ("A page of them.", "ChatMemoryPage")},
-        parameters=(
-            *FILTERS,
-            *parameter.queried(ChatListing)[len(FILTERS) :],
-            parameter.limit(MAX_ROWS, MAX_ROWS),
-            "cursor",
-        ),
-    )
+    @route("GET /chat/api/{chatId}/memories")
     async def page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         query = request.query_params
@@ -107,18 +74,7 @@ class ChatMemoryRoutes:
         rows = await self._rows(scope, page.memories)
         return answer(shown(chat_memories.PAGE, ShownPage(rows, page.next_cursor, page.total)))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/search",
-        "searchChatMemories",
-        "Search memories",
-        "By meaning and by words.",
-        answers={200: ("The best of them.", "ChatMemoryHits")},
-        parameters=(
-            parameter.search_text(),
-            *FILTERS,
-            parameter.limit(MAX_HITS, HITS),
-        ),
-    )
+    @route("GET /chat/api/{chatId}/memories/search")
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         query = request.query_params
@@ -132,31 +88,13 @@ class ChatMemoryRoutes:
         rows = await self._rows(scope, [hit.memory for hit in result.hits])
         return answer(shown(chat_memories.HITS, ShownHits.of(rows, result)))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/{memoryId}",
-        "showChatMemory",
-        "Show a memory",
-        "One memory.",
-        answers={200: ("The memory.", "ChatMemory")},
-        etag=True,
-        errors=(404,),
-    )
+    @route("GET /chat/api/{chatId}/memories/{memoryId}")
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
             return await self._shown(scope, await self._book.get(scope, id_))
 
-    @route(
-        "PATCH /chat/api/{chatId}/memories/{memoryId}",
-        "updateChatMemory",
-        "Change a memory",
-        "Its embedding follows the new content.",
-        answers={200: ("The memory as it is now.", "ChatMemory")},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(IF_MATCH_HEADER,),
-        body="ChatMemoryEdit",
-    )
+    @route("PATCH /chat/api/{chatId}/memories/{memoryId}")
     async def _update(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         version = if_version(request.headers)
@@ -167,16 +105,7 @@ class ChatMemoryRoutes:
             )
         return await self._shown(scope, memory)
 
-    @route(
-        "DELETE /chat/api/{chatId}/memories/{memoryId}",
-        "deleteChatMemory",
-        "Delete a memory",
-        "It is in no answer and no search from now on. For "
-        "{deleted_days} days it can be brought back, then it is erased.",
-        answers={204: ("It is gone.",)},
-        errors=(404,),
-        deletes=(DRY_RUN, PURGE),
-    )
+    @route("DELETE /chat/api/{chatId}/memories/{memoryId}")
     async def _delete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         id_, how = path_id(request, CHAT_MEMORY), await self._requests.delete_options(request)
@@ -186,15 +115,7 @@ class ChatMemoryRoutes:
             raise unknown(CHAT_MEMORY)
         return Response(status_code=204)
 
-    @route(
-        "POST /chat/api/{chatId}/memories/{memoryId}/confirm",
-        "confirmChatMemory",
-        "Confirm a memory",
-        "A person says that a tainted memory is right: it counts as any other from now on.",
-        answers={200: ("The memory as it is now.", "ChatMemory")},
-        etag=True,
-        errors=(404, 415),
-    )
+    @route("POST /chat/api/{chatId}/memories/{memoryId}/confirm")
     async def confirm(self, request: Request) -> Response:
         """Record that a person confirmed the memory; a tainted memory counts like any other from
         then on."""
@@ -202,30 +123,14 @@ class ChatMemoryRoutes:
         with naming(CHAT_MEMORY):
             return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))
 
-    @route(
-        "POST /chat/api/{chatId}/memories/undelete",
-        "undeleteChatMemories",
-        "Bring memories back",
-        "Deleted memories that are not erased yet. Others are left out of the answer.",
-        answers={200: ("Those that are back.", "ChatMemories")},
-        body="MemoryIds",
-    )
+    @route("POST /chat/api/{chatId}/memories/undelete")
     async def undelete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, MemoryIds)
         rows = await self._rows(scope, await self._book.undelete(scope, posted.ids))
         return answer({"memories": shown_each(ROW, rows)})
 
-    @route(
-        "GET /chat/api/{chatId}/memories/events",
-        "watchChatMemories",
-        "Watch memories",
-        "Server-sent events, one for each change, with no text in it. The stream ends when "
-        "the credential is let in no longer. At most "
-        f"{MOST_STREAMS} streams of a tenant are open at once.",
-        answers={200: event_stream("memories of the chat")},
-        parameters=(LAST_EVENT_HEADER,),
-    )
+    @route("GET /chat/api/{chatId}/memories/events")
     async def events(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         allowed = self._requests.allowed(request, scope)

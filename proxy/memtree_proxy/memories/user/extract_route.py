@@ -15,17 +15,14 @@ from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.wire.json_body import Body
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.memories.user.rows import rows
 from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.shape import read
 from memtree_proxy.wire.user_answers import EXTRACTED, Extracted
 from memtree_proxy.wire.user_memories import ConversationToExtract
-
-route = memory_operation("User memories")
 
 
 class ExtractionRoute:
@@ -37,18 +34,7 @@ class ExtractionRoute:
         self._requests = requests
         self._max_messages, self._room = settings.max_messages, settings.extraction_chars
 
-    @route(
-        "POST /memories/extract",
-        "extractMemories",
-        "Read a conversation for memories",
-        "At once, and whatever the settings of the user say. Only what the user wrote is "
-        "read, outside of code, quotations and pasted text. Each message is read once: "
-        "what was read before, in this or another conversation, is not read again. With "
-        "`dry_run` nothing is stored, and the messages count as not read.",
-        answers={200: ("What came of it.", "Extracted")},
-        parameters=(USER_HEADER,),
-        body="ConversationToExtract",
-    )
+    @route("POST /memories/extract")
     async def extract(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with self._requests.costly(scope.tenant):

@@ -7,19 +7,14 @@ from starlette.responses import Response
 
 from memtree.memories.users.user_book import UserBook
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.answer import shown, shown_each
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.user_answers import GROUP as SHOWN_GROUP
 from memtree_proxy.wire.user_answers import MEMBERS_ADDED
 from memtree_proxy.wire.user_memories import GroupMembers, MemoryGroupEdit, NewMemoryGroup
-
-TAG = "User memories"
-_ONE = (USER_HEADER, "group_id")
-route = memory_operation(TAG)
 
 
 class GroupRoutes:
@@ -27,74 +22,32 @@ class GroupRoutes:
         self._users = users
         self._requests = requests
 
-    @route(
-        "POST /memories/groups",
-        "createMemoryGroup",
-        "Create a group",
-        "A group to organize memories.",
-        answers={201: ("It is made.", "MemoryGroup")},
-        errors=(409, 422),
-        parameters=(USER_HEADER,),
-        body="NewMemoryGroup",
-    )
+    @route("POST /memories/groups")
     async def _create(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, NewMemoryGroup)
         return _shown(await self._users.add_group(scope, posted.draft()), 201)
 
-    @route(
-        "GET /memories/groups",
-        "listMemoryGroups",
-        "List groups",
-        "The oldest first.",
-        answers={200: ("The groups.", "MemoryGroups")},
-        parameters=(USER_HEADER,),
-    )
+    @route("GET /memories/groups")
     async def _list(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         groups = await self._users.groups(scope)
         return answer({"groups": shown_each(SHOWN_GROUP, groups)})
 
-    @route(
-        "GET /memories/groups/{group_id}",
-        "showMemoryGroup",
-        "Show a group",
-        "One group.",
-        answers={200: ("The group.", "MemoryGroup")},
-        errors=(404,),
-        parameters=_ONE,
-    )
+    @route("GET /memories/groups/{group_id}")
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
         with naming(GROUP):
             return _shown(await self._users.group(scope, id_))
 
-    @route(
-        "PATCH /memories/groups/{group_id}",
-        "updateMemoryGroup",
-        "Change a group",
-        "Null takes what it is away.",
-        answers={200: ("The group as it is now.", "MemoryGroup")},
-        errors=(404, 422),
-        parameters=_ONE,
-        body="MemoryGroupEdit",
-    )
+    @route("PATCH /memories/groups/{group_id}")
     async def _change(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
         posted = await self._requests.posted(request, MemoryGroupEdit)
         with naming(GROUP):
             return _shown(await self._users.change_group(scope, id_, posted.change()))
 
-    @route(
-        "DELETE /memories/groups/{group_id}",
-        "deleteMemoryGroup",
-        "Delete a group",
-        "Its memories stay.",
-        answers={200: ("It is gone.", "Done")},
-        errors=(404,),
-        parameters=_ONE,
-        deletes=(DRY_RUN,),
-    )
+    @route("DELETE /memories/groups/{group_id}")
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
         if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
@@ -105,16 +58,7 @@ class GroupRoutes:
             raise unknown(GROUP)
         return answer({"success": True})
 
-    @route(
-        "POST /memories/groups/{group_id}/memories",
-        "addMemoriesToGroup",
-        "Add memories to a group",
-        "Existing memories; one may be in several groups.",
-        answers={200: ("They are in it.", "GroupMembersAdded")},
-        errors=(404,),
-        parameters=_ONE,
-        body="GroupMembers",
-    )
+    @route("POST /memories/groups/{group_id}/memories")
     async def add(self, request: Request) -> Response:
         """Put memories into a group. The answer names ids of memories that do not exist."""
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
@@ -123,16 +67,7 @@ class GroupRoutes:
             added = await self._users.add_members(scope, id_, posted.memory_ids)
         return answer(shown(MEMBERS_ADDED, added))
 
-    @route(
-        "DELETE /memories/groups/{group_id}/memories/{memory_id}",
-        "removeMemoryFromGroup",
-        "Take a memory out of a group",
-        "The memory stays.",
-        answers={200: ("It is out of it.", "Done")},
-        errors=(404,),
-        parameters=(*_ONE, "memory_id"),
-        deletes=(DRY_RUN,),
-    )
+    @route("DELETE /memories/groups/{group_id}/memories/{memory_id}")
     async def remove(self, request: Request) -> Response:
         """Remove a memory from a group; the memory stays."""
         scope = await self._requests.scope(request)

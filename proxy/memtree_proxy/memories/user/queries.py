@@ -11,16 +11,11 @@ from memtree.memories.ports import MemoryFilter
 from memtree_proxy.memories.fields import HITS, MAX_HITS, MAX_ROWS, limit, queried_tags, searched
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire import parameter
 from memtree_proxy.wire.curation import (
     AGENTS_FILTERS,
-    OF_CHATS,
     OF_USERS,
-    BulkFilter,
     memory_filter,
 )
-from memtree_proxy.wire.json_schema import Json
-from memtree_proxy.wire.types import GIVEN_TAGS
 from memtree_proxy.wire.user_memories import not_a_number, number
 
 INCLUDED = ("superseded", "expired", "deleted")
@@ -49,17 +44,6 @@ def search(query: QueryParams) -> UserQuery:
     refuse_unknown(query, (*OF_USERS, *_LISTED, "query", "threshold"), "query parameter")
     text, most = searched(query), limit(query, MAX_HITS, HITS)
     return UserQuery(wanted, most, text=text, least=_least(query))
-
-
-def filters() -> list[Json]:
-    """List the parameters that filter the memories of a list or a search."""
-    known = {row["name"]: row for row in parameter.queried(BulkFilter)}
-    known["tag"] = parameter.query("tag", "With this tag; may stand several times.", GIVEN_TAGS)
-    shown = {"type": "string", "enum": list(INCLUDED)}
-    return [
-        *(known[name] for name in ("group_id", "category", "tag", *OF_CHATS[2:])),
-        parameter.query("include", "Those as well.", {"type": "array", "items": shown}),
-    ]
 
 
 def _which(query: QueryParams) -> MemoryFilter:

@@ -6,30 +6,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
-from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted, saved
-from memtree_proxy.memories.fields import HITS, IF_MATCH_HEADER, MAX_HITS, MAX_ROWS, if_version
+from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.memories.user import queries
 from memtree_proxy.memories.user.rows import rows, shown_one
-from memtree_proxy.request.delete_options import DRY_RUN, PURGE
-from memtree_proxy.wire import agent_parameters, parameter
-from memtree_proxy.wire.agent_parameters import EITHER, whose
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.memory_rows import ShownHits, ShownPage
-from memtree_proxy.wire.operation import memory_operation
-from memtree_proxy.wire.parameter import query
 from memtree_proxy.wire.user_answers import HITS as FOUND
 from memtree_proxy.wire.user_answers import PAGE, ROW, SAVED
 from memtree_proxy.wire.user_memories import MemoryEdit, NewMemory
-
-TAG = "User memories"
-route = memory_operation(TAG)
-_SAVED = ("SavedMemory", "StoredMemories")
 
 
 class UserMemoryRoutes:
@@ -43,22 +31,6 @@ class UserMemoryRoutes:
         """List memories or save a new memory, according to the method."""
         return await (self._create if request.method == "POST" else self._page)(request)
 
-    @route(
-        "GET /memories",
-        "listMemories",
-        "List memories and groups",
-        "The memories that are not deleted, the newest first, and all groups. Without "
-        f"`limit` all of them, up to {MAX_ROWS:,}.",
-        answers={200: ("A page of them.", "MemoryPage", "AgentMemoryPage")},
-        errors=(404,),
-        parameters=(
-            USER_HEADER,
-            *queries.filters(),
-            *agent_parameters.filters(),
-            parameter.limit(MAX_ROWS, MAX_ROWS),
-            "cursor",
-        ),
-    )
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         view = queries.page(request.query_params)
@@ -67,25 +39,6 @@ class UserMemoryRoutes:
         shown_rows = await rows(self._users, scope, page.memories, groups, view.wanted.group)
         return answer(shown(PAGE, ShownPage(shown_rows, page.next_cursor, page.total, groups)))
 
-    @route(
-        "POST /memories",
-        "createMemory",
-        "Remember something",
-        "What says the same as a stored memory is not stored twice: the answer is that "
-        "one, with status 200. What may replace one is stored beside it, and the answer "
-        "names both. With `agentId`: structured memories of an agent, or a conversation to "
-        "find some in. Where there are schemas a model fills them: the server's, else the one that "
-        "`model` names, at the upstream and with the caller's credential; with neither: 422 "
-        "`model_needed`.",
-        answers={
-            201: ("It is saved.", *_SAVED),
-            200: ("It was there already, in these or other words.", *_SAVED),
-        },
-        etag=None,
-        errors=(404, 409, 422, 502, 504),
-        parameters=(USER_HEADER, content_encoding.HEADER),
-        body="AnyNewMemory",
-    )
     async def _create(self, request: Request) -> Response:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
@@ -95,30 +48,6 @@ class UserMemoryRoutes:
         (row,) = await rows(self._users, scope, [result.memory])
         return saved(shown(ROW, row), SAVED, result)
 
-    @route(
-        "GET /memories/search",
-        "searchMemories",
-        "Search memories",
-        "By meaning and by words. With `agentId`, `mode`, `scope` or grants: in the form "
-        "of agents' memories, with their filters alone, ten rows by default; without "
-        "`agentId` of the user's memories in that form.",
-        answers={200: ("The best of them.", "MemoryHits", *agent_parameters.FORMS)},
-        errors=(404, 504),
-        parameters=(
-            USER_HEADER,
-            HEADER,
-            parameter.search_text(),
-            *queries.filters(),
-            *whose(),
-            *agent_parameters.search_filters(),
-            parameter.limit(MAX_HITS, HITS),
-            query(
-                "threshold",
-                "The relevance that a hit must have; clamped to 0 to 1.",
-                {"type": "number", "default": 0},
-            ),
-        ),
-    )
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         ask = queries.search(request.query_params)
@@ -141,33 +70,12 @@ class UserMemoryRoutes:
         methods = {"PATCH": self._update, "DELETE": self._delete}
         return await methods.get(request.method, self._show)(request)
 
-    @route(
-        "GET /memories/{memory_id}",
-        "showMemory",
-        "Show a memory",
-        "One memory.",
-        answers={200: ("The memory.", *EITHER)},
-        etag=True,
-        errors=(404,),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-    )
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         with naming(MEMORY):
             memory = await self._book.get(scope, id_)
         return await shown_one(self._users, scope, memory)
 
-    @route(
-        "PATCH /memories/{memory_id}",
-        "updateMemory",
-        "Change a memory",
-        "What it said before stays in its history.",
-        answers={200: ("The memory as it is now.", *EITHER)},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER),
-        body="AnyMemoryEdit",
-    )
     async def _update(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         version = if_version(request.headers)
@@ -176,17 +84,6 @@ class UserMemoryRoutes:
             memory = await self._book.edit(scope, id_, posted.edit(), if_version=version)
         return await shown_one(self._users, scope, memory)
 
-    @route(
-        "DELETE /memories/{memory_id}",
-        "deleteMemory",
-        "Delete a memory",
-        "It is in no answer, no search and no group from now on. For "
-        "{deleted_days} days it can be brought back, then it is erased.",
-        answers={200: ("It is gone.", "MemoryDeleted")},
-        errors=(404,),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-        deletes=(DRY_RUN, PURGE),
-    )
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         how = await self._requests.delete_options(request)

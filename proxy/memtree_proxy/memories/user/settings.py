@@ -6,15 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.memories.users.user_book import UserBook
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.user_answers import SETTINGS, ShownSettings
 from memtree_proxy.wire.user_memories import MemorySettingsEdit
-
-route = memory_operation("User memories")
 
 
 class SettingsRoutes:
@@ -22,23 +19,8 @@ class SettingsRoutes:
         self._users = users
         self._requests = requests
 
-    @route(
-        "GET /memories/settings",
-        "showMemorySettings",
-        "Show the settings",
-        "Both switches are off until they are switched on.",
-        answers={200: ("What holds.", "MemorySettings")},
-        parameters=(USER_HEADER,),
-    )
-    @route(
-        "PATCH /memories/settings",
-        "updateMemorySettings",
-        "Change the settings",
-        "Under the plan `free` the switches cannot be switched on (403).",
-        answers={200: ("What holds.", "MemorySettings")},
-        parameters=(USER_HEADER,),
-        body="MemorySettingsEdit",
-    )
+    @route("GET /memories/settings")
+    @route("PATCH /memories/settings")
     async def settings(self, request: Request) -> Response:
         """Return the current settings, after changing them if the method is not GET."""
         scope = await self._requests.scope(request)

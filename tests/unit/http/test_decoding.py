@@ -1,4 +1,4 @@
-"""Structs decoded strictly; each refusal names the path and says in a sentence what is asked for."""
+"""Structs decoded strictly; each refusal names the path and says what is asked for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import split
-from memtree_proxy.wire.decoding import (
+from memtree_proxy.http.decoding import (
     FORMS,
     FieldError,
     OrNull,
