@@ -33,6 +33,7 @@ from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
+from memtree_proxy.request.options import context_options
 from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.context_answers import MEMORY, STATUS, SUMMARIES, USAGE
 from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
@@ -118,6 +119,7 @@ class ContextMemoryRoutes:
 
         def parse() -> ContextRequest:
             body = self._bodies.split(posted_beginning(self._bodies, tenant.id, raw))
+            options = context_options(body)
             history = posted_history.read(body, tenant.id, self._settings.max_messages)
             ask = fields.context_ask(
                 tenant.id,
@@ -126,14 +128,15 @@ class ContextMemoryRoutes:
                 self._settings,
                 history.messages,
                 history.output_fields,
+                options,
             )
             return ContextRequest(
                 ask=history.complete(ask, fields.vendors_prices(ask.prices, body)),
                 history=history,
                 model=fields.model(body),
                 input_price=fields.input_price(body, self._settings),
-                index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
-                explain=bool(fields.boolean(body.value("explain"), "explain")),
+                index_only=options.index_only,
+                explain=options.explain,
             )
 
         with step("parse"):

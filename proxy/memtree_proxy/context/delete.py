@@ -23,6 +23,7 @@ from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import OrNull, Posted, fields_of, names
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics.metrics import Metrics
 from memtree_proxy.observability.records.request_log import RequestLogWriter
@@ -50,6 +51,11 @@ REQUEST_FIELDS = json_body.OWN_FIELDS | {
     plugins provider reasoning_format reasoning_split repetition_penalty route safe_prompt
     search_parameters think top_a transforms usage web_search""".split(),
 }
+
+
+class _Everything(Posted, frozen=True):
+    all: OrNull[bool] = False
+    tenant: OrNull[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +138,9 @@ def known_fields(body: Body) -> frozenset[str]:
 def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target:
     """Read the target of a deletion. `most`: messages that may be posted. Raises `BadRequest`
     naming the field, or all alternatives unless exactly one is given."""
-    everything = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
+    everything = fields_of(_Everything, body, names(_Everything))
     given = [name for name in NAMES[:3] if posted_history.is_given(body, name)]
-    given += ["all"] if any(everything) else []
+    given += ["all"] if everything.all or everything.tenant else []
     if len(given) != 1:
         posted = f"not {' and '.join(given)}" if given else "there is none"
         raise BadRequest(

@@ -73,8 +73,9 @@ class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def decode(kind: type[Value], given: bytes | Body) -> Value:
     """Decode a JSON value. Raises `BadRequest`."""
     raw = given.raw if isinstance(given, Body) else given
+    key: Any = kind
     try:
-        made: Value = _decoder(kind).decode(raw)
+        made: Value = _decoder(key).decode(raw)
     except msgspec.ValidationError as error:
         raise _refused(kind, error, "field") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -91,7 +92,8 @@ def fields_of(kind: type[Value], body: Body, names: Iterable[str]) -> Value:
 def queried(kind: type[Value], query: QueryParams) -> Value:
     """Read a query. Arrays may be repeated or stand in one value with commas; other parameters that
     are repeated are refused, since two readers may see two values. Raises `BadRequest`."""
-    arrays = _arrays(kind)
+    key: Any = kind
+    arrays = _arrays(key)
     given: dict[str, Any] = {}
     for name in query:
         values = query.getlist(name)
@@ -115,7 +117,7 @@ def converted(
         raise _refused(kind, error, noun, name) from None
 
 
-def header(kind: type[Value], headers: Mapping[str, str], name: str) -> Value | None:
+def header(kind: Any, headers: Mapping[str, str], name: str) -> Any:
     """Read a header; None if it is absent. Raises `BadRequest`."""
     given = headers.get(name)
     return None if given is None else converted(kind, given.strip(), name, strict=False)
@@ -165,7 +167,7 @@ def _inner(place: str, name: str) -> str:
 def _rule(said: str, place: _Place) -> str:
     if match := _WRONG_TYPE.fullmatch(said):
         if match[2] == "null":
-            return "is required"
+            return "must not be null"
         wanted = [_TYPES[one] for one in match[1].split(" | ") if one in _TYPES]
         return f"must be {' or '.join(wanted) or 'null'}"
     if match := _LENGTH.fullmatch(said):
@@ -174,8 +176,8 @@ def _rule(said: str, place: _Place) -> str:
         words = {">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}
         return f"must be {_TYPES[match[1]]} of {words[match[2]]}{match[3].removesuffix('.0')}"
     if match := _PATTERN.fullmatch(said):
-        pattern = place.kind.pattern if isinstance(place.kind, inspect.StrType) else match[1]
-        return FORMS.get(pattern or "", "does not have the form that is asked for")
+        forms = (form for pattern, form in FORMS.items() if repr(pattern)[1:-1] == match[1])
+        return next(forms, "does not have the form that is asked for")
     if isinstance(place.kind, inspect.LiteralType):
         return f"must be one of {', '.join(map(str, place.kind.values))}"
     if "out of range" in said:

@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.request import fields
+from memtree_proxy.http.decoding import converted
 
 DRY_RUN, PURGE = "dry_run", "purge"
 MAX_NAME_CHARS = 80  # of an unknown name in an error
@@ -41,8 +41,10 @@ def read(
     refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
     values = {}
     for name in switches:
-        in_query = fields.switch(query, name)
-        value = fields.boolean(body.value(name), name) if body else None
+        asked = query.get(name)
+        in_query = None if asked is None else converted(bool, asked, name, strict=False)
+        posted_value = body.value(name) if body else None
+        value = None if posted_value is None else converted(bool, posted_value, name)
         if len(query.getlist(name)) > 1 or None not in (in_query, value):
             raise BadRequest(f"{name} is given twice", param=name)
         values[name] = bool(in_query or value)

@@ -95,7 +95,7 @@ def test_a_score_takes_an_integer_and_a_time_a_float():
         ({"tags": ["a", 1]}, "tags[1]", "tags[1] must be a string"),
         ({"tags": "a"}, "tags", "tags must be an array"),
         ({"memoryRows": []}, "memoryRows", "memoryRows must be a non-empty array"),
-        ({"memoryRows": None}, "memoryRows", "memoryRows is required"),
+        ({"memoryRows": None}, "memoryRows", "memoryRows must not be null"),
         ({"memoryRows": [5]}, "memoryRows[0]", "memoryRows[0] must be an object"),
         ({"memoryRows": [ROW, {}]}, "memoryRows[1].text", "memoryRows[1].text is required"),
         ({"memoryRows": [{"text": ""}]}, "memoryRows[0].text",

@@ -11,8 +11,7 @@ from memtree.memories.injection import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import UserSettings
-from memtree_proxy.request.memory_options import MemoryOptions
-from memtree_proxy.request.rag_options import RagOptions
+from memtree_proxy.request.options import MemoryOptions, RagOptions
 
 _NOBODY = "?"  # never the id of a user
 
@@ -101,4 +100,4 @@ def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptio
 
 def _passages(rag: RagOptions) -> InjectionOptions:
     line = partial(passages.line, metadata=rag.metadata)
-    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type, line)
+    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type or None, line)
