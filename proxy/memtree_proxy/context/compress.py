@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -34,9 +33,8 @@ from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
 from memtree_proxy.request.options import context_options
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.context_answers import MEMORY, STATUS, SUMMARIES, USAGE
-from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
+from memtree_proxy.wire.context_answers import Status, compressed
+from memtree_proxy.wire.tree_answers import Explain, Tree
 
 DIALECT = "context_memory"  # name in the log of requests
 
@@ -105,13 +103,13 @@ class ContextMemoryRoutes:
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         pending = await self._memory.pending(tenant.id)
-        summaries = shown(SUMMARIES, await self._memory.summary_status(tenant.id))
-        return _json(msgspec.json.encode(shown(STATUS, pending, summaries=summaries)))
+        status = Status.of(pending, await self._memory.summary_status(tenant.id))
+        return _json(msgspec.json.encode(status))
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
         tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
-        return _json(msgspec.json.encode(shown(TREE, tree)))
+        return _json(msgspec.json.encode(Tree.of(tree)))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
@@ -148,13 +146,9 @@ def rendered(
 ) -> bytes:
     """Render the answer as JSON. `sent`: the returned history, if any, as raw JSON by field name.
     `saved`: tokens saved in the conversation so far."""
-    made: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
-    returned = answer.sent_tokens if sent else 0
-    total = answer.raw_tokens + returned
-    made["usage"] = shown(USAGE, answer, completion_tokens=returned, total_tokens=total)
-    made["memory"] = shown(MEMORY, answer, saved_tokens=saved)
+    made = compressed(answer, sent, saved)
     if explained is not None:
-        made["explain"] = shown(EXPLAIN, explained)
+        made = msgspec.structs.replace(made, explain=Explain.of(explained))
     return msgspec.json.encode(made)
 
 

@@ -28,8 +28,7 @@ from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics.metrics import Metrics
 from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.request import delete_options, fields
-from memtree_proxy.wire.answer import LEFT_OUT, shown
-from memtree_proxy.wire.context_answers import DELETION
+from memtree_proxy.wire.context_answers import ShownReceipt
 
 NAMES = ("messages", "input", "address", "all")
 SWITCHES = (delete_options.DRY_RUN,)
@@ -156,10 +155,6 @@ def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target
 
 def rendered(target: Target, receipt: Receipt, now: datetime | None) -> bytes:
     """Render the answer. `now`: time of the deletion; None for a dry run, which counts no jobs."""
-    if now is None:
-        of_run = {"jobs": LEFT_OUT, "deleted_at": LEFT_OUT, "dry_run": True}
-    else:
-        of_run = {"deleted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "dry_run": LEFT_OUT}
     address = None if target.address is None else target.address.hex()
-    made = shown(DELETION, receipt, scope=target.scope, address=address, **of_run)
-    return msgspec.json.encode(made)
+    at = None if now is None else now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return msgspec.json.encode(ShownReceipt.of(receipt, at, scope=target.scope, address=address))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +20,7 @@ from memtree.ports.store import TALLY_DAYS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.context.local_days import day_shifts, local_day, moved
 from memtree_proxy.context.time_zones import IN_UTC, time_zone
+from memtree_proxy.http.decoding import OrNull, Posted, queried
 from memtree_proxy.observability.latency_histogram import percentile
 from memtree_proxy.observability.records.usage_tallies import (
     LATENCY,
@@ -32,11 +34,15 @@ from memtree_proxy.observability.records.usage_tallies import (
     UsageCounts,
     UsageTallies,
 )
-from memtree_proxy.request import fields
 from memtree_proxy.wire.routes import route
 
 DEFAULT_DAYS = 30
 MILLION = 1_000_000
+
+
+class UsageQuery(Posted, frozen=True):
+    days: OrNull[Annotated[int, Meta(ge=1, le=TALLY_DAYS)]] = DEFAULT_DAYS
+    timezone: str | None = None
 
 
 class UsageRoute:
@@ -52,14 +58,14 @@ class UsageRoute:
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
         self._log = log
 
-    @route("GET /usage")
+    @route("GET /usage", UsageQuery)
     async def usage(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
-        days = fields.integer(request.query_params.get("days"), "days", 1, TALLY_DAYS)
-        named = time_zone(request.query_params.get("timezone"), "timezone")
+        query = queried(UsageQuery, request.query_params)
+        named = time_zone(query.timezone, "timezone")
         zone = named if self._log is not None else IN_UTC
         last = local_day(self._now(), zone.zone)
-        first = last + 1 - (days or DEFAULT_DAYS)
+        first = last + 1 - query.days
         counts = await self._counts(tenant.id, first, last, zone.zone)
         pending = await self._memory.pending(tenant.id)
         shown = usage_json(counts, first, last, pending, zone.name)

@@ -142,6 +142,7 @@ def _refused(kind: Any, error: msgspec.ValidationError, noun: str, root: str = "
     """Turn an error of msgspec into ours: the path, and a sentence about it."""
     match = _PLACE.fullmatch(str(error))
     said, path = (match[1], match[2]) if match else (str(error), "")
+    path = path.partition("[...]")[0]  # inside an object of the caller's own
     place = _Place(".".join(part for part in (root, path) if part), _kind_at(kind, path))
     if isinstance(error.__cause__, FieldError):
         name = _inner(place.name, error.__cause__.field)
@@ -149,15 +150,20 @@ def _refused(kind: Any, error: msgspec.ValidationError, noun: str, root: str = "
     if missing := _MISSING.fullmatch(said):
         name = _inner(place.name, missing[1])
         return BadRequest(f"{name} is required", param=name)
-    if unknown := _UNKNOWN.fullmatch(said):
-        return _unknown(_inner(place.name, unknown[1][:MOST_SHOWN]), place.kind, noun)
+    if other := _UNKNOWN.fullmatch(said):
+        return _unknown(_inner(place.name, other[1][:MOST_SHOWN]), place.kind, noun)
     return BadRequest(f"{place.name or 'the body'} {_rule(said, place)}", param=place.name or None)
 
 
 def _unknown(name: str, kind: inspect.Type | None, noun: str) -> BadRequest:
     fields = kind.fields if isinstance(kind, inspect.StructType) else ()
-    known = ", ".join(sorted(field.encode_name for field in fields))
-    return BadRequest(f"{name} is not a known {noun}; known are {known}", param=name)
+    return unknown(name, (field.encode_name for field in fields), noun)
+
+
+def unknown(name: str, known: Iterable[str], noun: str) -> BadRequest:
+    """Return the error for an unknown name. `noun`: the kind of name."""
+    short, listed = name[:MOST_SHOWN], ", ".join(sorted(known)) or "none"
+    return BadRequest(f"{short} is not a known {noun}; known are {listed}", param=short)
 
 
 def _inner(place: str, name: str) -> str:

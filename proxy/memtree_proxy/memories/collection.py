@@ -21,8 +21,10 @@ from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
 from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
 from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
+from memtree_proxy.wire.values import AgentQuery, DeletingOne, NoQuery
 
 AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
 
@@ -65,6 +67,7 @@ class MemoryCollection:
         """List memories (GET) or save new memories (POST), of a user or of an agent."""
         tenant = await self._requests.tenant(request)
         if request.method == "POST":
+            queried(NoQuery, request.query_params)
             body = await self._requests.body(request)
             named = any(body.fragment(name) not in (None, b"null") for name in AGENT_FIELDS)
             return await (self._agents.create if named else self._users.memories)(request)
@@ -80,6 +83,7 @@ class MemoryCollection:
     async def memory(self, request: Request) -> Response:
         """Show, change or delete the memory that the path names, according to the method."""
         tenant = await self._requests.tenant(request)
+        queried(DeletingOne if request.method == "DELETE" else AgentQuery, request.query_params)
         named = queried_agents(request.query_params, tenant.id)
         scopes = named or AgentScopes(tenant.id, None, None)
         also = () if named else (user_scope(request, tenant),)

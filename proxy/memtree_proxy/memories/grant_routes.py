@@ -8,12 +8,12 @@ from starlette.responses import Response
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
-from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.grants import REPORT, REVOKED, WALLETS, posted_grant
+from memtree_proxy.wire.grants import PostedGrant, RevokedGrant, ShownGrant, Wallets
 from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import DryRun
 
 
 class GrantRoutes:
@@ -25,15 +25,15 @@ class GrantRoutes:
         """Report which scopes a grant would open for the calling tenant, and what is wrong with
         it."""
         tenant = await self._requests.tenant(request)
-        grant = await self._requests.read(request, posted_grant)
-        return answer(shown(REPORT, await self._book.inspected(tenant.id, grant)))
+        grant = (await self._requests.posted(request, PostedGrant)).signed()
+        return answer(ShownGrant.of(await self._book.inspected(tenant.id, grant)))
 
     @route("POST /grants/revoke")
     async def revoke(self, request: Request) -> Response:
         """Revoke a grant. `already` in the answer: it was revoked or expired before."""
         tenant = await self._requests.tenant(request)
-        grant = await self._requests.read(request, posted_grant)
-        return answer(shown(REVOKED, await self._book.revoke(tenant.id, grant)))
+        grant = (await self._requests.posted(request, PostedGrant)).signed()
+        return answer(RevokedGrant(already=not await self._book.revoke(tenant.id, grant)))
 
 
 class WalletRoutes:
@@ -43,7 +43,7 @@ class WalletRoutes:
     @route("GET /wallets")
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        return answer(shown(WALLETS, await self._book.wallets(tenant.id)))
+        return answer(Wallets.of(await self._book.wallets(tenant.id)))
 
     @route("POST /wallets")
     async def bind(self, request: Request) -> Response:
@@ -57,9 +57,9 @@ class WalletRoutes:
             )
         return await self.list(request)
 
-    @route("DELETE /wallets/{address}")
+    @route("DELETE /wallets/{address}", DryRun)
     async def release(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run
         await self._book.release(tenant.id, request.path_params["address"], dry_run=dry_run)
-        return counted(1) if dry_run else answer({"success": True})
+        return counted(1) if dry_run else done()

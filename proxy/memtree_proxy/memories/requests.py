@@ -14,19 +14,18 @@ from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
-from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents, single_scope
+from memtree_proxy.access.agent_scope import queried_agents, single_scope
 from memtree_proxy.access.auth import Gate, Tenant
 from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import decode
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import delete_options
 from memtree_proxy.request.delete_options import DeleteOptions
 from memtree_proxy.wire.agent_memories import RequestContext
-from memtree_proxy.wire.shape import Shape, read
 
 Value = TypeVar("Value")
-PostedShape = TypeVar("PostedShape", bound=Shape)
 
 MEMORY, GROUP, CHAT_MEMORY = "memory_id", "group_id", "memoryId"  # path parameters
 _UNKNOWN = {
@@ -112,19 +111,9 @@ class MemoryRequests:
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
 
-    async def posted(
-        self, request: Request, shape: type[PostedShape], now: float = 0.0
-    ) -> PostedShape:
-        """Read the body as a shape. `now`: unix seconds, for shapes with times in the future."""
-        tenant, settings = await self.tenant(request), self._settings
-        by = RequestContext(
-            tenant.id,
-            now,
-            settings.max_messages,
-            settings.max_text_chars,
-            settings.agent_secrets == "allow",
-        )
-        return await self.read(request, lambda body: read(shape, body, by))
+    async def posted(self, request: Request, kind: type[Value]) -> Value:
+        """Decode the body. Raises `BadRequest`."""
+        return await self.read(request, lambda body: decode(kind, body))
 
 
 def path_id(request: Request, name: str) -> str:
@@ -155,34 +144,15 @@ class AgentRequests(MemoryRequests):
         super().__init__(gate, settings, work)
         self._clock = clock
 
-    async def posted(
-        self, request: Request, shape: type[PostedShape], now: float | None = None
-    ) -> PostedShape:
-        return await super().posted(request, shape, self._clock.now() if now is None else now)
+    @property
+    def max_messages(self) -> int:
+        return self._settings.max_messages
+
+    def context(self) -> RequestContext:
+        """Return what fields of agents' memories are read by."""
+        return RequestContext(self._clock.now(), self._settings.agent_secrets == "allow")
 
 
 class UserRequests(MemoryRequests):
     async def scope(self, request: Request) -> Scope:
-        """Return the user's scope. Raises `BadRequest` if the query names an agent or a subject."""
-        scope = user_scope(request, await self.tenant(request))
-        for name in AGENT_FIELDS:
-            if name in request.query_params:
-                raise _of_an_agent(name)
-        return scope
-
-    async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
-        def checked(body: Body) -> Value:
-            for name in AGENT_FIELDS:
-                if body.fragment(name) not in (None, b"null"):
-                    raise _of_an_agent(name)
-            return read(body)
-
-        return await super().read(request, checked)
-
-
-def _of_an_agent(name: str) -> BadRequest:
-    return BadRequest(
-        f"{name} is not for this route: agents have no groups and no settings, and a conversation "
-        "of theirs is posted to /memories",
-        param=name,
-    )
+        return user_scope(request, await self.tenant(request))

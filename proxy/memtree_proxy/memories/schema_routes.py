@@ -7,21 +7,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import NotFound
-from memtree.memories.agents.schemas.memory_schema import checked_kind
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, checked_kind
 from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
-from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.schemas import (
-    ALL,
-    CHANGED,
-    KEPT,
-    named_schema,
-    new_schema,
-    schema_change,
+    ChangedSchema,
+    KeptSchema,
+    MemorySchemas,
+    NamedSchema,
+    NewSchema,
+    SchemaEdit,
+    ShownSchema,
 )
+from memtree_proxy.wire.values import DryRun
 
 _UNKNOWN = "There is no schema of this kind."
 
@@ -34,36 +35,39 @@ class SchemaRoutes:
     @route("GET /schemas")
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        return answer(shown(ALL, await self._book.list(tenant.id)))
+        return answer(
+            MemorySchemas(schemas=[ShownSchema.of(one) for one in await self._book.list(tenant.id)])
+        )
 
     @route("POST /schemas")
     async def create(self, request: Request) -> Response:
         """Store a new schema. Answers 201, or 200 if the kind already has this schema."""
         tenant = await self._requests.tenant(request)
-        kind, schema = await self._requests.read(request, named_schema)
-        return _put(await self._book.create(tenant.id, kind, *schema))
+        posted = await self._requests.posted(request, NamedSchema)
+        return _put(await self._book.create(tenant.id, posted.name, *posted.parts("schema")))
 
     @route("GET /schemas/{kind}")
     async def show(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        return answer(shown(KEPT, await self._book.get(tenant.id, _kind(request))))
+        return answer(_kept(await self._book.get(tenant.id, _kind(request))))
 
     @route("PUT /schemas/{kind}")
     async def put(self, request: Request) -> Response:
         """Store a schema. Answers 201, or 200 if it replaced another."""
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        posted = await self._requests.read(request, new_schema)
-        return _put(await self._book.put(tenant.id, kind, *posted))
+        posted = await self._requests.posted(request, NewSchema)
+        return _put(await self._book.put(tenant.id, kind, *posted.parts()))
 
     @route("PATCH /schemas/{kind}")
     async def change(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        change = await self._requests.read(request, schema_change)
-        return answer(shown(CHANGED, await self._book.change(tenant.id, kind, change)))
+        change = (await self._requests.posted(request, SchemaEdit)).change()
+        changed = await self._book.change(tenant.id, kind, change)
+        return answer(ChangedSchema(schema=ShownSchema.of(changed)))
 
-    @route("DELETE /schemas/{kind}")
+    @route("DELETE /schemas/{kind}", DryRun)
     async def delete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
@@ -71,11 +75,15 @@ class SchemaRoutes:
             return counted(1)
         if not await self._book.delete(tenant.id, _kind(request)):
             raise NotFound(_UNKNOWN, param="kind")
-        return answer({"success": True})
+        return done()
 
 
 def _put(put: PutSchema) -> Response:
-    return answer(shown(KEPT, put.schema), 201 if put.created else 200)
+    return answer(_kept(put.schema), 201 if put.created else 200)
+
+
+def _kept(schema: MemorySchema) -> KeptSchema:
+    return KeptSchema(schema=ShownSchema.of(schema))
 
 
 def _kind(request: Request) -> str:

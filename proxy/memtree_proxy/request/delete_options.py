@@ -13,10 +13,9 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http.decoding import converted
+from memtree_proxy.http.decoding import converted, unknown
 
 DRY_RUN, PURGE = "dry_run", "purge"
-MAX_NAME_CHARS = 80  # of an unknown name in an error
 
 
 class DeleteOptions(NamedTuple):
@@ -55,9 +54,4 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> N
     """Raise `BadRequest` for the first unknown name. `what`: the kind of name."""
     for name in given:
         if name not in known:
-            short = name[:MAX_NAME_CHARS]
-            raise BadRequest(
-                f"{short} is not a known {what}; known are {', '.join(sorted(known))}; "
-                "nothing was done",
-                param=short,
-            )
+            raise unknown(name, known, what)

@@ -23,9 +23,9 @@ MIN_TARGET = 1_000
 MAX_DAYS = 365
 MOST_PASSAGES = 20
 NAMESPACE = r"^[A-Za-z0-9._~:@\-]{1,200}\Z"
-_DIGITS = r"^[0-9]{1,8}\Z"
+_DIGITS = r"^[1-9][0-9]{3,7}\Z"
 FORMS[NAMESPACE] = "must be 1 to 200 of the characters A-Z a-z 0-9 . _ ~ : @ -"
-FORMS[_DIGITS] = "must be an integer"
+FORMS[_DIGITS] = f"must be an integer of {MIN_WINDOW} to {MAX_WINDOW}"
 
 Days = Annotated[int, Meta(ge=1, le=MAX_DAYS)]
 Mode = Literal["stable", "auto", "fresh"]
@@ -87,7 +87,7 @@ class ChatOptions(KeepFields, frozen=True):
 
     def check(self) -> None:
         if self.window is not None and not MIN_WINDOW <= self.window <= MAX_WINDOW:
-            raise FieldError("model_context_limit", f"must be {MIN_WINDOW} to {MAX_WINDOW}")
+            raise FieldError("model_context_limit", FORMS[_DIGITS])
 
     @property
     def window(self) -> int | None:

@@ -8,6 +8,7 @@ from datetime import date
 from types import SimpleNamespace
 
 import pytest
+from memtree_proxy.wire.types import memory_text
 
 from memtree.conversation import history, placeholders, side_requests
 from memtree.conversation.content import call_arguments
@@ -76,7 +77,6 @@ from memtree_proxy.imports import (
 from memtree_proxy.mcp.stdio_lines import LineSplitter
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools import refusal, sse
-from memtree_proxy.wire.types import memory_text
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
 from tests.made.shown_lines import lines_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import jsonschema_rs
 import pytest
+from memtree_proxy.wire.json_schema import Json
 
 from memtree import errors
 from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
@@ -15,7 +16,6 @@ from memtree.memories.saving.duplicates import NearMemory
 from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree_proxy.mcp import rendering
 from memtree_proxy.mcp.definitions import BY_NAME
-from memtree_proxy.wire.json_schema import Json
 
 AT = 1_772_879_400.0  # 2026-03-07T10:30:00Z
 NEW = Memory("mem_b", 124, "The server listens on 8091.", AT, AT, supersedes=None)

@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from memtree.background.memory_services import MemoryServices
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
@@ -27,8 +29,7 @@ from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.embedding import embed_rest
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of
 from memtree_proxy.memories.transfer.unpacking import unpacked
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.transfer import REPORT
+from memtree_proxy.wire.transfer import ShownReport
 
 STDIN = "-"
 LARGEST = 1 << 30  # bytes of a file, unpacked
@@ -98,7 +99,7 @@ async def _opened(
 
 def _print(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
-        print(json_line(shown(REPORT, report)))
+        print(json_line(msgspec.to_builtins(ShownReport.of(report))))
         return
     would = "would be " if report.dry_run else ""
     print(

@@ -16,17 +16,27 @@ from memtree.memories.agents.extraction.structured_readers import ConversationRe
 from memtree.memories.scope import Scope
 from memtree.ports.models import Usage
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
-from memtree_proxy.memories.agent import queries
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.agent.caller_model import CallerModel
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.requests import MEMORY, AgentRequests, naming, unknown
 from memtree_proxy.request.memory_switch import strip_suffix
 from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.wire import agent_answers
-from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored
-from memtree_proxy.wire.agent_memories import AgentMemoryEdit, NewAgentMemories, NewAgentMemoryBatch
-from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.agent_answers import (
+    AgentMemoryAnswer,
+    Stored,
+    agent_memory,
+    agent_page,
+    stored_memories,
+)
+from memtree_proxy.wire.agent_memories import (
+    AgentListing,
+    AgentMemoryEdit,
+    NewAgentMemories,
+    NewAgentMemoryBatch,
+)
+from memtree_proxy.wire.user_memories import MemoryDeleted
 
 OpenReaders = Callable[[AskedModel | None], tuple[ConversationReaders, CountedModel | None]]
 
@@ -50,8 +60,9 @@ class AgentMemoryRoutes:
     async def create(self, request: Request) -> Response:
         """Save the posted memories, or those extracted from a posted conversation."""
         posted = await self._requests.posted(request, NewAgentMemories)
-        if posted.memories:
+        if posted.memories is not None:
             return await self.stored(request, posted)
+        messages, by = posted.messages(self._requests.max_messages), self._requests.context()
         tenant = await self._requests.tenant(request)
         scope = posted.scope(tenant.id)
         caller = None
@@ -62,11 +73,11 @@ class AgentMemoryRoutes:
         with self._requests.costly(scope.tenant):
             report = await self._extraction.extract(
                 scope,
-                posted.messages(),
+                messages,
                 readers,
                 thread=posted.thread_id,
                 schemas=posted.schemas,
-                expires=posted.ends,
+                expires=posted.ends(by.now),
                 force=posted.force,
             )
         results = (*report.created, *report.updated)
@@ -78,7 +89,7 @@ class AgentMemoryRoutes:
     ) -> Response:
         stored = await self._book.create(
             posted.scope((await self._requests.tenant(request)).id),
-            [memory.draft(posted.ends) for memory in posted.memories],
+            posted.drafts(self._requests.context()),
             thread=posted.thread_id,
         )
         return _stored(Stored(*stored))
@@ -87,9 +98,9 @@ class AgentMemoryRoutes:
         """Return a page of agents' memories. None has a group, since groups belong to users."""
         tenant = await self._requests.tenant(request)
         scopes = queried_agents(request.query_params, tenant.id) or AgentScopes(tenant.id, None)
-        query = queries.listed(request.query_params)
-        page = await self._book.page(scopes, query.wanted, cursor=query.cursor, limit=query.limit)
-        return answer(shown(agent_answers.PAGE, ShownPage(page, self._book.clock.now())))
+        query = queried(AgentListing, request.query_params)
+        page = await self._book.page(scopes, query.wanted(), cursor=query.cursor, limit=query.limit)
+        return answer(agent_page(page, self._book.clock.now()))
 
     async def locate(
         self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
@@ -103,12 +114,14 @@ class AgentMemoryRoutes:
             return await self._delete(request, located)
         if request.method == "PATCH":
             located = await self._changed(request, located)
-        memory = ShownMemory(located, self._book.clock.now(), alone=True)
-        return answer(shown(agent_answers.MEMORY_ANSWER, memory), of=located.memory)
+        memory = agent_memory(located, self._book.clock.now(), alone=True)
+        return answer(AgentMemoryAnswer(memory=memory), of=located.memory)
 
     async def _changed(self, request: Request, located: LocatedMemory) -> LocatedMemory:
         version = if_version(request.headers)
-        edit = (await self._requests.posted(request, AgentMemoryEdit)).edit()
+        edit = (await self._requests.posted(request, AgentMemoryEdit)).edit(
+            self._requests.context()
+        )
         with naming(MEMORY):
             memory = await self._book.edit(
                 located.scope, located.memory.id, edit, if_version=version
@@ -122,10 +135,10 @@ class AgentMemoryRoutes:
         deleted = await self._book.delete([located], purge=how.purge)
         if not deleted:
             raise unknown(MEMORY)
-        return answer({"success": True, "deleted_from_groups": 0, "deleted": deleted})
+        return answer(MemoryDeleted(deleted_from_groups=0, deleted=deleted))
 
 
 def _stored(stored: Stored) -> Response:
     """Answer 201 if a memory was created, else 200."""
-    made = shown(agent_answers.STORED, stored)
-    return answer(made, 201 if made["created"] else 200)
+    made = stored_memories(stored)
+    return answer(made, 201 if made.created else 200)

@@ -8,14 +8,14 @@ from starlette.responses import Response
 from memtree.config import Settings
 from memtree.memories.curation import MemoryCuration
 from memtree_proxy.access.auth import Gate
+from memtree_proxy.http.decoding import names, queried
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.chat.routes import ChatRequests, shown_one
-from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, deleted
-from memtree_proxy.memories.fields import limit
+from memtree_proxy.memories.curation_routes import deleted
 from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
 from memtree_proxy.wire import curation
-from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import Deleting
 
 
 class ChatCurationRoutes:
@@ -23,31 +23,31 @@ class ChatCurationRoutes:
         self._curation = curation
         self._requests = ChatRequests(gate, settings)
 
-    @route("POST /chat/api/{chatId}/memories/delete")
+    @route("POST /chat/api/{chatId}/memories/delete", Deleting)
     async def delete_many(self, request: Request) -> Response:
         """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
         dry run."""
         scope = await self._requests.scope(request)
-        dry_run, purge = await self._requests.delete_options(request, posted=curation.BULK_FIELDS)
-        posted = await self._requests.read(
-            request, lambda body: curation.bulk_deletion(body, curation.OF_CHATS)
+        dry_run, purge = await self._requests.delete_options(
+            request, posted=names(curation.ChatBulkDeletion)
         )
+        posted = await self._requests.posted(request, curation.ChatBulkDeletion)
         return await deleted(self._curation, scope, posted, dry_run=dry_run, purge=purge)
 
-    @route("GET /chat/api/{chatId}/memories/tombstones")
+    @route("GET /chat/api/{chatId}/memories/tombstones", curation.ChatTombstoneQuery)
     async def tombstones(self, request: Request) -> Response:
         """List deleted and replaced memories, newest first."""
         scope = await self._requests.scope(request)
-        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
+        most = queried(curation.ChatTombstoneQuery, request.query_params).limit
         stones = await self._curation.tombstones(scope, most)
-        return answer(shown(curation.CHAT_TOMBSTONES, stones))
+        return answer(curation.tombstones(stones, curation.ChatTombstone))
 
     @route("GET /chat/api/{chatId}/memories/{memoryId}/history")
     async def history(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with naming(CHAT_MEMORY):
             past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
-        return answer(shown(curation.CHAT_HISTORY, past))
+        return answer(curation.history(past, curation.chat_version))
 
     @route("POST /chat/api/{chatId}/memories/{memoryId}/settle")
     async def settle(self, request: Request) -> Response:

@@ -16,25 +16,27 @@ from memtree_proxy.access.event_streams import (
     EventStreams,
     last_event,
 )
-from memtree_proxy.memories.answers import answer, counted, saved
+from memtree_proxy.http.decoding import queried
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.events import MemoryFeed
 from memtree_proxy.memories.fields import (
-    HITS,
-    MAX_HITS,
-    MAX_ROWS,
     if_version,
-    limit,
-    searched,
 )
 from memtree_proxy.memories.requests import CHAT_MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire import chat_memories
-from memtree_proxy.wire.answer import shown, shown_each
-from memtree_proxy.wire.chat_memories import FILTERS, ROW, ChatFilters, ChatListing
-from memtree_proxy.wire.curation import MemoryIds
-from memtree_proxy.wire.memory_rows import ShownHits, ShownPage, ShownRow
+from memtree_proxy.wire.chat_memories import (
+    ChatListing,
+    ChatMemoryEdit,
+    ChatMemoryPage,
+    ChatSearch,
+    NewChatMemory,
+    chat_memory,
+    found_chat_memories,
+    saved_chat_memory,
+)
+from memtree_proxy.wire.curation import Memories, MemoryIds
+from memtree_proxy.wire.memory_rows import ShownRow
 from memtree_proxy.wire.routes import route
-from memtree_proxy.wire.shape import names, read
+from memtree_proxy.wire.values import Deleting, distinct
 
 
 class ChatRequests(MemoryRequests):
@@ -55,38 +57,35 @@ class ChatMemoryRoutes:
     async def create(self, request: Request) -> Response:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
-        posted = await self._requests.posted(request, chat_memories.NewChatMemory)
+        posted = await self._requests.posted(request, NewChatMemory)
         result = await self._book.save(scope, posted.draft())
-        rows = await self._rows(scope, [result.memory])
-        return saved(shown(ROW, rows[0]), chat_memories.SAVED, result)
+        (row,) = await self._rows(scope, [result.memory])
+        made = saved_chat_memory(row, result)
+        return answer(made, 200 if result.existing else 201, result.memory)
 
-    @route("GET /chat/api/{chatId}/memories")
+    @route("GET /chat/api/{chatId}/memories", ChatListing)
     async def page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        query = request.query_params
-        refuse_unknown(query, (*names(ChatListing), "limit", "cursor"), "query parameter")
-        page = await self._book.page(
-            scope,
-            read(ChatListing, query).wanted(),
-            cursor=query.get("cursor"),
-            limit=limit(query, MAX_ROWS, MAX_ROWS),
+        query = queried(ChatListing, request.query_params)
+        wanted = query.wanted(deleted=query.include is not None)
+        page = await self._book.page(scope, wanted, cursor=query.cursor, limit=query.limit)
+        return answer(
+            ChatMemoryPage(
+                memories=[chat_memory(row) for row in await self._rows(scope, page.memories)],
+                next_cursor=page.next_cursor,
+                total=page.total,
+            )
         )
-        rows = await self._rows(scope, page.memories)
-        return answer(shown(chat_memories.PAGE, ShownPage(rows, page.next_cursor, page.total)))
 
-    @route("GET /chat/api/{chatId}/memories/search")
+    @route("GET /chat/api/{chatId}/memories/search", ChatSearch)
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        query = request.query_params
-        refuse_unknown(query, (*FILTERS, "query", "limit"), "query parameter")
+        query = queried(ChatSearch, request.query_params)
         result = await self._book.search(
-            scope,
-            searched(query),
-            wanted=read(ChatFilters, query).wanted(),
-            limit=limit(query, MAX_HITS, HITS),
+            scope, query.query, wanted=query.wanted(), limit=query.limit
         )
         rows = await self._rows(scope, [hit.memory for hit in result.hits])
-        return answer(shown(chat_memories.HITS, ShownHits.of(rows, result)))
+        return answer(found_chat_memories(rows, result))
 
     @route("GET /chat/api/{chatId}/memories/{memoryId}")
     async def _show(self, request: Request) -> Response:
@@ -98,14 +97,14 @@ class ChatMemoryRoutes:
     async def _update(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         version = if_version(request.headers)
-        posted = await self._requests.posted(request, chat_memories.ChatMemoryEdit)
+        posted = await self._requests.posted(request, ChatMemoryEdit)
         with naming(CHAT_MEMORY):
             memory = await self._book.edit(
                 scope, path_id(request, CHAT_MEMORY), posted.edit(), if_version=version
             )
         return await self._shown(scope, memory)
 
-    @route("DELETE /chat/api/{chatId}/memories/{memoryId}")
+    @route("DELETE /chat/api/{chatId}/memories/{memoryId}", Deleting)
     async def _delete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         id_, how = path_id(request, CHAT_MEMORY), await self._requests.delete_options(request)
@@ -127,8 +126,9 @@ class ChatMemoryRoutes:
     async def undelete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, MemoryIds)
-        rows = await self._rows(scope, await self._book.undelete(scope, posted.ids))
-        return answer({"memories": shown_each(ROW, rows)})
+        back = await self._book.undelete(scope, distinct(posted.ids))
+        rows = await self._rows(scope, back)
+        return answer(Memories(memories=[chat_memory(row) for row in rows]))
 
     @route("GET /chat/api/{chatId}/memories/events")
     async def events(self, request: Request) -> Response:
@@ -151,4 +151,4 @@ async def rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> li
 
 async def shown_one(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
     (row,) = await rows(book, scope, [memory])
-    return answer(shown(ROW, row), of=memory)
+    return answer(chat_memory(row), of=memory)

@@ -14,14 +14,14 @@ from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.transfer.unpacking import unpacked
 from memtree_proxy.observability import log
-from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.routes import route
-from memtree_proxy.wire.shape import read
-from memtree_proxy.wire.transfer import MEDIA_TYPE, REPORT, ImportQuery
+from memtree_proxy.wire.transfer import MEDIA_TYPE, ImportQuery, ShownReport
+from memtree_proxy.wire.values import AgentQuery
 
 FILE_NAME = "memories.jsonl"
 
@@ -65,18 +65,19 @@ class TransferRoutes:
     ) -> None:
         self._transfer, self._requests, self._settings = transfer, requests, settings
 
-    @route("GET /memories/export")
+    @route("GET /memories/export", AgentQuery)
     async def export(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
         return ExportResponse(await anext(lines), lines)  # errors before this get an error status
 
-    @route("POST /memories/import")
+    @route("POST /memories/import", ImportQuery)
     async def import_file(self, request: Request) -> Response:
         """Import a file. Answers 200 with the report, even if no line could be imported."""
         scope = await self._requests.any_scope(request)
-        options = read(ImportQuery, request.query_params).options()
+        options = queried(ImportQuery, request.query_params).options()
         limit = self._settings.max_body_bytes
         with self._requests.costly(scope.tenant):
             file = await request_body.unpacked(request, limit, unpacked)
-            return answer(shown(REPORT, await self._transfer.import_file(scope, file, options)))
+            report = await self._transfer.import_file(scope, file, options)
+            return answer(ShownReport.of(report))

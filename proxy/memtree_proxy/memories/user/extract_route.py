@@ -15,14 +15,12 @@ from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.wire.json_body import Body
+from memtree_proxy.http.decoding import decode
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.memories.user.rows import rows
-from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.routes import route
-from memtree_proxy.wire.shape import read
-from memtree_proxy.wire.user_answers import EXTRACTED, Extracted
-from memtree_proxy.wire.user_memories import ConversationToExtract
+from memtree_proxy.wire.user_memories import ConversationToExtract, extracted
 
 
 class ExtractionRoute:
@@ -42,17 +40,13 @@ class ExtractionRoute:
             report, snapshots = await self._conversations.extract(
                 scope, messages, dry_run=dry_run, room=self._room
             )
-        extracted = Extracted(
-            dry_run,
-            report,
-            stored=await rows(self._users, scope, report.stored),
-            snapshots=await rows(self._users, scope, snapshots),
-        )
-        return answer(shown(EXTRACTED, extracted))
+        stored = await rows(self._users, scope, report.stored)
+        shown = await rows(self._users, scope, snapshots)
+        return answer(extracted(report, stored, shown, dry_run=dry_run))
 
     def _posted(self, body: Body) -> tuple[Sequence[Message], bool]:
         """Read the messages and `dry_run`. Raises `BadRequest` naming the message or the field."""
         messages = body.messages(self._max_messages)
         for index, message in enumerate(messages):
             check_message(message, f"messages[{index}]")
-        return messages, read(ConversationToExtract, body).dry_run
+        return messages, decode(ConversationToExtract, body).dry_run

@@ -7,14 +7,19 @@ from starlette.responses import Response
 
 from memtree.memories.users.user_book import UserBook
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.answer import shown, shown_each
 from memtree_proxy.wire.routes import route
-from memtree_proxy.wire.user_answers import GROUP as SHOWN_GROUP
-from memtree_proxy.wire.user_answers import MEMBERS_ADDED
-from memtree_proxy.wire.user_memories import GroupMembers, MemoryGroupEdit, NewMemoryGroup
+from memtree_proxy.wire.user_memories import (
+    GroupMembers,
+    GroupMembersAdded,
+    MemoryGroupEdit,
+    MemoryGroups,
+    NewMemoryGroup,
+    ShownGroup,
+)
+from memtree_proxy.wire.values import DryRun
 
 
 class GroupRoutes:
@@ -32,7 +37,7 @@ class GroupRoutes:
     async def _list(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         groups = await self._users.groups(scope)
-        return answer({"groups": shown_each(SHOWN_GROUP, groups)})
+        return answer(MemoryGroups(groups=[ShownGroup.of(group) for group in groups]))
 
     @route("GET /memories/groups/{group_id}")
     async def _show(self, request: Request) -> Response:
@@ -47,7 +52,7 @@ class GroupRoutes:
         with naming(GROUP):
             return _shown(await self._users.change_group(scope, id_, posted.change()))
 
-    @route("DELETE /memories/groups/{group_id}")
+    @route("DELETE /memories/groups/{group_id}", DryRun)
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
         if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
@@ -56,7 +61,7 @@ class GroupRoutes:
             return counted(1)
         if not await self._users.delete_group(scope, id_):
             raise unknown(GROUP)
-        return answer({"success": True})
+        return done()
 
     @route("POST /memories/groups/{group_id}/memories")
     async def add(self, request: Request) -> Response:
@@ -65,9 +70,9 @@ class GroupRoutes:
         posted = await self._requests.posted(request, GroupMembers)
         with naming(GROUP):
             added = await self._users.add_members(scope, id_, posted.memory_ids)
-        return answer(shown(MEMBERS_ADDED, added))
+        return answer(GroupMembersAdded.of(added))
 
-    @route("DELETE /memories/groups/{group_id}/memories/{memory_id}")
+    @route("DELETE /memories/groups/{group_id}/memories/{memory_id}", DryRun)
     async def remove(self, request: Request) -> Response:
         """Remove a memory from a group; the memory stays."""
         scope = await self._requests.scope(request)
@@ -82,8 +87,8 @@ class GroupRoutes:
                 removed = await self._users.remove_members(scope, id_, [memory_id])
         if not removed:
             raise unknown(MEMORY)
-        return counted(removed) if dry_run else answer({"success": True})
+        return counted(removed) if dry_run else done()
 
 
 def _shown(group: MemoryGroup, status: int = 200) -> Response:
-    return answer(shown(SHOWN_GROUP, group), status)
+    return answer(ShownGroup.of(group), status)

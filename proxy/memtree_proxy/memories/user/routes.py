@@ -8,16 +8,24 @@ from starlette.responses import Response
 from memtree.background.memory_services import MemoryServices
 from memtree.memories.scope import Scope
 from memtree.memories.users.user_memories import MemoryGroup
-from memtree_proxy.memories.answers import answer, counted, saved
+from memtree_proxy.access.agent_scope import AGENT_FIELDS
+from memtree_proxy.http.decoding import queried
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
-from memtree_proxy.memories.user import queries
 from memtree_proxy.memories.user.rows import rows, shown_one
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.memory_rows import ShownHits, ShownPage
-from memtree_proxy.wire.user_answers import HITS as FOUND
-from memtree_proxy.wire.user_answers import PAGE, ROW, SAVED
-from memtree_proxy.wire.user_memories import MemoryEdit, NewMemory
+from memtree_proxy.wire.user_memories import (
+    MemoryDeleted,
+    MemoryEdit,
+    MemoryPage,
+    NewMemory,
+    ShownGroup,
+    UserListing,
+    UserSearch,
+    found_memories,
+    saved_memory,
+    user_memory,
+)
 
 
 class UserMemoryRoutes:
@@ -33,35 +41,39 @@ class UserMemoryRoutes:
 
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        view = queries.page(request.query_params)
-        groups = await self._groups(scope, view.wanted.group)
-        page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
-        shown_rows = await rows(self._users, scope, page.memories, groups, view.wanted.group)
-        return answer(shown(PAGE, ShownPage(shown_rows, page.next_cursor, page.total, groups)))
+        query = queried(UserListing, request.query_params)
+        wanted = query.wanted()
+        groups = await self._groups(scope, wanted.group)
+        page = await self._book.page(scope, wanted, cursor=query.cursor, limit=query.limit)
+        shown = await rows(self._users, scope, page.memories, groups, wanted.group)
+        return answer(
+            MemoryPage(
+                memories=[user_memory(row) for row in shown],
+                groups=[ShownGroup.of(group) for group in groups],
+                next_cursor=page.next_cursor,
+                total=page.total,
+            )
+        )
 
     async def _create(self, request: Request) -> Response:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
-        now = self._book.clock.now()
-        posted = await self._requests.posted(request, NewMemory, now)
-        result = await self._book.save(scope, posted.draft(now))
+        posted = await self._requests.posted(request, NewMemory)
+        result = await self._book.save(scope, posted.draft(self._book.clock.now()))
         (row,) = await rows(self._users, scope, [result.memory])
-        return saved(shown(ROW, row), SAVED, result)
+        return answer(saved_memory(row, result), 200 if result.existing else 201, result.memory)
 
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        ask = queries.search(request.query_params)
-        groups = await self._groups(scope, ask.wanted.group)
+        query = queried(UserSearch, request.query_params)
+        wanted = query.wanted()
+        groups = await self._groups(scope, wanted.group)
         result = await self._book.search(
-            scope,
-            ask.text,
-            wanted=ask.wanted,
-            limit=ask.limit,
-            least=ask.least,
+            scope, query.query, wanted=wanted, limit=query.limit, least=query.threshold
         )
         memories = [hit.memory for hit in result.hits]
-        hits = await rows(self._users, scope, memories, groups, ask.wanted.group)
-        return answer(shown(FOUND, ShownHits.of(hits, result)))
+        hits = await rows(self._users, scope, memories, groups, wanted.group)
+        return answer(found_memories(hits, result))
 
     # -- one memory ----------------------------------------------------------------------------
 
@@ -79,22 +91,21 @@ class UserMemoryRoutes:
     async def _update(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         version = if_version(request.headers)
-        posted = await self._requests.posted(request, MemoryEdit, self._book.clock.now())
+        edit = (await self._requests.posted(request, MemoryEdit)).edit(self._book.clock.now())
         with naming(MEMORY):
-            memory = await self._book.edit(scope, id_, posted.edit(), if_version=version)
+            memory = await self._book.edit(scope, id_, edit, if_version=version)
         return await shown_one(self._users, scope, memory)
 
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
-        how = await self._requests.delete_options(request)
+        how = await self._requests.delete_options(request, queried=AGENT_FIELDS)
         if how.dry_run and (count := await self._book.count(scope, [id_], purge=how.purge)):
             return counted(count)
         groups = (await self._users.groups_of(scope, [id_])).get(id_, [])
         gone = [] if how.dry_run else await self._book.delete(scope, [id_], purge=how.purge)
         if not gone:
             raise unknown(MEMORY)
-        made = {"success": True, "deleted_from_groups": len(groups), "deleted": len(gone)}
-        return answer(made)
+        return answer(MemoryDeleted(deleted_from_groups=len(groups), deleted=len(gone)))
 
     async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
         """Return all groups. Raises `NotFound` if the group `named` is not among them."""

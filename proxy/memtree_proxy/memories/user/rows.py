@@ -11,9 +11,8 @@ from memtree.memories.scope import Scope
 from memtree.memories.users.user_book import UserBook
 from memtree.memories.users.user_memories import MemoryGroup
 from memtree_proxy.memories.answers import answer
-from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.memory_rows import ShownRow
-from memtree_proxy.wire.user_answers import ROW
+from memtree_proxy.wire.user_memories import user_memory
 
 
 async def rows(
@@ -42,4 +41,4 @@ async def rows(
 
 async def shown_one(users: UserBook, scope: Scope, memory: Memory) -> Response:
     (row,) = await rows(users, scope, [memory])
-    return answer(shown(ROW, row), of=memory)
+    return answer(user_memory(row), of=memory)

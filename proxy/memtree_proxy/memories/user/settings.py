@@ -8,10 +8,8 @@ from starlette.responses import Response
 from memtree.memories.users.user_book import UserBook
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import UserRequests
-from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.routes import route
-from memtree_proxy.wire.user_answers import SETTINGS, ShownSettings
-from memtree_proxy.wire.user_memories import MemorySettingsEdit
+from memtree_proxy.wire.user_memories import MemorySettings, MemorySettingsEdit
 
 
 class SettingsRoutes:
@@ -30,4 +28,4 @@ class SettingsRoutes:
         else:
             settings = await self._users.effective(scope)
         plan = await self._users.plan(scope.tenant)
-        return answer(shown(SETTINGS, ShownSettings(settings, plan)))
+        return answer(MemorySettings.of(settings, plan))
