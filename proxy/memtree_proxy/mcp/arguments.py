@@ -20,19 +20,17 @@ from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, converted
 from memtree_proxy.wire.values import Share, Tags
-from memtree_proxy.wire.values import Text as AnyText
 
 MODEL = "model"  # source type of memories saved through a tool
 MAX_CURSOR_CHARS = 200
 MAX_REASON_CHARS = 1_000
-REPLACE, KEEP_BOTH = "replace", "keep_both"
 _REFERENCE = r"^(mem_[A-Za-z0-9_-]{1,100}|[0-9]{1,18})\Z"
 FORMS[_REFERENCE] = "must be a memory's integer memory_id or its id, as mem_..."
 _ISO = "ISO 8601 timestamp; UTC where it names no offset."
 
 # -- types of values --------------------------------------------------------------------------
 
-Text = Annotated[AnyText, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
+Text = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
 Query = Annotated[Text, Meta(description="What to look for, in your own words.")]
 AllTags = Annotated[Tags, Meta(description="Only memories that have all of these tags.")]
 Number = Annotated[int, Meta(ge=1, le=2**63 - 1)]  # the largest that stores can look up
@@ -41,7 +39,7 @@ MemoryId = Annotated[
     Meta(description="The memory: its memory_id (an integer) or its id (mem_...)."),
 ]
 Reason = Annotated[
-    AnyText,
+    str,
     Meta(
         max_length=MAX_REASON_CHARS,
         description="Why; kept beside the date, so that the same mistake is noticed later.",
@@ -80,7 +78,7 @@ class Remember(Arguments, frozen=True):
         Tags | None, Meta(description="Labels to find it by, as family or project-x.")
     ] = None
     source_provider: Annotated[
-        AnyText | None,
+        str | None,
         Meta(description="Name of the model or client that produced this memory."),
     ] = None
     importance: Annotated[
@@ -93,9 +91,7 @@ class Remember(Arguments, frozen=True):
             "own."
         ),
     ] = None
-    session_id: Annotated[AnyText | None, Meta(description="Opaque conversation identifier.")] = (
-        None
-    )
+    session_id: Annotated[str | None, Meta(description="Opaque conversation identifier.")] = None
     dedup_policy: Annotated[
         OrNull[Literal["insert", "skip_if_near", "ask"]],
         Meta(
@@ -145,7 +141,7 @@ class Recall(Arguments, frozen=True):
         OrNull[Annotated[int, Meta(ge=1, le=50)]], Meta(description="Most results.")
     ] = 5
     session_id: Annotated[
-        AnyText | None, Meta(description="Only memories saved with this session_id.")
+        str | None, Meta(description="Only memories saved with this session_id.")
     ] = None
 
     @property
@@ -183,7 +179,7 @@ class Confirm(Arguments, frozen=True):
 
 class ListMemories(Arguments, frozen=True):
     cursor: Annotated[
-        AnyText | None,
+        str | None,
         Meta(description="next_cursor of the page before; leave it out for the first page."),
     ] = None
     limit: Annotated[
@@ -215,7 +211,7 @@ class Settle(Arguments, frozen=True, rename={"other": "with"}):
 class SearchSessions(Arguments, frozen=True):
     query: Query
     project: Annotated[
-        AnyText | None,
+        str | None,
         Meta(description="Absolute path of a folder: only sessions in it or below."),
     ] = None
     limit: Annotated[
@@ -236,16 +232,21 @@ def read(kind: type[Call], given: Mapping[str, Any], max_query: int = MAX_TEXT_C
         }
     call = converted(kind, dict(given), noun="argument")
     for name, value in msgspec.structs.asdict(call).items():
-        if isinstance(value, str) and not _is_storable(value):
-            raise BadRequest(f"{name} holds half a character (a lone surrogate)", param=name)
+        if isinstance(value, str) and (trouble := _trouble(name, value)):
+            raise BadRequest(f"{name} {trouble}", param=name)
     if len(getattr(call, "query", "")) > max_query:
         raise BadRequest(f"query must have at most {max_query} characters", param="query")
     return call
 
 
-def _is_storable(text: str) -> bool:
+def _trouble(name: str, text: str) -> str:
+    """Say why a text cannot be stored or searched for; "" if it can."""
+    if "\0" in text:
+        return "holds a NUL character"
+    if name in ("text", "query") and not text.strip():
+        return "must not be empty"
     try:
         text.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        return "holds half a character (a lone surrogate)"
+    return ""

@@ -29,7 +29,7 @@ from memtree_proxy.mcp.rendering import (
     Recalled,
     Saved,
 )
-from memtree_proxy.mcp.schemas import Json, schema_of
+from memtree_proxy.mcp.schemas import Json, arguments_schema, schema_of
 from memtree_proxy.wire.values import Answer
 
 INSTRUCTIONS: Final = (
@@ -55,7 +55,7 @@ class ToolDefinition:
 
     @property
     def input_schema(self) -> Json:
-        return schema_of(self.arguments)
+        return arguments_schema(self.arguments)
 
     @property
     def output_schema(self) -> Json:

@@ -150,7 +150,7 @@ class MemoryTools:
         return msgspec.convert(found, Quoted)
 
     async def _settle(self, call: Settle, caller: Caller) -> Answer:
-        replaces = call.action == arguments.REPLACE
+        replaces = call.action == "replace"
         memory = await self._book.settle(
             caller.scope,
             reference(call.id),

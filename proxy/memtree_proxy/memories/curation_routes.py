@@ -194,7 +194,7 @@ class CurationRoutes:
 async def deleted(
     memories: MemoryCuration,
     scope: Scope,
-    posted: curation.Deletion,
+    posted: curation.BulkDeletion,
     *,
     dry_run: bool = False,
     purge: bool,

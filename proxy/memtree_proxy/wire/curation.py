@@ -87,7 +87,7 @@ class AgentFilter(ChatFilter, frozen=True):
         return MemoryFilter(kind=kind, thread_id=self.thread_id)
 
 
-class Deletion(Posted, frozen=True):
+class BulkDeletion(Posted, frozen=True):
     ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_IDS)] | None = None
     all: OrNull[bool] = False
     dry_run: OrNull[bool] = False
@@ -112,16 +112,16 @@ class Deletion(Posted, frozen=True):
         return wanted
 
 
-class ChatBulkDeletion(Deletion, frozen=True):
+class ChatBulkDeletion(BulkDeletion, frozen=True):
     filter: ChatFilter | None = None
 
 
-class UserBulkDeletion(Deletion, frozen=True):
+class UserBulkDeletion(BulkDeletion, frozen=True):
     filter: UserFilter | None = None
 
 
-class AgentBulkDeletion(Deletion, frozen=True):
-    """Deletion of agents' memories. The agent is named here or in the query."""
+class AgentBulkDeletion(BulkDeletion, frozen=True):
+    """BulkDeletion of agents' memories. The agent is named here or in the query."""
 
     filter: AgentFilter | None = None
     agent_id: Many | None = msgspec.field(default=None, name="agentId")

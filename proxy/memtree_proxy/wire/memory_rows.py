@@ -26,18 +26,8 @@ class ShownRow(NamedTuple):
     groups: Sequence[str] = ()
 
 
-class Version(Answer, frozen=True, kw_only=True):
-    """What a version of a memory says, beside its text."""
-
-    category: str | None
-    tags: Sequence[str]
-    expires_at: str | None
-    tainted: bool
-    version: int
-
-
 def said(memory: Memory) -> dict[str, Any]:
-    """Return the fields of `Version`."""
+    """Return what a version of a memory says, beside its text."""
     return {
         "category": memory.category,
         "tags": memory.tags,

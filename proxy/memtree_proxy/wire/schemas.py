@@ -36,13 +36,16 @@ class SchemaFields(Posted, frozen=True, kw_only=True):
     description: str | None = None
 
     def check(self) -> None:
-        if _document(self.json_schema, "json_schema") and _document(self.schema, "schema"):
+        given = _document(self.json_schema, "json_schema"), _document(self.schema, "schema")
+        if None not in given:
             raise FieldError("schema", "and json_schema are one field: send one")
         if self.unique_on is not None and self.unique_on_too is not None:
             raise FieldError("unique_on", "and uniqueOn are one field: send one")
 
     def change(self) -> SchemaChange:
-        document = _document(self.json_schema, "json_schema") or _document(self.schema, "schema")
+        document = _document(self.json_schema, "json_schema")
+        if document is None:
+            document = _document(self.schema, "schema")
         unique = self.unique_on_too if self.unique_on is None else self.unique_on
         return SchemaChange(document, None if unique is None else tuple(unique), self.description)
 

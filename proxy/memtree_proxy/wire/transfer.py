@@ -15,13 +15,16 @@ from memtree_proxy.wire.values import AgentQuery, Answer, Count, Place, where_gi
 
 MEDIA_TYPE = "application/x-ndjson"
 Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "text"]
+Chosen = Literal[
+    "auto", "memtree", "mem0", "openmemory", "server-memory", "chatgpt", "text"
+]  # fmt: skip
 Status = Literal["imported", "duplicate", "skipped", "refused", "invalid"]
 
 
 class ImportQuery(AgentQuery, frozen=True):
     """`keep_ids`: bring our own export back as it was."""
 
-    format: OrNull[Literal["auto"] | Format] = "auto"
+    format: OrNull[Chosen] = "auto"
     dry_run: OrNull[bool] = False
     keep_ids: OrNull[bool] = False
 

@@ -36,7 +36,6 @@ from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
 from memtree_proxy.wire.curation import MAX_IDS, UserFilter
 from memtree_proxy.wire.memory_rows import (
     ShownRow,
-    Version,
     relevances,
     said,
     saved,
@@ -231,10 +230,6 @@ class MemoryHits(Answer, frozen=True, kw_only=True):
 class MemoryDeleted(Success, frozen=True, kw_only=True):
     deleted_from_groups: Count
     deleted: Count
-
-
-class TextVersion(Version, frozen=True, kw_only=True):
-    text: str
 
 
 def user_memory(row: ShownRow) -> UserMemory:

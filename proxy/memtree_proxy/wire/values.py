@@ -85,11 +85,6 @@ class DeletingOne(AgentQuery, frozen=True):
     purge: OrNull[bool] = False
 
 
-class Paging(Posted, frozen=True):
-    limit: OrNull[Rows] = MAX_ROWS
-    cursor: str | None = None
-
-
 # -- answered --------------------------------------------------------------------------------
 
 Count = Annotated[int, Meta(ge=0)]
