@@ -29,13 +29,18 @@ from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.request.options import context_options
+from memtree_proxy.request.request_fields import REQUEST_FIELDS
 from memtree_proxy.wire.context_answers import Status, compressed
 from memtree_proxy.wire.tree_answers import Explain, Tree
+from memtree_proxy.wire.values import NoQuery
 
+_KNOWN = REQUEST_FIELDS | {"messages", "input"}
 DIALECT = "context_memory"  # name in the log of requests
 
 
@@ -102,6 +107,7 @@ class ContextMemoryRoutes:
 
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
+        queried(NoQuery, request.query_params)
         pending = await self._memory.pending(tenant.id)
         status = Status.of(pending, await self._memory.summary_status(tenant.id))
         return _json(msgspec.json.encode(status))
@@ -113,10 +119,12 @@ class ContextMemoryRoutes:
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
+        queried(NoQuery, request.query_params)
         raw = await request_body.content(request, self._settings.max_body_bytes)
 
         def parse() -> ContextRequest:
             body = self._bodies.split(posted_beginning(self._bodies, tenant.id, raw))
+            refuse_unknown(body.spans, _KNOWN, "field")
             options = context_options(body)
             history = posted_history.read(body, tenant.id, self._settings.max_messages)
             ask = fields.context_ask(

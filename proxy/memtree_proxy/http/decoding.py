@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import inspect
 from starlette.datastructures import QueryParams
+from starlette.requests import Request
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 else:
     OrNull = Value | None  # null becomes the default, see `Posted`
 
+KNOWN_QUERY = "memtree.query"  # in the scope of a request: the parameters of its route
 MOST_SHOWN = 80  # characters of an unknown name in an error
+MOST_LISTED = 500  # characters of the names that are known
 # What a text of a pattern must be, for the sentence of an error.
 FORMS: dict[str, str] = {}
 _PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?([^`]*)`", re.DOTALL)
@@ -102,8 +105,22 @@ def queried(kind: type[Value], query: QueryParams) -> Value:
         elif len(values) > 1:
             raise BadRequest(f"{name} is given twice", param=name)
         else:
-            given[name] = values[0]
+            # msgspec takes the word for null, which has no meaning in a query.
+            is_word = values[0].lower() == "null" and not _is_text(_kind_at(kind, name))
+            given[name] = f"{values[0]}?" if is_word else values[0]
     return converted(kind, given, strict=False, noun="query parameter")
+
+
+def _is_text(kind: inspect.Type | None) -> bool:
+    return isinstance(kind, inspect.StrType)
+
+
+def check_query(request: Request) -> None:
+    """Refuse a query parameter that the route does not have. Raises `BadRequest`."""
+    known: frozenset[str] | None = request.scope.get(KNOWN_QUERY)
+    if known is not None and not known.issuperset(request.query_params):
+        name = next(name for name in request.query_params if name not in known)
+        raise unknown(name, known, "query parameter")
 
 
 def converted(
@@ -163,7 +180,8 @@ def _unknown(name: str, kind: inspect.Type | None, noun: str) -> BadRequest:
 def unknown(name: str, known: Iterable[str], noun: str) -> BadRequest:
     """Return the error for an unknown name. `noun`: the kind of name."""
     short, listed = name[:MOST_SHOWN], ", ".join(sorted(known)) or "none"
-    return BadRequest(f"{short} is not a known {noun}; known are {listed}", param=short)
+    told = f"; known are {listed}" if len(listed) <= MOST_LISTED else ""
+    return BadRequest(f"{short} is not a known {noun}{told}", param=short)
 
 
 def _inner(place: str, name: str) -> str:

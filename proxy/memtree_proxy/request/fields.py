@@ -47,9 +47,6 @@ DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
-NUMBER_PATTERN = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?"
-_NUMBER = re.compile(NUMBER_PATTERN)
-_SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def integer(value: object, name: str, low: int, high: int) -> int | None:
@@ -67,34 +64,6 @@ def integer(value: object, name: str, low: int, high: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadRequest(f"{name} must be an integer", param=name)
     return max(low, min(high, value))
-
-
-def number(value: object, name: str, low: float, high: float) -> float | None:
-    """Return a number, also from a numeric string, clamped to [low, high]. Raises `BadRequest` that
-    names the field."""
-    if value is None:
-        return None
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadRequest(f"{name} must be a number", param=name)
-    return float(max(low, min(high, value)))
-
-
-def boolean(value: object, name: str) -> bool | None:
-    if value is None or isinstance(value, bool):
-        return value
-    raise BadRequest(f"{name} must be a boolean", param=name)
-
-
-def switch(query: Mapping[str, str], name: str) -> bool | None:
-    """Read a boolean from a query; None if it is absent."""
-    value = query.get(name)
-    if value is None:
-        return None
-    if value.lower() not in _SWITCH:
-        raise BadRequest(f"{name} must be true or false", param=name)
-    return _SWITCH[value.lower()]
 
 
 def text(value: object, name: str) -> str | None:

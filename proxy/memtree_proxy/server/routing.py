@@ -14,9 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtree.process.bounded import remember
 from memtree_proxy.http import error_response
-from memtree_proxy.http.decoding import Posted, names
+from memtree_proxy.http.decoding import KNOWN_QUERY, Posted, names
 from memtree_proxy.http.request_body import PREFIXES
-from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.server import browser_guard
 from memtree_proxy.wire.routes import routes as routes_of
 
@@ -137,12 +136,12 @@ def family(root: str, *routes: object) -> list[Route]:
 
 
 def _with_query(handler: Endpoint, query: type[Posted]) -> Endpoint:
-    """Return the handler behind a check that the query has no unknown parameter."""
+    """Return the handler. Once a request's credential is known, `check_query` refuses parameters
+    that the query does not have."""
     known = frozenset(names(query))
 
     async def checked(request: Request) -> Response:
-        if not known.issuperset(request.query_params):
-            refuse_unknown(request.query_params, known, "query parameter")
+        request.scope[KNOWN_QUERY] = known
         return await handler(request)
 
     return checked

@@ -141,6 +141,7 @@ def test_a_query_is_read_by_the_same_types():
         limit=3, score=0.5, purge=True, mode="slow", tags=["a", "b"], name="x"
     )
     assert queried(Query, QueryParams("tags=a&tags=b")).tags == ["a", "b"]
+    assert queried(Query, QueryParams("name=null")).name == "null"
 
 
 @pytest.mark.parametrize(
@@ -148,6 +149,7 @@ def test_a_query_is_read_by_the_same_types():
     [
         ("limit=0", "limit must be an integer of at least 1"),
         ("limit=x", "limit must be an integer"),
+        ("limit=null", "limit must be an integer"),
         ("purge=yes", "purge must be a boolean"),
         ("score=nan", "score must be a number of at least 0"),
         ("limit=1&limit=2", "limit is given twice"),

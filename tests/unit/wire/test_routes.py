@@ -6,7 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree_proxy.server.routing import described, family
-from memtree_proxy.wire.routes import route, routes
+from memtree_proxy.wire.routes import Mark, route, routes
+from memtree_proxy.wire.values import DryRun, NoQuery
 
 PATH = "/teas/{tea}"
 
@@ -16,7 +17,7 @@ class Teas:
     async def show(self, request: Request) -> Response:
         return Response("shown")
 
-    @route(f"DELETE {PATH}")
+    @route(f"DELETE {PATH}", DryRun)
     @route("POST /teas/drop")
     async def drop(self, request: Request) -> Response:
         return Response("gone")
@@ -27,8 +28,10 @@ class Teas:
 
 def test_each_mark_is_a_route_with_its_handler():
     assert list(routes(Teas())) == [
-        ("GET", PATH, "show"), ("POST", "/teas/drop", "drop"), ("DELETE", PATH, "drop"),
-    ]  # fmt: skip
+        Mark("GET", PATH, NoQuery, "show"),
+        Mark("POST", "/teas/drop", NoQuery, "drop"),
+        Mark("DELETE", PATH, DryRun, "drop"),
+    ]
 
 
 def test_the_handlers_of_a_path_are_one_route_under_each_prefix():
