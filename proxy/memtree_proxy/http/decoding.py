@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 else:
     OrNull = Value | None  # null becomes the default, see `Posted`
 
+IN_QUERY = "query parameter"
 KNOWN_QUERY = "memtree.query"  # in the scope of a request: the parameters of its route
-MOST_SHOWN = 80  # characters of an unknown name in an error
 MOST_LISTED = 500  # characters of the names that are known
 # What a text of a pattern must be, for the sentence of an error.
 FORMS: dict[str, str] = {}
@@ -49,6 +49,7 @@ _BOUND = re.compile(r"Expected `(\w+)` (>=|<=|>|<) (.*)")
 _LENGTH = re.compile(r"Expected `(\w+)` of length (>=|<=) (\d+)")
 _PATTERN = re.compile(r"Expected `str` matching regex '(.*)'", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
+_WORD = re.compile(r"[\w.-]{1,80}", re.ASCII)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
@@ -108,7 +109,7 @@ def queried(kind: type[Value], query: QueryParams) -> Value:
             # msgspec takes the word for null, which has no meaning in a query.
             is_word = values[0].lower() == "null" and not _is_text(_kind_at(kind, name))
             given[name] = f"{values[0]}?" if is_word else values[0]
-    return converted(kind, given, strict=False, noun="query parameter")
+    return converted(kind, given, strict=False, noun=IN_QUERY)
 
 
 def _is_text(kind: inspect.Type | None) -> bool:
@@ -120,7 +121,7 @@ def check_query(request: Request) -> None:
     known: frozenset[str] | None = request.scope.get(KNOWN_QUERY)
     if known is not None and not known.issuperset(request.query_params):
         name = next(name for name in request.query_params if name not in known)
-        raise unknown(name, known, "query parameter")
+        raise unknown(name, known, IN_QUERY)
 
 
 def converted(
@@ -168,20 +169,25 @@ def _refused(kind: Any, error: msgspec.ValidationError, noun: str, root: str = "
         name = _inner(place.name, missing[1])
         return BadRequest(f"{name} is required", param=name)
     if other := _UNKNOWN.fullmatch(said):
-        return _unknown(_inner(place.name, other[1][:MOST_SHOWN]), place.kind, noun)
+        fields = place.kind.fields if isinstance(place.kind, inspect.StructType) else ()
+        known = [field.encode_name for field in fields]
+        return unknown(other[1], known, noun, place.name)
+    if noun == IN_QUERY:
+        place = place._replace(name=place.name.partition("[")[0])
     return BadRequest(f"{place.name or 'the body'} {_rule(said, place)}", param=place.name or None)
 
 
-def _unknown(name: str, kind: inspect.Type | None, noun: str) -> BadRequest:
-    fields = kind.fields if isinstance(kind, inspect.StructType) else ()
-    return unknown(name, (field.encode_name for field in fields), noun)
-
-
-def unknown(name: str, known: Iterable[str], noun: str) -> BadRequest:
-    """Return the error for an unknown name. `noun`: the kind of name."""
-    short, listed = name[:MOST_SHOWN], ", ".join(sorted(known)) or "none"
+def unknown(name: str, known: Iterable[str], noun: str, place: str = "") -> BadRequest:
+    """Return the error for an unknown name. `noun`: the kind of name; `place`: the object that has
+    it. A name that is no plain word may be text, and is not told."""
+    listed = ", ".join(sorted(known)) or "none"
     told = f"; known are {listed}" if len(listed) <= MOST_LISTED else ""
-    return BadRequest(f"{short} is not a known {noun}{told}", param=short)
+    if not _WORD.fullmatch(name):
+        return BadRequest(
+            f"{place or 'the request'} has an unknown {noun}{told}", param=place or None
+        )
+    whole = _inner(place, name)
+    return BadRequest(f"{whole} is not a known {noun}{told}", param=whole)
 
 
 def _inner(place: str, name: str) -> str:

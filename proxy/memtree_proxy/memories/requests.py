@@ -9,7 +9,8 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from memtree.config import Settings
-from memtree.errors import BadRequest, NotFound, Unauthorized
+from memtree.errors import BadRequest, NotFound, SecretRejected, Unauthorized
+from memtree.memories.draft import checked_text
 from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
 from memtree.wire import json_body
@@ -110,6 +111,16 @@ class MemoryRequests:
         """Return the result of applying `read` to the body."""
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
+
+    def check_text(self, text: str | None, name: str) -> None:
+        """Refuse a text that is not kept. Raises `BadRequest` and `SecretRejected`, naming the
+        field."""
+        if text is None:
+            return
+        try:
+            checked_text(text, self._settings.max_text_chars, name)
+        except SecretRejected as error:
+            raise SecretRejected(f"{name}: {error.message}", param=name) from None
 
     async def posted(self, request: Request, kind: type[Value]) -> Value:
         """Decode the body. Raises `BadRequest`."""

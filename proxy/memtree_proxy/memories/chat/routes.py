@@ -58,6 +58,7 @@ class ChatMemoryRoutes:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, NewChatMemory)
+        self._requests.check_text(posted.content, "content")
         result = await self._book.save(scope, posted.draft())
         (row,) = await self._rows(scope, [result.memory])
         made = saved_chat_memory(row, result)
@@ -98,6 +99,7 @@ class ChatMemoryRoutes:
         scope = await self._requests.scope(request)
         version = if_version(request.headers)
         posted = await self._requests.posted(request, ChatMemoryEdit)
+        self._requests.check_text(posted.content, "content")
         with naming(CHAT_MEMORY):
             memory = await self._book.edit(
                 scope, path_id(request, CHAT_MEMORY), posted.edit(), if_version=version

@@ -59,6 +59,7 @@ class UserMemoryRoutes:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, NewMemory)
+        self._requests.check_text(posted.text, "text")
         result = await self._book.save(scope, posted.draft(self._book.clock.now()))
         (row,) = await rows(self._users, scope, [result.memory])
         return answer(saved_memory(row, result), 200 if result.existing else 201, result.memory)
@@ -91,7 +92,9 @@ class UserMemoryRoutes:
     async def _update(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         version = if_version(request.headers)
-        edit = (await self._requests.posted(request, MemoryEdit)).edit(self._book.clock.now())
+        posted = await self._requests.posted(request, MemoryEdit)
+        self._requests.check_text(posted.text, "text")
+        edit = posted.edit(self._book.clock.now())
         with naming(MEMORY):
             memory = await self._book.edit(scope, id_, edit, if_version=version)
         return await shown_one(self._users, scope, memory)
