@@ -239,7 +239,7 @@ class BatchDeletion(Posted, frozen=True):
 
     def check(self) -> None:
         if (self.ids is None) == (self.filters is None):
-            raise FieldError("", "give either ids or filters")
+            raise FieldError("ids", "or filters is required, and not both")
 
     def scopes(self, tenant: str) -> AgentScopes | None:
         """Return the scopes of the filters, or None if `ids` select the memories. Raises

@@ -36,13 +36,14 @@ class PostedGrant(Posted, frozen=True):
 
     def signed(self) -> SignedGrant:
         """Read the grant. Raises `BadRequest` naming the field."""
-        if self.share_code is not None:
-            return read_share_code(self.share_code)
+        name = GRANT if self.share_code is None else SHARE_CODE
         try:
-            return read_grant(self.grant)
+            code = self.share_code
+            return read_grant(self.grant) if code is None else read_share_code(code)
         except BadRequest as error:
-            place = f"{GRANT}.{error.param}"
-            raise BadRequest(f"{GRANT}.{error.message}", param=place) from None
+            if error.param in (GRANT, SHARE_CODE):
+                raise
+            raise BadRequest(f"{name}.{error.message}", param=f"{name}.{error.param}") from None
 
 
 class ShownGrant(Success, frozen=True, kw_only=True, rename="camel"):

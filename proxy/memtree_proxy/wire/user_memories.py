@@ -95,7 +95,7 @@ class MemoryEdit(Posted, frozen=True, rename={"expires_ms": EXPIRES_AT}):
     def check(self) -> None:
         ends = (self.expires_at, self.expires_ms)
         if not any(end is UNSET or end is None for end in ends):
-            raise FieldError("expires_at", f"and {EXPIRES_AT} exclude each other")
+            raise FieldError(EXPIRES_AT, "and expires_at exclude each other")
         said = (self.text, self.category, self.tags, self.standing)
         if all(one is None for one in said) and ends == (UNSET, UNSET):
             raise FieldError("text", "category, tags, standing or expires_at is required")
