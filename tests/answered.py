@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import msgspec
+
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.dialects import openai_chat
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.tree_answers import EXPLAIN
+from memtree_proxy.wire.tree_answers import Explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class Answered(Answer):
 
     def explain(self) -> dict[str, Any]:
         """Explain the answer as `/context_memory` does."""
-        return shown(EXPLAIN, self.details.explain())
+        made: dict[str, Any] = msgspec.to_builtins(Explain.of(self.details.explain()))
+        return made
 
 
 async def compressed(memory: ContextMemory, ask: CompressRequest) -> Answered:

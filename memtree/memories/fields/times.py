@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 
 from memtree.errors import BadRequest
 
@@ -60,8 +61,13 @@ def future_timestamp(value: object, name: str, now: float) -> float | None:
 def shown(seconds: float) -> str:
     """Write a time as answers give it: UTC, with milliseconds, rounded up."""
     microseconds = round(max(_FIRST, min(_LAST, seconds)) * 1_000_000)
-    at = _EPOCH + timedelta(milliseconds=-(-microseconds // 1_000))
-    return f"{at.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    whole, part = divmod(-(-microseconds // 1_000), 1_000)
+    return f"{_second(whole)}.{part:03}Z"
+
+
+@lru_cache(maxsize=4_096)  # several times of a memory lie in one second
+def _second(whole: int) -> str:
+    return (_EPOCH + timedelta(seconds=whole)).replace(tzinfo=None).isoformat()
 
 
 def ttl_seconds(text: object, name: str) -> float:

@@ -15,20 +15,21 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
+from msgspec import Meta
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.errors import MemTreeError, RateLimited
+from memtree_proxy.http.decoding import header
 from memtree_proxy.observability import log
-from memtree_proxy.request import fields
 
 MOST_STREAMS = 8  # of one tenant
 KEEPALIVE = b": keep-alive\n\n"
 LAST_EVENT_HEADER = "last-event-id"
-MAX_COUNT = 2**62
+_Count = Annotated[int, Meta(ge=0, le=2**62)]
 _RETRY_SECONDS = 5.0
 
 
@@ -189,4 +190,5 @@ class EventStreamResponse(Response):
 
 def last_event(headers: Mapping[str, str]) -> int | None:
     """Return the count after which events are wanted."""
-    return fields.integer(headers.get(LAST_EVENT_HEADER), LAST_EVENT_HEADER, 0, MAX_COUNT)
+    count: int | None = header(_Count, headers, LAST_EVENT_HEADER)
+    return count

@@ -23,6 +23,7 @@ from memtree_proxy.chat.memories import sources
 from memtree_proxy.chat.memories.sources import WantedMemories
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.request import fields, memory_switch
+from memtree_proxy.request.options import ChatOptions
 from memtree_proxy.server_tools.offer import Offer
 
 
@@ -115,9 +116,12 @@ def ask_of(
     headers: Mapping[str, str],
     settings: Settings,
     suffix: memory_switch.Suffix,
+    options: ChatOptions,
 ) -> CompressRequest:
     """Build the request to memory, without the history. Raises `BadRequest`."""
-    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days, dialect.output_fields)
+    ask = fields.chat_ask(
+        tenant, body, headers, settings, suffix.days, dialect.output_fields, options
+    )
     if not dialect.prefix_bound:
         return ask
     prices = fields.vendors_prices(ask.prices, body)

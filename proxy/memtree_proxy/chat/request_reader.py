@@ -29,7 +29,8 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
-from memtree_proxy.request import chat_scope, memory_options, memory_switch, rag_options
+from memtree_proxy.request import chat_scope, memory_switch
+from memtree_proxy.request.options import chat_options
 from memtree_proxy.request.wait_timeout import patience
 from memtree_proxy.upstream.upstreams import settings_of
 
@@ -102,14 +103,15 @@ def read(
         return ChatRequest(dialect, content, content, state, reason=trouble)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
-    on = memory_switch.wanted(body, headers, suffix, settings.memory)
-    options, rag = memory_options.of(body), rag_options.of(body)
-    memories = sources.wanted(tenant, scope, posted.user, options, rag)
+    options = chat_options(body)
+    on = memory_switch.wanted(options.memory, headers, suffix, settings.memory)
+    memories = sources.wanted(tenant, scope, posted.user, options.memory_options, options.rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=trouble)
     if not on and not memories.any:
         return chat
-    ask = chat_request.ask_of(dialect, tenant, body, headers, settings, suffix) if on else None
+    given = (dialect, tenant, body, headers, settings, suffix, options)
+    ask = chat_request.ask_of(*given) if on else None
     return _with_history(chat, posted, body, memories, ask, learned)
 
 

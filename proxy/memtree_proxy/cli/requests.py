@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.live import Live
 from rich.table import Table
@@ -27,8 +28,8 @@ from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.console import open_console
 from memtree_proxy.cli.foreign_text import json_line, one_line
 from memtree_proxy.cli.keys import named_tenant, opened
-from memtree_proxy.context.requests import row_json
 from memtree_proxy.observability.request_rows import wrap_run
+from memtree_proxy.wire.conversation_answers import shown_request
 
 MAX_ROWS = 10_000
 PACE = 1.0  # seconds between two reads of the store: as often as a server writes
@@ -144,7 +145,9 @@ def _print_new(rows: Sequence[TitledRow], as_json: bool) -> None:
 
 def _print_json(rows: Sequence[TitledRow]) -> None:
     for row, title in rows:
-        sys.stdout.write(json_line(row_json(row, {row.address: title})) + "\n")
+        sys.stdout.write(
+            json_line(msgspec.to_builtins(shown_request(row, {row.address: title}))) + "\n"
+        )
     sys.stdout.flush()
 
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -30,13 +29,18 @@ from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.context_answers import MEMORY, STATUS, SUMMARIES, USAGE
-from memtree_proxy.wire.tree_answers import EXPLAIN, TREE
+from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.request.options import context_options
+from memtree_proxy.request.request_fields import REQUEST_FIELDS
+from memtree_proxy.wire.context_answers import Status, compressed
+from memtree_proxy.wire.tree_answers import Explain, Tree
+from memtree_proxy.wire.values import NoQuery
 
+_KNOWN = REQUEST_FIELDS | {"messages", "input"}
 DIALECT = "context_memory"  # name in the log of requests
 
 
@@ -103,21 +107,25 @@ class ContextMemoryRoutes:
 
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
+        queried(NoQuery, request.query_params)
         pending = await self._memory.pending(tenant.id)
-        summaries = shown(SUMMARIES, await self._memory.summary_status(tenant.id))
-        return _json(msgspec.json.encode(shown(STATUS, pending, summaries=summaries)))
+        status = Status.of(pending, await self._memory.summary_status(tenant.id))
+        return _json(msgspec.json.encode(status))
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
         tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
-        return _json(msgspec.json.encode(shown(TREE, tree)))
+        return _json(msgspec.json.encode(Tree.of(tree)))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
+        queried(NoQuery, request.query_params)
         raw = await request_body.content(request, self._settings.max_body_bytes)
 
         def parse() -> ContextRequest:
             body = self._bodies.split(posted_beginning(self._bodies, tenant.id, raw))
+            refuse_unknown(body.spans, _KNOWN, "field")
+            options = context_options(body)
             history = posted_history.read(body, tenant.id, self._settings.max_messages)
             ask = fields.context_ask(
                 tenant.id,
@@ -126,14 +134,15 @@ class ContextMemoryRoutes:
                 self._settings,
                 history.messages,
                 history.output_fields,
+                options,
             )
             return ContextRequest(
                 ask=history.complete(ask, fields.vendors_prices(ask.prices, body)),
                 history=history,
                 model=fields.model(body),
                 input_price=fields.input_price(body, self._settings),
-                index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
-                explain=bool(fields.boolean(body.value("explain"), "explain")),
+                index_only=options.index_only,
+                explain=options.explain,
             )
 
         with step("parse"):
@@ -145,13 +154,9 @@ def rendered(
 ) -> bytes:
     """Render the answer as JSON. `sent`: the returned history, if any, as raw JSON by field name.
     `saved`: tokens saved in the conversation so far."""
-    made: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
-    returned = answer.sent_tokens if sent else 0
-    total = answer.raw_tokens + returned
-    made["usage"] = shown(USAGE, answer, completion_tokens=returned, total_tokens=total)
-    made["memory"] = shown(MEMORY, answer, saved_tokens=saved)
+    made = compressed(answer, sent, saved)
     if explained is not None:
-        made["explain"] = shown(EXPLAIN, explained)
+        made = msgspec.structs.replace(made, explain=Explain.of(explained))
     return msgspec.json.encode(made)
 
 

@@ -23,33 +23,21 @@ from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import OrNull, Posted, fields_of, names
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.request import delete_options, fields
-from memtree_proxy.wire.answer import LEFT_OUT, shown
-from memtree_proxy.wire.context_answers import DELETION
+from memtree_proxy.request.request_fields import REQUEST_FIELDS
+from memtree_proxy.wire.context_answers import ShownReceipt
 
 NAMES = ("messages", "input", "address", "all")
 SWITCHES = (delete_options.DRY_RUN,)
-# With a history, the body may hold all fields that clients post with one: MemTree's own, and
-# those of chat completions, `/messages` and `/responses` as their references listed them in 2026.
-REQUEST_FIELDS = json_body.OWN_FIELDS | {
-    *"dialect explain index_only cache_control".split(),
-    *"""audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
-    max_tokens metadata modalities model moderation n parallel_tool_calls prediction
-    presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
-    response_format safety_identifier seed service_tier stop store stream stream_options
-    temperature tool_choice tools top_logprobs top_p user verbosity web_search_options""".split(),
-    *"""container context_management inference_geo mcp_servers output_config output_format speed
-    stop_sequences system thinking top_k""".split(),
-    *"""background conversation include instructions max_output_tokens max_tool_calls
-    previous_response_id prompt reasoning text truncation""".split(),
-    # Fields of other providers that speak these dialects.
-    *"""best_of chat_template_kwargs extra_body guided_json keep_alive min_p models num_ctx options
-    plugins provider reasoning_format reasoning_split repetition_penalty route safe_prompt
-    search_parameters think top_a transforms usage web_search""".split(),
-}
+
+
+class _Everything(Posted, frozen=True):
+    all: OrNull[bool] = False
+    tenant: OrNull[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +120,9 @@ def known_fields(body: Body) -> frozenset[str]:
 def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target:
     """Read the target of a deletion. `most`: messages that may be posted. Raises `BadRequest`
     naming the field, or all alternatives unless exactly one is given."""
-    everything = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
+    everything = fields_of(_Everything, body, names(_Everything))
     given = [name for name in NAMES[:3] if posted_history.is_given(body, name)]
-    given += ["all"] if any(everything) else []
+    given += ["all"] if everything.all or everything.tenant else []
     if len(given) != 1:
         posted = f"not {' and '.join(given)}" if given else "there is none"
         raise BadRequest(
@@ -150,10 +138,6 @@ def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target
 
 def rendered(target: Target, receipt: Receipt, now: datetime | None) -> bytes:
     """Render the answer. `now`: time of the deletion; None for a dry run, which counts no jobs."""
-    if now is None:
-        of_run = {"jobs": LEFT_OUT, "deleted_at": LEFT_OUT, "dry_run": True}
-    else:
-        of_run = {"deleted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "dry_run": LEFT_OUT}
     address = None if target.address is None else target.address.hex()
-    made = shown(DELETION, receipt, scope=target.scope, address=address, **of_run)
-    return msgspec.json.encode(made)
+    at = None if now is None else now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return msgspec.json.encode(ShownReceipt.of(receipt, at, scope=target.scope, address=address))

@@ -5,6 +5,9 @@ Nothing is stored. The web pages draw the tree of a dropped file this way, witho
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,29 +17,21 @@ from memtree.errors import BadRequest
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import CostlyWork, WaitingRequests
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import Posted, queried
 from memtree_proxy.imports.parse_process import FileReader
 from memtree_proxy.imports.posted_file import NAME, PrefixQuery
-from memtree_proxy.request import fields
-from memtree_proxy.wire.json_schema import Json
-from memtree_proxy.wire.operation import READING, operation
-from memtree_proxy.wire.types import ADDRESS_SHAPE
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import Address
 
-TAG = "Context memory"
 MAX_NAME_CHARS = 255
-_ASKED: tuple[Json, ...] = (
-    {
-        "name": "address",
-        "in": "query",
-        "description": "Of a conversation: does the file hold it?",
-        "schema": {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
-    },
-    {
-        "name": "name",
-        "in": "query",
-        "description": "The file's name, for titles and errors.",
-        "schema": {"type": "string", "maxLength": MAX_NAME_CHARS},
-    },
-)
+
+
+class ParseQuery(Posted, frozen=True):
+    """`address`: of a conversation that the file may hold. `name`: of the file, for titles and
+    errors."""
+
+    address: Address | None = None
+    name: Annotated[str, Meta(max_length=MAX_NAME_CHARS)] | None = None
 
 
 class ParseRoute:
@@ -47,26 +42,13 @@ class ParseRoute:
         self._volatile = Volatile(settings.volatile_tags, settings.preamble_tags)
         self._files = FileReader()
 
-    @operation(
-        "POST /context_memory/parse",
-        "parseFile",
-        TAG,
-        "Read a file of another program",
-        "The conversations of a file in any format that `memtree import` reads, or of "
-        "plain messages, as messages to post. Nothing of it is kept. Files of more than "
-        "64 kB are read one at a time, each by a process of its own: a second one of the "
-        "same tenant, and one that has waited 20 seconds for others, is a 429.",
-        answers={200: ("The conversations.", "ParsedFile")},
-        errors=READING,
-        parameters=_ASKED,
-        body="ForeignFile",
-    )
+    @route("POST /context_memory/parse", ParseQuery)
     async def parse(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        query = request.query_params
-        name, address = file_name(query.get("name")), query.get("address")
+        query = queried(ParseQuery, request.query_params)
+        name = query.name or NAME
         wanted = PrefixQuery(
-            b"" if address is None else fields.address(address, "address"),
+            bytes.fromhex(query.address or ""),
             tenant.id,
             self._settings.max_messages,
             self._volatile,
@@ -86,10 +68,3 @@ class ParseRoute:
             raise BadRequest(
                 error.message, param=None if error.param == name else error.param
             ) from error
-
-
-def file_name(given: str | None) -> str:
-    """Return the file's name for titles and errors. Raises `BadRequest`."""
-    if given is not None and len(given) > MAX_NAME_CHARS:
-        raise BadRequest(f"name must have at most {MAX_NAME_CHARS} characters", param="name")
-    return given or NAME

@@ -6,11 +6,12 @@ from __future__ import annotations
 import binascii
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated
 
-from starlette.datastructures import QueryParams
+import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,7 +20,6 @@ from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
 from memtree.memories.fields.times import timestamp
 from memtree.ports.request_log import (
     ALL,
-    LOG_DAYS,
     RequestFilter,
     RequestLog,
     RequestPlace,
@@ -27,56 +27,52 @@ from memtree.ports.request_log import (
 )
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.event_streams import (
-    LAST_EVENT_HEADER,
-    MOST_STREAMS,
     Event,
     EventStreams,
     last_event,
 )
 from memtree_proxy.context.conversations import MAX_ROWS, ROWS, json_answer
+from memtree_proxy.http.decoding import FieldError, OrNull, Posted, queried
 from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.request_rows import STATES, wrap_run
-from memtree_proxy.request import fields
 from memtree_proxy.request.clients import CLIENTS, OTHER
-from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.conversation_answers import PLAN, REQUEST, TOTALS
-from memtree_proxy.wire.json_schema import Json, content, schema
-from memtree_proxy.wire.operation import KNOWN, operation
-from memtree_proxy.wire.parameter import header, path, query
-from memtree_proxy.wire.types import ADDRESS_SHAPE
+from memtree_proxy.wire.conversation_answers import (
+    LoggedRequest,
+    Plan,
+    RequestPage,
+    ShownRequest,
+    Totals,
+    shown_request,
+)
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import Address, copied
 
-FILTERS = ("since", "until", "state", "client", "conversation", "wrap")
-PAGE = ("cursor", "limit")
 EVENTS = 100  # rows read at once
 _ROOT = "/requests"
-_TAG = "Context memory"
 _CURSOR = struct.Struct(">dQ")
-_CURSOR_CHARS = 22
-_FILTERS = (
-    query(
-        "since", "Only those that came then or later.", {"type": "string", "format": "date-time"}
-    ),
-    query("until", "Only those that came before.", {"type": "string", "format": "date-time"}),
-    query("state", "Only those with this state.", {"type": "string", "enum": list(STATES)}),
-    query("client", "Only those of this program.", {"type": "string", "enum": [*CLIENTS, OTHER]}),
-    query(
-        "conversation",
-        "Only those of the conversation that ends at this address.",
-        {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
-    ),
-    query(
-        "wrap",
-        "Only those of this run of `memtree wrap`.",
-        {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"},
-    ),
-)
 
 
-class RequestQuery(NamedTuple):
-    where: RequestFilter
-    limit: int
-    before: RequestPlace | None
+class RequestQuery(Posted, frozen=True):
+    """Filters of the log."""
+
+    since: str | None = None
+    until: str | None = None
+    state: str | None = None
+    client: str | None = None
+    conversation: Address | None = None
+    wrap: str | None = None
+
+    def check(self) -> None:
+        for name, known in (("state", STATES), ("client", (*CLIENTS, OTHER))):
+            if getattr(self, name) not in (None, *known):
+                raise FieldError(name, f"must be one of {', '.join(known)}")
+        if self.wrap is not None and not wrap_run(self.wrap):
+            raise FieldError("wrap", "must be the id of a run of memtree wrap")
+
+
+class RequestListing(RequestQuery, frozen=True):
+    limit: OrNull[Annotated[int, Meta(ge=1, le=MAX_ROWS)]] = ROWS
+    cursor: str | None = None
 
 
 class RequestRoutes:
@@ -90,65 +86,25 @@ class RequestRoutes:
         self._writer, self._memory, self._gate = writer, memory, gate
         self._streams = streams
 
-    @operation(
-        f"GET {_ROOT}",
-        "listRequests",
-        _TAG,
-        "List requests",
-        "Of the calling tenant, newest first: chats of all three APIs, with memory on or off, and "
-        f"`/context_memory`. Kept for {LOG_DAYS} days, without any text. A request is in the list "
-        "within a second of its end. `totals` are of all that the filters let through, whatever "
-        "the page holds.",
-        answers={200: ("A page of them.", "RequestPage")},
-        errors=(400, *KNOWN),
-        parameters=(
-            query(
-                "limit",
-                f"Most requests of the answer; clamped to 1 to {MAX_ROWS}.",
-                {"type": "integer", "default": ROWS},
-            ),
-            query(
-                "cursor",
-                "`next_cursor` of the page before.",
-                {"type": "string", "pattern": f"^[A-Za-z0-9_-]{{{_CURSOR_CHARS}}}$"},
-            ),
-            *_FILTERS,
-        ),
-    )
+    @route(f"GET {_ROOT}", RequestListing)
     async def page(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         store = self._store()
-        wanted = await self._read(tenant.id, request.query_params, (*FILTERS, *PAGE))
-        page = await store.requests(tenant.id, wanted.limit + 1, wanted.where, wanted.before)
-        listed = page[: wanted.limit]
-        totals = await store.request_totals(tenant.id, wanted.where)
-        more = made_cursor(listed[-1]) if len(page) > wanted.limit else None
+        query = queried(RequestListing, request.query_params)
+        where, limit = await self._filter(tenant.id, query), query.limit
+        before = read_cursor(query.cursor)
+        page = await store.requests(tenant.id, limit + 1, where, before)
+        listed = page[:limit]
+        totals = copied(Totals, await store.request_totals(tenant.id, where))
+        more = made_cursor(listed[-1]) if len(page) > limit else None
         rows = await _titled(store, tenant.id, listed)
-        return json_answer({"requests": rows, "totals": shown(TOTALS, totals), "next_cursor": more})
+        return json_answer(RequestPage(requests=rows, totals=totals, next_cursor=more))
 
-    @operation(
-        f"GET {_ROOT}/events",
-        "watchRequests",
-        _TAG,
-        "Watch requests",
-        "Server-sent events: each request as it ends, as the list shows it. The stream ends when "
-        f"the credential is let in no longer. At most {MOST_STREAMS} streams of a tenant are open "
-        "at once.",
-        answers={200: ("The stream.", content(schema("RequestEvents"), "text/event-stream"))},
-        errors=(400, *KNOWN),
-        parameters=(
-            *_FILTERS,
-            header(
-                LAST_EVENT_HEADER,
-                "The id of the last event that was seen: what came since comes first.",
-                {"type": "integer", "examples": [12]},
-            ),
-        ),
-    )
+    @route(f"GET {_ROOT}/events", RequestQuery)
     async def events(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         self._store()
-        wanted = await self._read(tenant.id, request.query_params, FILTERS)
+        where = await self._filter(tenant.id, queried(RequestQuery, request.query_params))
 
         async def allowed() -> bool:
             try:
@@ -156,26 +112,10 @@ class RequestRoutes:
             except Unauthorized:
                 return False
 
-        feed = RequestFeed(self._writer, tenant.id, wanted.where)
+        feed = RequestFeed(self._writer, tenant.id, where)
         return await self._streams.open(tenant.id, feed, last_event(request.headers), allowed)
 
-    @operation(
-        f"GET {_ROOT}/{{request_id}}",
-        "showRequest",
-        _TAG,
-        "Show a request",
-        "One request, and what was chosen for it while its plan lives: nodes of the tree, places "
-        "of excerpts and why they were chosen. No text.",
-        answers={200: ("The request.", "LoggedRequest")},
-        errors=(404, *KNOWN),
-        parameters=(
-            path(
-                "request_id",
-                "As the header `x-memtree-request` of its answer told it.",
-                {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-            ),
-        ),
-    )
+    @route(f"GET {_ROOT}/{{request_id}}")
     async def show(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         store = self._store()
@@ -183,33 +123,30 @@ class RequestRoutes:
         if row is None:
             raise NotFound("nothing is known of this request", param="request_id")
         (titled,) = await _titled(store, tenant.id, [row])
-        return json_answer({**titled, "plan": await self._plan(tenant.id, row)})
+        return json_answer(copied(LoggedRequest, titled, plan=await self._plan(tenant.id, row)))
 
     def _store(self) -> RequestLog:
         if self._writer.store is None:
             raise Forbidden("There is no log of requests: the setting requests_log is off.")
         return self._writer.store
 
-    async def _read(self, tenant: str, given: QueryParams, known: Sequence[str]) -> RequestQuery:
-        """Read the query of the list. Raises `BadRequest` naming the parameter, and errors of the
-        store."""
-        refuse_unknown(given, known, "query parameter")
+    async def _filter(self, tenant: str, query: RequestQuery) -> RequestFilter:
+        """Return the filter of the rows. Raises `BadRequest` naming the parameter, and errors of
+        the store."""
         where = RequestFilter(
-            since=timestamp(given.get("since"), "since"),
-            until=timestamp(given.get("until"), "until"),
-            state=fields.choice(given.get("state"), "state", STATES),
-            client=fields.choice(given.get("client"), "client", (*CLIENTS, OTHER)),
-            wrap_run=_wrap(given.get("wrap")),
+            since=timestamp(query.since, "since"),
+            until=timestamp(query.until, "until"),
+            state=query.state,
+            client=query.client,
+            wrap_run=query.wrap,
         )
-        limit = fields.integer(given.get("limit"), "limit", 1, MAX_ROWS) or ROWS
-        before = read_cursor(given.get("cursor"))
-        if (named := given.get("conversation")) is not None:
-            address = fields.address(named, "conversation")
-            chain = await self._memory.conversations.chain(tenant, address)
-            where = where._replace(addresses=frozenset({address, *chain}))
-        return RequestQuery(where, limit, before)
+        if query.conversation is None:
+            return where
+        address = bytes.fromhex(query.conversation)
+        chain = await self._memory.conversations.chain(tenant, address)
+        return where._replace(addresses=frozenset({address, *chain}))
 
-    async def _plan(self, tenant: str, row: RequestRow) -> Json | None:
+    async def _plan(self, tenant: str, row: RequestRow) -> Plan | None:
         if not row.epoch:
             return None
         try:
@@ -218,7 +155,7 @@ class RequestRoutes:
             return None
         if plan.epoch is None or plan.epoch.id != row.epoch:
             return None
-        return shown(PLAN, plan, address=row.address.hex())
+        return Plan.of(plan, row.address)
 
 
 class RequestFeed:
@@ -241,7 +178,10 @@ class RequestFeed:
     async def events(self, after: int) -> list[Event]:
         rows = await self._log.requests_after(self._tenant, after, EVENTS, self._where)
         titled = await _titled(self._log, self._tenant, rows)
-        return [Event(row.number, data) for row, data in zip(rows, titled, strict=True)]
+        return [
+            Event(row.number, msgspec.to_builtins(data))
+            for row, data in zip(rows, titled, strict=True)
+        ]
 
     @property
     def _log(self) -> RequestLog:
@@ -249,14 +189,10 @@ class RequestFeed:
         return self._writer.store
 
 
-async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) -> list[Json]:
-    """Return the rows as JSON, with the current titles of their conversations."""
+async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) -> list[ShownRequest]:
+    """Return the rows with the current titles of their conversations."""
     titles = await store.titles(tenant, [row.address for row in rows if row.address])
-    return [row_json(row, titles) for row in rows]
-
-
-def row_json(row: RequestRow, titles: Mapping[bytes, str]) -> Json:
-    return shown(REQUEST, row, title=titles.get(row.address, ""))
+    return [shown_request(row, titles) for row in rows]
 
 
 def made_cursor(row: RequestRow) -> str:
@@ -277,9 +213,3 @@ def read_cursor(cursor: str | None) -> RequestPlace | None:
     if not known or not isfinite(place.time) or place.number >= 1 << 63:
         raise BadRequest("cursor must be the next_cursor of an earlier page", param="cursor")
     return place
-
-
-def _wrap(named: str | None) -> str | None:
-    if named is not None and not wrap_run(named):
-        raise BadRequest("wrap must be the id of a run of memtree wrap", param="wrap")
-    return named

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +20,7 @@ from memtree.ports.store import TALLY_DAYS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.context.local_days import day_shifts, local_day, moved
 from memtree_proxy.context.time_zones import IN_UTC, time_zone
+from memtree_proxy.http.decoding import OrNull, Posted, queried
 from memtree_proxy.observability.usage_tallies import (
     LATENCY,
     MICROS,
@@ -32,12 +34,15 @@ from memtree_proxy.observability.usage_tallies import (
     UsageTallies,
     percentile,
 )
-from memtree_proxy.request import fields
-from memtree_proxy.wire.operation import KNOWN, operation
-from memtree_proxy.wire.parameter import query
+from memtree_proxy.wire.routes import route
 
 DEFAULT_DAYS = 30
 MILLION = 1_000_000
+
+
+class UsageQuery(Posted, frozen=True):
+    days: OrNull[Annotated[int, Meta(ge=1, le=TALLY_DAYS)]] = DEFAULT_DAYS
+    timezone: str | None = None
 
 
 class UsageRoute:
@@ -53,39 +58,14 @@ class UsageRoute:
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
         self._log = log
 
-    @operation(
-        "GET /usage",
-        "showUsage",
-        "Context memory",
-        "What was used and saved",
-        "Of the calling tenant: chat completions with memory asked, and requests to "
-        "`/context_memory` (but those that only index, or ask for `explain`), counted when "
-        "they end, by the day on which they came. What was counted in the last five seconds by "
-        "other processes of the same store is not in it yet.",
-        answers={200: ("The numbers.", "UsageReport")},
-        errors=(400, *KNOWN),
-        parameters=(
-            query(
-                "days",
-                f"Days, today included: from 1 to {TALLY_DAYS}.",
-                {"type": "integer", "default": DEFAULT_DAYS},
-            ),
-            query(
-                "timezone",
-                "Days are those of this time zone, as far back as the log of requests reaches "
-                f"({LOG_DAYS} days); earlier ones, and all of them without a log, are in UTC. A "
-                "name of the IANA database, or an offset.",
-                {"type": "string", "default": "UTC", "examples": ["Europe/Berlin", "+02:00"]},
-            ),
-        ),
-    )
+    @route("GET /usage", UsageQuery)
     async def usage(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
-        days = fields.integer(request.query_params.get("days"), "days", 1, TALLY_DAYS)
-        named = time_zone(request.query_params.get("timezone"), "timezone")
+        query = queried(UsageQuery, request.query_params)
+        named = time_zone(query.timezone, "timezone")
         zone = named if self._log is not None else IN_UTC
         last = local_day(self._now(), zone.zone)
-        first = last + 1 - (days or DEFAULT_DAYS)
+        first = last + 1 - query.days
         counts = await self._counts(tenant.id, first, last, zone.zone)
         pending = await self._memory.pending(tenant.id)
         shown = usage_json(counts, first, last, pending, zone.name)

@@ -1,264 +1,172 @@
-"""Define the arguments of the tools, once for both the tool list and the reading of calls.
+"""The arguments of the tools: what clients list, and what a call is read by.
 
-The SDK checks no arguments. A wrong type is a `BadRequest` that names the field, a number out of
-range is clamped, null means absent. Unknown fields are ignored, except by `forget`.
-"""
+They are read strictly; the SDK checks none. Null counts as absent."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
-from memtree.errors import BadRequest, NotFound
-from memtree.memories.draft import DedupPolicy, MemoryDraft
+from memtree.errors import BadRequest
+from memtree.memories.draft import MemoryDraft
 from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.fields.times import timestamp
-from memtree.memories.memory import MAX_TAGS, MAX_TEXT_CHARS
+from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.ports import MemoryFilter, MemoryRef
-from memtree_proxy.request import delete_options, fields
-from memtree_proxy.wire import shape
-from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array
-from memtree_proxy.wire.shape import Shape, Type
-from memtree_proxy.wire.types import YES_OR_NO
+from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, converted
+from memtree_proxy.wire.values import Share, Tags
 
 MODEL = "model"  # source type of memories saved through a tool
-DEFAULT_IMPORTANCE = 0.5
-DEFAULT_RECALLED, MOST_RECALLED = 5, 50
-DEFAULT_LISTED, MOST_LISTED = 20, 100
-DEFAULT_QUOTED, MOST_QUOTED = 5, 20
 MAX_CURSOR_CHARS = 200
 MAX_REASON_CHARS = 1_000
-REPLACE, KEEP_BOTH = "replace", "keep_both"
-_LARGEST_NUMBER = 2**63 - 1  # the largest integer that stores can look up
-_ID = re.compile(r"mem_[A-Za-z0-9_-]{1,100}")
-_NUMBER = re.compile(r"[0-9]{1,18}")
+_REFERENCE = r"^(mem_[A-Za-z0-9_-]{1,100}|[0-9]{1,18})\Z"
+FORMS[_REFERENCE] = "must be a memory's integer memory_id or its id, as mem_..."
+_ISO = "ISO 8601 timestamp; UTC where it names no offset."
 
 # -- types of values --------------------------------------------------------------------------
 
+Text = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
+Query = Annotated[Text, Meta(description="What to look for, in your own words.")]
+AllTags = Annotated[Tags, Meta(description="Only memories that have all of these tags.")]
+Number = Annotated[int, Meta(ge=1, le=2**63 - 1)]  # the largest that stores can look up
+MemoryId = Annotated[
+    Number | Annotated[str, Meta(pattern=_REFERENCE)],
+    Meta(description="The memory: its memory_id (an integer) or its id (mem_...)."),
+]
+Reason = Annotated[
+    str,
+    Meta(
+        max_length=MAX_REASON_CHARS,
+        description="Why; kept beside the date, so that the same mistake is noticed later.",
+    ),
+]
 
-def _text(**more: object) -> Json:
-    """Return a string schema with `description` before `more`; the text is filled in later."""
-    return {**STRING, "description": "", **more}
 
+def reference(posted: int | str) -> MemoryRef:
+    """Return the reference to a memory: a number, also given as digits, or `mem_...`.
 
-def reference(value: object, name: str) -> MemoryRef:
-    """Read the reference to a memory: a number, also as a string of digits, or `mem_...`.
-
-    >>> reference(12, "id"), reference("12", "id"), reference("mem_a", "id")
+    >>> reference(12), reference("12"), reference("mem_a")
     (12, 12, 'mem_a')
     """
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():  # 12.0 is an integer in JSON
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        if not 0 < value <= _LARGEST_NUMBER:
-            raise NotFound("There is no memory with this id.", param=name)
-        return value
-    if isinstance(value, str) and _ID.fullmatch(value):
-        return value
-    raise BadRequest(
-        f"{name} must be a memory's integer memory_id or its id, as mem_...", param=name
-    )
+    return int(posted) if isinstance(posted, str) and posted.isdigit() else posted
 
 
-def share(value: object, name: str) -> float:
-    """Return a number clamped to 0 to 1. Raises `BadRequest`."""
-    odd = isinstance(value, bool) or (isinstance(value, float) and math.isnan(value))
-    if odd or not isinstance(value, int | float):
-        raise BadRequest(f"{name} must be a number from 0 to 1", param=name)
-    return float(min(1, max(0, value)))
-
-
-def string(value: object, name: str) -> str | None:
-    """Return a text that a store can hold, or None if it is empty. Raises `BadRequest`."""
-    given = fields.text(value, name) or ""
-    try:
-        given.encode()
-    except UnicodeEncodeError:
-        raise BadRequest(f"{name} holds half a character (a lone surrogate)", param=name) from None
-    if "\0" in given:
-        raise BadRequest(f"{name} holds a NUL character", param=name)
-    return given or None
-
-
-def _required(value: object, name: str) -> str:
-    given = string(value, name)
-    if given is None or not given.strip():
-        raise BadRequest(f"{name} is required and must not be empty", param=name)
-    return given
-
-
-def _tags(value: object, name: str) -> tuple[str, ...]:
-    """Return the tags in canonical form. Secrets are sought in the tags as given, since lower case
-    can hide them."""
-    tags = canonical_tags(value, name)
-    if isinstance(value, Sequence):
-        refuse_secrets("\n".join(value))
-    return tags
-
-
-def _reason(value: object, name: str) -> str:
+def _kept(reason: str) -> str:
     """Return the reason. Secrets are refused, since tombstones store it."""
-    reason = (string(value, name) or "").strip()
-    if len(reason) > MAX_REASON_CHARS:
-        raise BadRequest(f"{name} must have at most {MAX_REASON_CHARS} characters", param=name)
     refuse_secrets(reason)
-    return reason
+    return reason.strip()
 
-
-def _not_standing(value: object, name: str) -> bool | None:
-    """Return False or None. A model may declare that a request is not standing; only rules decide
-    that a request stands."""
-    return False if fields.boolean(value, name) is False else None
-
-
-def _cursor(value: object, name: str) -> str | None:
-    cursor = string(value, name)
-    if cursor is not None and len(cursor) > MAX_CURSOR_CHARS:
-        raise BadRequest(f"{name} must be the next_cursor of an earlier page", param=name)
-    return cursor
-
-
-def _folder(value: object, name: str) -> str | None:
-    folder = string(value, name)
-    if folder is not None and not PurePath(folder).is_absolute():
-        raise BadRequest(f"{name} must be an absolute path", param=name)
-    return folder
-
-
-def _one_of(*choices: str, **more: object) -> Type:
-    return Type(
-        _text(enum=list(choices), **more), lambda it, name: fields.choice(it, name, choices)
-    )
-
-
-def _limit(default: int, most: int) -> Type:
-    bounds = {"minimum": 1, "maximum": most, "default": default}
-    return Type(
-        {"type": "integer", "description": "", **bounds},
-        lambda value, name: fields.integer(value, name, 1, most),
-    )
-
-
-def _action(value: object, name: str) -> str:
-    if (action := fields.choice(value, name, (REPLACE, KEEP_BOTH))) is None:
-        raise BadRequest(f"{name} must be {REPLACE} or {KEEP_BOTH}", param=name)
-    return action
-
-
-_ANY_OF = {"anyOf": [{"type": "integer"}, STRING]}
-_ABOUT = "The memory: its memory_id (an integer) or its id (mem_...)."
-_KEPT = "Why; kept beside the date, so that the same mistake is noticed later."
-_ISO = "ISO 8601 timestamp; UTC where it names no offset."
-_FROM_0_TO_1 = {"type": "number", "minimum": 0, "maximum": 1, "default": DEFAULT_IMPORTANCE}
-
-Text = Annotated[str, Type(_text(maxLength=MAX_TEXT_CHARS), _required, reads_null=True)]
-AnyText = Annotated[str | None, Type(_text(), string)]
-Query = Annotated[Text, "What to look for, in your own words."]
-Tags = Annotated[tuple[str, ...], Type(array(STRING, maxItems=MAX_TAGS), _tags)]
-AllTags = Annotated[Tags, "Only memories that have all of these tags."]
-Time = Annotated[float | None, Type(_text(), timestamp)]
-Share = Annotated[float, Type(_FROM_0_TO_1, share)]
-Flag = Annotated[bool | None, YES_OR_NO]
-MemoryId = Annotated[int | str, Type(_ANY_OF, reference, reads_null=True), _ABOUT]
-Reason = Annotated[str, Type(_text(maxLength=MAX_REASON_CHARS), _reason), _KEPT]
-Cursor = Annotated[str | None, Type(_text(), _cursor)]
-Folder = Annotated[str | None, Type(_text(), _folder)]
-Action = Annotated[str, Type(_text(enum=[REPLACE, KEEP_BOTH]), _action, reads_null=True)]
-CaptureMode = Annotated[str | None, _one_of("explicit", "inferred")]
-Policy = Annotated[
-    str, _one_of(*(policy.value for policy in DedupPolicy), default=DedupPolicy.ASK.value)
-]
 
 # -- the tools --------------------------------------------------------------------------------
 
 
-class Arguments(Shape, frozen=True, rename="lower"):
-    NULLABLE: ClassVar[bool] = False
+class Arguments(Posted, frozen=True):
+    pass
 
 
 Call = TypeVar("Call", bound=Arguments)
 
 
 class Remember(Arguments, frozen=True):
-    text: Annotated[Text, "The fact to remember."]
-    tags: Annotated[Tags, "Labels to find it by, as family or project-x."] = ()
+    text: Annotated[Text, Meta(description="The fact to remember.")]
+    tags: Annotated[
+        Tags | None, Meta(description="Labels to find it by, as family or project-x.")
+    ] = None
     source_provider: Annotated[
-        AnyText, "Name of the model or client that produced this memory."
+        str | None,
+        Meta(description="Name of the model or client that produced this memory."),
     ] = None
-    importance: Annotated[Share, "Reserved for ranking; stored, not used yet."] = DEFAULT_IMPORTANCE
+    importance: Annotated[
+        OrNull[Share], Meta(description="Reserved for ranking; stored, not used yet.")
+    ] = 0.5
     capture_mode: Annotated[
-        CaptureMode, "explicit: the user asked to remember it; inferred: you decided on your own."
+        Literal["explicit", "inferred"] | None,
+        Meta(
+            description="explicit: the user asked to remember it; inferred: you decided on your "
+            "own."
+        ),
     ] = None
-    session_id: Annotated[AnyText, "Opaque conversation identifier."] = None
+    session_id: Annotated[str | None, Meta(description="Opaque conversation identifier.")] = None
     dedup_policy: Annotated[
-        Policy,
-        "insert: store without a look at what is there; skip_if_near: return the existing "
-        "memory where it says the same; ask: store, and list what comes near.",
-    ] = DedupPolicy.ASK
-    expires_at: Annotated[Time, f"After this, recall leaves it out. {_ISO}"] = None
+        OrNull[Literal["insert", "skip_if_near", "ask"]],
+        Meta(
+            description="insert: store without a look at what is there; skip_if_near: return the "
+            "existing memory where it says the same; ask: store, and list what comes near."
+        ),
+    ] = "ask"
+    expires_at: Annotated[
+        str | None, Meta(description=f"After this, recall leaves it out. {_ISO}")
+    ] = None
     standing: Annotated[
         bool | None,
-        Type(BOOLEAN, _not_standing),
-        "false: a wish for this once. Whether another one is shown with every prompt, the server "
-        "decides.",
+        Meta(
+            description="false: a wish for this once. Whether another one is shown with every "
+            "prompt, the server decides."
+        ),
     ] = None
     last_confirmed_at: Annotated[
-        Time, f"When it was last verified as true; default: now. {_ISO}"
+        str | None,
+        Meta(description=f"When it was last verified as true; default: now. {_ISO}"),
     ] = None
 
     @property
     def draft(self) -> MemoryDraft:
+        # As they are given, since lower case can hide a secret.
+        refuse_secrets("\n".join(self.tags or ()))
         return MemoryDraft(
             text=self.text,
-            tags=self.tags,
+            tags=canonical_tags(self.tags),
             source_type=MODEL,
-            source_provider=self.source_provider,
+            source_provider=self.source_provider or None,
             importance=self.importance,
             capture_mode=self.capture_mode,
-            session_id=self.session_id,
-            expires=self.expires_at,
-            last_confirmed=self.last_confirmed_at,
+            session_id=self.session_id or None,
+            expires=timestamp(self.expires_at, "expires_at"),
+            last_confirmed=timestamp(self.last_confirmed_at, "last_confirmed_at"),
             turn_known=False,
-            standing=self.standing,
+            # Only rules decide that a request stands; a model may say that it does not.
+            standing=False if self.standing is False else None,
         )
 
 
 class Recall(Arguments, frozen=True):
     query: Query
-    tags: AllTags = ()
-    limit: Annotated[int, _limit(DEFAULT_RECALLED, MOST_RECALLED), "Most results."] = (
-        DEFAULT_RECALLED
-    )
-    session_id: Annotated[AnyText, "Only memories saved with this session_id."] = None
+    tags: AllTags | None = None
+    limit: Annotated[
+        OrNull[Annotated[int, Meta(ge=1, le=50)]], Meta(description="Most results.")
+    ] = 5
+    session_id: Annotated[
+        str | None, Meta(description="Only memories saved with this session_id.")
+    ] = None
 
     @property
     def wanted(self) -> MemoryFilter:
-        return MemoryFilter(tags=self.tags, session_id=self.session_id)
+        return MemoryFilter(tags=canonical_tags(self.tags), session_id=self.session_id or None)
 
 
 class Forget(Arguments, frozen=True):
     id: MemoryId
-    reason: Reason = ""
-    dry_run: Annotated[bool, YES_OR_NO, "Only tell whether it is there."] = False
+    reason: OrNull[Reason] = ""
+    dry_run: Annotated[OrNull[bool], Meta(description="Only tell whether it is there.")] = False
 
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        """Refuse unknown arguments: with `dry_run` misspelled, the call would delete."""
-        delete_options.refuse_unknown(given, shape.names(cls), "argument")
+    @property
+    def why(self) -> str:
+        return _kept(self.reason)
 
 
 class Correct(Arguments, frozen=True):
     id: MemoryId
-    text: Annotated[Text, "The fact as it is now, in full."]
-    reason: Reason = ""
+    text: Annotated[Text, Meta(description="The fact as it is now, in full.")]
+    reason: OrNull[Reason] = ""
+
+    @property
+    def why(self) -> str:
+        return _kept(self.reason)
 
     @property
     def draft(self) -> MemoryDraft:
@@ -270,41 +178,75 @@ class Confirm(Arguments, frozen=True):
 
 
 class ListMemories(Arguments, frozen=True):
-    MORE: ClassVar[Json] = {"required": []}
-
     cursor: Annotated[
-        Cursor, "next_cursor of the page before; leave it out for the first page."
+        str | None,
+        Meta(description="next_cursor of the page before; leave it out for the first page."),
     ] = None
-    limit: Annotated[int, _limit(DEFAULT_LISTED, MOST_LISTED), "Most memories of a page."] = (
-        DEFAULT_LISTED
-    )
-    tags: AllTags = ()
-    standing: Annotated[Flag, "Only those shown with every prompt."] = None
-    conflicts: Annotated[Flag, "Only those that may replace another one."] = None
+    limit: Annotated[
+        OrNull[Annotated[int, Meta(ge=1, le=100)]], Meta(description="Most memories of a page.")
+    ] = 20
+    tags: AllTags | None = None
+    standing: Annotated[bool | None, Meta(description="Only those shown with every prompt.")] = None
+    conflicts: Annotated[
+        bool | None, Meta(description="Only those that may replace another one.")
+    ] = None
 
     @property
     def wanted(self) -> MemoryFilter:
-        return MemoryFilter(tags=self.tags, standing=self.standing, conflicts=self.conflicts)
+        return MemoryFilter(
+            tags=canonical_tags(self.tags), standing=self.standing, conflicts=self.conflicts
+        )
+
+    def check(self) -> None:
+        if len(self.cursor or "") > MAX_CURSOR_CHARS:
+            raise FieldError("cursor", "must be the next_cursor of an earlier page")
 
 
-class Settle(Arguments, frozen=True):
+class Settle(Arguments, frozen=True, rename={"other": "with"}):
     id: MemoryId
-    other: MemoryId = msgspec.field(name="with")
-    action: Annotated[Action, "What becomes of `with`."]
+    other: MemoryId
+    action: Annotated[Literal["replace", "keep_both"], Meta(description="What becomes of `with`.")]
 
 
 class SearchSessions(Arguments, frozen=True):
     query: Query
-    project: Annotated[Folder, "Absolute path of a folder: only sessions in it or below."] = None
-    limit: Annotated[int, _limit(DEFAULT_QUOTED, MOST_QUOTED), "Most quotations."] = DEFAULT_QUOTED
+    project: Annotated[
+        str | None,
+        Meta(description="Absolute path of a folder: only sessions in it or below."),
+    ] = None
+    limit: Annotated[
+        OrNull[Annotated[int, Meta(ge=1, le=20)]], Meta(description="Most quotations.")
+    ] = 5
+
+    def check(self) -> None:
+        if self.project and not PurePath(self.project).is_absolute():
+            raise FieldError("project", "must be an absolute path")
 
 
 def read(kind: type[Call], given: Mapping[str, Any], max_query: int = MAX_TEXT_CHARS) -> Call:
     """Read the arguments of a call. `memory_id`, the name in answers, also counts as `id`.
-    `max_query`: characters. Raises `BadRequest`, `NotFound`."""
+    `max_query`: characters. Raises `BadRequest`."""
     if given.get("id") is None and "memory_id" in given:
-        given = {**given, "id": given["memory_id"]}
-    call = shape.read(kind, given)
+        given = {name: value for name, value in given.items() if name != "memory_id"} | {
+            "id": given["memory_id"]
+        }
+    call = converted(kind, dict(given), noun="argument")
+    for name, value in msgspec.structs.asdict(call).items():
+        if isinstance(value, str) and (trouble := _trouble(name, value)):
+            raise BadRequest(f"{name} {trouble}", param=name)
     if len(getattr(call, "query", "")) > max_query:
         raise BadRequest(f"query must have at most {max_query} characters", param="query")
     return call
+
+
+def _trouble(name: str, text: str) -> str:
+    """Say why a text cannot be stored or searched for; "" if it can."""
+    if "\0" in text:
+        return "holds a NUL character"
+    if name in ("text", "query") and not text.strip():
+        return "must not be empty"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "holds half a character (a lone surrogate)"
+    return ""

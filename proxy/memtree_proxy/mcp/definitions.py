@@ -19,18 +19,18 @@ from memtree_proxy.mcp.arguments import (
     SearchSessions,
     Settle,
 )
-from memtree_proxy.mcp.rendering import CORRECTED, HIT, MAYBE, MEMORY, NAME, NEAR, NUMBER, STRINGS
-from memtree_proxy.wire.answer import schema_of_answer
-from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
-    COUNT,
-    STRING,
-    Json,
-    array,
-    described,
-    object_of,
+from memtree_proxy.mcp.rendering import (
+    Confirmed,
+    Corrected,
+    Forgotten,
+    Listed,
+    Named,
+    Quoted,
+    Recalled,
+    Saved,
 )
-from memtree_proxy.wire.shape import schema_of
+from memtree_proxy.mcp.schemas import Json, arguments_schema, schema_of
+from memtree_proxy.wire.values import Answer
 
 INSTRUCTIONS: Final = (
     "A memory of durable facts about the user that outlives this conversation. Call `recall` "
@@ -48,48 +48,19 @@ class ToolDefinition:
     title: str
     description: str
     arguments: type[Arguments]
-    output_schema: Json
+    answer: type[Answer]
     read_only: bool = False
     destructive: bool = False
     repeatable: bool = False
 
     @property
     def input_schema(self) -> Json:
-        return schema_of(self.arguments)
+        return arguments_schema(self.arguments)
 
+    @property
+    def output_schema(self) -> Json:
+        return schema_of(self.answer)
 
-# -- answers of tools -------------------------------------------------------------------------
-
-_ERROR: dict[str, Json] = {
-    "ok": BOOLEAN,
-    "error": described(
-        STRING, "Where ok is false: INVALID_INPUT, SECRET_REJECTED, DATABASE_ERROR, ..."
-    ),
-    "message": STRING,
-}
-_DEGRADED = described(
-    STRINGS, "Parts that did not answer: with `embedder`, words alone rank for now."
-)
-_ALSO = described(STRINGS, "Ids of others that said the same, and went with it.")
-_NAMED: dict[str, Json] = {"memory_id": NUMBER, "id": NAME}
-_MEMORIES = array(schema_of_answer({**MEMORY, **HIT}))
-
-
-def _answer(**properties: Json) -> Json:
-    """Return the schema of a tool's answer. It also covers refusals, since some clients validate
-    those."""
-    return object_of({**_ERROR, **properties}, ("ok",))
-
-
-_SAVED = _answer(
-    **_NAMED,
-    standing=BOOLEAN,
-    near_duplicates=array(schema_of_answer(NEAR)),
-    advice=described(STRING, "What to do about a possible_update."),
-    previously_corrected=array(schema_of_answer(CORRECTED)),
-    dedup={"type": "string", "enum": ["deferred"]},
-    degraded=_DEGRADED,
-)
 
 # -- the tools --------------------------------------------------------------------------------
 
@@ -103,7 +74,7 @@ REMEMBER = ToolDefinition(
         "possible_update, do that: `settle` it, or leave it."
     ),
     arguments=Remember,
-    output_schema=_SAVED,
+    answer=Saved,
 )
 
 RECALL = ToolDefinition(
@@ -117,7 +88,7 @@ RECALL = ToolDefinition(
         "hardly about it. Long texts are cut, as ` [...]` says."
     ),
     arguments=Recall,
-    output_schema=_answer(memories=_MEMORIES, degraded=_DEGRADED),
+    answer=Recalled,
     read_only=True,
 )
 
@@ -129,7 +100,7 @@ FORGET = ToolDefinition(
         "its place. Where something does, use `correct`."
     ),
     arguments=Forget,
-    output_schema=_answer(**_NAMED, also=_ALSO),
+    answer=Forgotten,
     destructive=True,
     repeatable=True,
 )
@@ -143,11 +114,7 @@ CORRECT = ToolDefinition(
         "`tainted` and no standing wish until a person confirms it."
     ),
     arguments=Correct,
-    output_schema=_answer(
-        **_NAMED,
-        supersedes=object_of(_NAMED, ("id",)),
-        degraded=_DEGRADED,
-    ),
+    answer=Corrected,
     destructive=True,
 )
 
@@ -159,7 +126,7 @@ CONFIRM = ToolDefinition(
         "is `tainted` stays so: only a person can take that away."
     ),
     arguments=Confirm,
-    output_schema=_answer(**_NAMED, last_confirmed_at=STRING),
+    answer=Confirmed,
 )
 
 LIST_MEMORIES = ToolDefinition(
@@ -170,7 +137,7 @@ LIST_MEMORIES = ToolDefinition(
         "remembered. To look something up, `recall` is better."
     ),
     arguments=ListMemories,
-    output_schema=_answer(memories=_MEMORIES, next_cursor=MAYBE, total=COUNT),
+    answer=Listed,
     read_only=True,
 )
 
@@ -183,23 +150,10 @@ SETTLE = ToolDefinition(
         "`keep_both` keeps them."
     ),
     arguments=Settle,
-    output_schema=_answer(**_NAMED),
+    answer=Named,
     destructive=True,
 )
 
-_QUOTATION = object_of(
-    {
-        "agent": described(STRING, "The agent whose session it was."),
-        "session": STRING,
-        "title": STRING,
-        "day": described(STRING, "On which the session was last written (UTC)."),
-        "project": described(STRING, "The folder that the agent worked in."),
-        "file": described(STRING, "The transcript."),
-        "message": described({"type": "integer"}, "Its number in the session, from 0."),
-        "role": described(STRING, "Who said it: user, assistant, or tool for what a tool printed."),
-        "text": STRING,
-    }
-)
 # Offered only by `memtree mcp`, if its user enabled it, since it reads files of this machine.
 SEARCH_SESSIONS = ToolDefinition(
     name="search_sessions",
@@ -212,12 +166,7 @@ SEARCH_SESSIONS = ToolDefinition(
         "to follow; secrets in them are masked. A session that still goes on is not searched."
     ),
     arguments=SearchSessions,
-    output_schema=_answer(
-        note=STRING,
-        quotations=array(_QUOTATION),
-        sessions=described({"type": "integer"}, "How many were searched."),
-        by_words_alone=described({"type": "integer"}, "How many of them not by meaning yet."),
-    ),
+    answer=Quoted,
     read_only=True,
 )
 

@@ -1,9 +1,13 @@
-"""Render the answers of the tools as JSON values."""
+"""The answers of the tools. A refusal has the form of every tool's answer, since some clients
+validate those as well."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from memtree.days import written
 from memtree.errors import (
@@ -21,11 +25,10 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.injection.options import SHARING
-from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
+from memtree.memories.memory import WORDING, Memory, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import MemoryHit, SearchResult
-from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
-from memtree_proxy.wire.json_schema import BOOLEAN, NULL, STRING, Json, array, described, either
+from memtree_proxy.wire.values import Answer, Count, copied, maybe_time, where_given
 
 MAX_NEAR_CHARS = 1_000  # of a near memory's text
 MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit's text
@@ -41,116 +44,158 @@ CODES: tuple[tuple[type[MemTreeError], str], ...] = (
     (Conflict, "LIMIT"),
 )
 
+Maybe = str | UnsetType
+Number = Annotated[int, Meta(description="The memory's number.")]
+Name = Annotated[str, Meta(description="The memory's id, as mem_...")]
+Degraded = Annotated[
+    Sequence[str] | UnsetType,
+    Meta(description="Parts that did not answer: with `embedder`, words alone rank for now."),
+]
+Code = Annotated[
+    Maybe,
+    Meta(description="Where ok is false: INVALID_INPUT, SECRET_REJECTED, DATABASE_ERROR, ..."),
+]
 
-# -- fields of answers ------------------------------------------------------------------------
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_NEAR_CHARS else text[: MAX_NEAR_CHARS - 1] + "…"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_RECALLED_CHARS else text[:MAX_RECALLED_CHARS] + CUT
-
-
-def _share(value: float) -> float:
-    return round(value, 3)
-
-
-def _time(seconds: float | None) -> str | None:
-    return None if seconds is None else shown_time(seconds)
+# -- parts of answers -------------------------------------------------------------------------
 
 
-def _category(row: Memory) -> str | None:
-    """Return the category. A tainted instruction is shown as a fact until a person confirms it."""
-    return "fact" if row.tainted and row.category == "instruction" else row.category
+class NearRow(Answer, frozen=True, kw_only=True):
+    memory_id: Number
+    id: Name
+    text: str
+    relevance: float
+    relation: Literal["same", "duplicate", "possible_update"]
+    differs: Sequence[str]
 
 
-class RecalledMemory(NamedTuple):
-    hit: MemoryHit
-    outdated: bool
+class CorrectedRow(Answer, frozen=True, kw_only=True):
+    memory_id: Number
+    id: Name
+    at: str
+    reason: str
+    text: Maybe = UNSET
+    replaced_by: Maybe = UNSET
 
 
-NUMBER = described({"type": "integer"}, "The memory's number.")
-NAME = described(STRING, "The memory's id, as mem_...")
-STRINGS, MAYBE = array(STRING), either(STRING, NULL)
-_SHARE: Json = {"type": "number"}
+class UpdateRow(Answer, frozen=True, kw_only=True):
+    id: Name
+    text: str
+    differs: Sequence[str]
 
-NAMED: Answer[Memory] = {"memory_id": Shown(NUMBER, lambda row: row.number), "id": Shown(NAME)}
-NEAR: Answer[NearMemory] = {
-    "memory_id": Shown(NUMBER, lambda near: near.memory.number),
-    "id": Shown(NAME, lambda near: near.memory.id),
-    "text": Shown(STRING, lambda near: _short(near.memory.text)),
-    "relevance": Shown(_SHARE, made=_share),
-    "relation": Shown(
-        {"type": "string", "enum": ["same", "duplicate", "possible_update"]},
-        lambda near: near.relation.value,
-    ),
-    "differs": Shown(STRINGS, made=list),
-}
-CORRECTED: Answer[Tombstone] = {
-    "memory_id": Shown(NUMBER, lambda stone: stone.number),
-    "id": Shown(NAME),
-    "at": Shown(STRING, made=shown_time),
-    "reason": Shown(STRING),
-    "text": Shown(STRING, lambda stone: _short(stone.text) or LEFT_OUT, optional=True),
-    "replaced_by": Shown(STRING, lambda stone: stone.replaced_by or LEFT_OUT, optional=True),
-}
-UPDATE: Answer[PossibleUpdate] = {
-    "id": Shown(NAME),
-    "text": Shown(STRING, made=_short),
-    "differs": Shown(STRINGS, made=list),
-}
-MEMORY: Answer[Memory] = {
-    **NAMED,
-    "text": Shown(STRING),
-    "category": Shown(MAYBE, _category, optional=True),
-    "tags": Shown(STRINGS, made=list),
-    "importance": Shown(_SHARE, optional=True),
-    "source_type": Shown(STRING, optional=True),
-    "source_provider": Shown(MAYBE, optional=True),
-    "capture_mode": Shown(MAYBE, optional=True),
-    "session_id": Shown(MAYBE, optional=True),
-    "created_at": Shown(STRING, lambda row: shown_time(row.created)),
-    "updated_at": Shown(STRING, lambda row: shown_time(row.updated), optional=True),
-    "last_confirmed_at": Shown(MAYBE, lambda row: _time(row.last_confirmed), optional=True),
-    "expires_at": Shown(MAYBE, lambda row: _time(row.expires), optional=True),
-    "tainted": Shown(BOOLEAN, lambda row: row.tainted or LEFT_OUT, optional=True),
-    "standing": Shown(
-        BOOLEAN,
-        lambda row: bool(row.standing) or LEFT_OUT,
-        "It stands in every prompt of its scope.",
-        optional=True,
-    ),
-    "possible_update_of": Shown(
-        array(schema_of_answer(UPDATE)),
-        lambda row: [shown(UPDATE, each) for each in row.updates] or LEFT_OUT,
-        optional=True,
-    ),
-}
-HIT: Answer[RecalledMemory] = {
-    "relevance": Shown(_SHARE, lambda of: _share(of.hit.relevance), optional=True),
-    "day": Shown(
-        STRING,
-        lambda of: written(of.hit.memory.said),
-        "On which somebody last said that it is so (UTC).",
-        optional=True,
-    ),
-    "may_be_out_of_date": Shown(
-        BOOLEAN,
-        lambda of: of.outdated or LEFT_OUT,
-        "It is old, and of a kind that changes.",
-        optional=True,
-    ),
-    "weak": Shown(
-        BOOLEAN,
-        lambda of: of.hit.relevance < FLOOR or LEFT_OUT,
-        "Hardly about what was asked.",
-        optional=True,
-    ),
-}
+
+class MemoryRow(Answer, frozen=True, kw_only=True):
+    """A memory; the last four fields are those of a search."""
+
+    memory_id: Number
+    id: Name
+    text: str
+    category: str | None
+    tags: Sequence[str]
+    importance: float
+    source_type: str
+    source_provider: str | None
+    capture_mode: str | None
+    session_id: str | None
+    created_at: str
+    updated_at: str
+    last_confirmed_at: str | None
+    expires_at: str | None
+    tainted: bool | UnsetType = UNSET
+    standing: Annotated[
+        bool | UnsetType, Meta(description="It stands in every prompt of its scope.")
+    ] = UNSET
+    possible_update_of: Sequence[UpdateRow] | UnsetType = UNSET
+    relevance: float | UnsetType = UNSET
+    day: Annotated[Maybe, Meta(description="On which somebody last said that it is so (UTC).")] = (
+        UNSET
+    )
+    may_be_out_of_date: Annotated[
+        bool | UnsetType, Meta(description="It is old, and of a kind that changes.")
+    ] = UNSET
+    weak: Annotated[bool | UnsetType, Meta(description="Hardly about what was asked.")] = UNSET
+
+
+class OlderName(Answer, frozen=True, kw_only=True):
+    memory_id: Number | UnsetType = UNSET
+    id: Name
+
 
 # -- the answers ------------------------------------------------------------------------------
+
+
+class Said(Answer, frozen=True, kw_only=True):
+    ok: bool
+    error: Code = UNSET
+    message: Maybe = UNSET
+
+
+class Named(Answer, frozen=True, kw_only=True):
+    """Answer about one memory."""
+
+    ok: bool
+    memory_id: Number | UnsetType = UNSET
+    id: Name | UnsetType = UNSET
+    error: Code = UNSET
+    message: Maybe = UNSET
+
+
+class Saved(Named, frozen=True, kw_only=True):
+    standing: bool | UnsetType = UNSET
+    near_duplicates: Sequence[NearRow] | UnsetType = UNSET
+    advice: Annotated[Maybe, Meta(description="What to do about a possible_update.")] = UNSET
+    previously_corrected: Sequence[CorrectedRow] | UnsetType = UNSET
+    dedup: Literal["deferred"] | UnsetType = UNSET
+    degraded: Degraded = UNSET
+
+
+class Recalled(Said, frozen=True, kw_only=True):
+    memories: Sequence[MemoryRow] | UnsetType = UNSET
+    degraded: Degraded = UNSET
+
+
+class Listed(Said, frozen=True, kw_only=True):
+    memories: Sequence[MemoryRow] | UnsetType = UNSET
+    next_cursor: str | UnsetType | None = UNSET
+    total: Count | UnsetType = UNSET
+
+
+class Forgotten(Named, frozen=True, kw_only=True):
+    also: Annotated[
+        Sequence[str] | UnsetType,
+        Meta(description="Ids of others that said the same, and went with it."),
+    ] = UNSET
+
+
+class Corrected(Named, frozen=True, kw_only=True):
+    supersedes: OlderName | UnsetType = UNSET
+    degraded: Degraded = UNSET
+
+
+class Confirmed(Named, frozen=True, kw_only=True):
+    last_confirmed_at: Maybe = UNSET
+
+
+class Quotation(Answer, frozen=True, kw_only=True):
+    agent: Annotated[str, Meta(description="The agent whose session it was.")]
+    session: str
+    title: str
+    day: Annotated[str, Meta(description="On which the session was last written (UTC).")]
+    project: Annotated[str, Meta(description="The folder that the agent worked in.")]
+    file: Annotated[str, Meta(description="The transcript.")]
+    message: Annotated[int, Meta(description="Its number in the session, from 0.")]
+    role: Annotated[
+        str, Meta(description="Who said it: user, assistant, or tool for what a tool printed.")
+    ]
+    text: str
+
+
+class Quoted(Said, frozen=True, kw_only=True):
+    note: Maybe = UNSET
+    quotations: Sequence[Quotation] | UnsetType = UNSET
+    sessions: Annotated[int | UnsetType, Meta(description="How many were searched.")] = UNSET
+    by_words_alone: Annotated[
+        int | UnsetType, Meta(description="How many of them not by meaning yet.")
+    ] = UNSET
 
 
 def code(error: MemTreeError) -> str:
@@ -158,105 +203,140 @@ def code(error: MemTreeError) -> str:
     return next((name for kind, name in CODES if isinstance(error, kind)), INTERNAL)
 
 
-def refused(error: MemTreeError) -> Json:
-    return {"ok": False, "error": code(error), "message": error.message}
+def refused(error: MemTreeError) -> Said:
+    return Said(ok=False, error=code(error), message=error.message)
 
 
-def saved(result: SaveResult, policy: DedupPolicy) -> Json:
+def saved(result: SaveResult, policy: DedupPolicy) -> Saved:
     """Render the answer of `remember`. It lists near memories if the caller asked for them, if they
     kept the text from being stored, or if the new memory may replace them."""
-    near = result.near
-    shows_near = policy is DedupPolicy.ASK or result.existing or bool(near)
-    return {
-        "ok": True,
-        **_named(result.memory),
-        "message": "Already remembered" if result.existing else "Ok",
-        **({"standing": True} if result.memory.standing else {}),
-        **(
-            {"near_duplicates": [shown(NEAR, candidate) for candidate in near]}
-            if shows_near
-            else {}
-        ),
-        **_advice(result, near),
-        **_present("previously_corrected", [shown(CORRECTED, row) for row in result.corrected]),
-        **({"dedup": "deferred"} if result.deferred else {}),
-        **_present("degraded", list(result.degraded)),
-    }
+    shows_near = policy is DedupPolicy.ASK or result.existing or bool(result.near)
+    return Saved(
+        **_named(result.memory, "Already remembered" if result.existing else "Ok"),
+        standing=where_given(bool(result.memory.standing)),
+        near_duplicates=[_near(one) for one in result.near] if shows_near else UNSET,
+        advice=where_given(_advice(result)),
+        previously_corrected=where_given([_corrected(stone) for stone in result.corrected]),
+        dedup="deferred" if result.deferred else UNSET,
+        degraded=where_given(result.degraded),
+    )
 
 
-def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
+def _advice(result: SaveResult) -> str:
     """Advise how to settle conflicts with memories that the new memory may replace."""
-    updates = [candidate for candidate in near if candidate.relation is Relation.POSSIBLE_UPDATE]
+    updates = [one for one in result.near if one.relation is Relation.POSSIBLE_UPDATE]
     if result.existing or not updates:
-        return {}
+        return ""
     named = [candidate for candidate in updates if candidate.differs != (WORDING,)]
     if not named:
-        return {"advice": "They differ in wording alone: leave them."}
+        return "They differ in wording alone: leave them."
     ids = ", ".join(candidate.memory.id for candidate in named)
-    return {
-        "advice": "If the user has changed this, call settle with action replace, id "
+    return (
+        "If the user has changed this, call settle with action replace, id "
         f"{result.memory.id} and with {ids}; if both hold, with keep_both; if you do not know, "
         "ask the user, or leave it."
-    }
+    )
 
 
-def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Json:
+def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Recalled:
     """Render the answer of `recall`. Weak hits come last. Long texts are cut; `list_memories`
     returns them whole. `outdated`: returns True if a memory may be out of date."""
     hits = sorted(result.hits, key=lambda hit: hit.relevance < FLOOR)  # stable
-    memories = [
-        {
-            **memory(hit.memory),
-            "text": _cut(hit.memory.text),
-            **shown(HIT, RecalledMemory(hit, outdated(hit.memory))),
-        }
-        for hit in hits
-    ]
-    return {"ok": True, "memories": memories, **_present("degraded", list(result.degraded))}
+    rows = [_hit(hit, outdated=outdated(hit.memory)) for hit in hits]
+    return Recalled(ok=True, memories=rows, degraded=where_given(result.degraded))
 
 
-def listed(page: BookPage) -> Json:
-    return {
-        "ok": True,
-        "memories": [memory(row) for row in page.memories],
-        "next_cursor": page.next_cursor,
-        "total": page.total,
-    }
+def _hit(hit: MemoryHit, *, outdated: bool) -> MemoryRow:
+    text = hit.memory.text
+    return msgspec.structs.replace(
+        memory(hit.memory),
+        text=text if len(text) <= MAX_RECALLED_CHARS else text[:MAX_RECALLED_CHARS] + CUT,
+        relevance=round(hit.relevance, 3),
+        day=written(hit.memory.said),
+        may_be_out_of_date=where_given(outdated),
+        weak=where_given(hit.relevance < FLOOR),
+    )
 
 
-def forgotten(old: ForgottenMemory, message: str = "Forgotten") -> Json:
-    also = _present("also", list(old.twins))
-    return {"ok": True, **_named(old.memory), "message": message, **also}
+def listed(page: BookPage) -> Listed:
+    rows = [memory(row) for row in page.memories]
+    return Listed(ok=True, memories=rows, next_cursor=page.next_cursor, total=page.total)
 
 
-def corrected(result: SaveResult) -> Json:
+def forgotten(old: ForgottenMemory, message: str = "Forgotten") -> Forgotten:
+    return Forgotten(**_named(old.memory, message), also=where_given(old.twins))
+
+
+def corrected(result: SaveResult) -> Corrected:
     """Render the answer of `correct`; `memory_id` is the new memory's."""
-    old = result.memory.supersedes
-    return {
-        "ok": True,
-        **_named(result.memory),
-        "message": "Already remembered" if result.existing else "Corrected",
-        **({"supersedes": {"id": old}} if old and not result.existing else {}),
-        **_present("degraded", list(result.degraded)),
-    }
+    old = None if result.existing else result.memory.supersedes
+    return Corrected(
+        **_named(result.memory, "Already remembered" if result.existing else "Corrected"),
+        supersedes=OlderName(id=old) if old else UNSET,
+        degraded=where_given(result.degraded),
+    )
 
 
-def settled(now: Memory) -> Json:
-    return {"ok": True, **_named(now), "message": "Settled"}
+def settled(now: Memory) -> Named:
+    return Named(**_named(now, "Settled"))
 
 
-def confirmed(now: Memory) -> Json:
+def confirmed(now: Memory) -> Confirmed:
     at = shown_time(now.last_confirmed if now.last_confirmed is not None else now.updated)
-    return {"ok": True, **_named(now), "message": "Confirmed", "last_confirmed_at": at}
+    return Confirmed(**_named(now, "Confirmed"), last_confirmed_at=at)
 
 
-def memory(row: Memory) -> Json:
-    return shown(MEMORY, row)
+def memory(row: Memory) -> MemoryRow:
+    # A tainted instruction is shown as a fact until a person confirms it.
+    fact = row.tainted and row.category == "instruction"
+    return MemoryRow(
+        memory_id=row.number,
+        id=row.id,
+        text=row.text,
+        category="fact" if fact else row.category,
+        tags=row.tags,
+        importance=row.importance,
+        source_type=row.source_type,
+        source_provider=row.source_provider,
+        capture_mode=row.capture_mode,
+        session_id=row.session_id,
+        created_at=shown_time(row.created),
+        updated_at=shown_time(row.updated),
+        last_confirmed_at=maybe_time(row.last_confirmed),
+        expires_at=maybe_time(row.expires),
+        tainted=where_given(row.tainted),
+        standing=where_given(bool(row.standing)),
+        possible_update_of=where_given(
+            [copied(UpdateRow, one, text=_short(one.text)) for one in row.updates]
+        ),
+    )
 
 
-def _named(row: Memory) -> Json:
-    return shown(NAMED, row)
+def _near(near: NearMemory) -> NearRow:
+    return NearRow(
+        memory_id=near.memory.number,
+        id=near.memory.id,
+        text=_short(near.memory.text),
+        relevance=round(near.relevance, 3),
+        relation=near.relation.value,  # type: ignore[arg-type]  # `other` is never near
+        differs=near.differs,
+    )
 
 
-def _present(name: str, values: Sequence[object]) -> Json:
-    return {name: values} if values else {}
+def _corrected(stone: Tombstone) -> CorrectedRow:
+    return CorrectedRow(
+        memory_id=stone.number,
+        id=stone.id,
+        at=shown_time(stone.at),
+        reason=stone.reason,
+        text=where_given(_short(stone.text)),
+        replaced_by=where_given(stone.replaced_by),
+    )
+
+
+def _named(row: Memory, message: str) -> dict[str, Any]:
+    return {"ok": True, "memory_id": row.number, "id": row.id, "message": message}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_NEAR_CHARS else text[: MAX_NEAR_CHARS - 1] + "…"

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import DedupPolicy
@@ -27,12 +29,14 @@ from memtree_proxy.mcp.arguments import (
     Remember,
     SearchSessions,
     Settle,
+    reference,
 )
 from memtree_proxy.mcp.definitions import RECALL, SEARCH_SESSIONS, TOOLS
-from memtree_proxy.mcp.rendering import INTERNAL
+from memtree_proxy.mcp.rendering import INTERNAL, Quoted, Said
 from memtree_proxy.mcp.resources import Conversations
+from memtree_proxy.mcp.schemas import Json
 from memtree_proxy.observability import log
-from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.values import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class MemoryTools:
     ) -> None:
         self._book, self.conversations = book, conversations
         self._max_chars = max_text_chars
-        self._carried: dict[str, Callable[[Any, Caller], Awaitable[Json]]] = {
+        self._carried: dict[str, Callable[[Any, Caller], Awaitable[Answer]]] = {
             "remember": self._remember,
             "recall": self._recall,
             "forget": self._forget,
@@ -94,13 +98,13 @@ class MemoryTools:
             with watched(caller.watch):
                 longest = self._max_chars if name == RECALL.name else MAX_TEXT_CHARS
                 call = arguments.read(self.definitions[name].arguments, given, longest)
-                content = await self._carried[name](call, caller)
+                answer = await self._carried[name](call, caller)
         except MemTreeError as error:
-            content, failure = rendering.refused(error), rendering.code(error)
+            answer, failure = rendering.refused(error), rendering.code(error)
         except Exception as error:  # noqa: BLE001  the last handler: nothing may reach the SDK
             log.failure("mcp.internal_error", error, tool=name)
             message = "The server had an error while processing the call."
-            content, failure = {"ok": False, "error": INTERNAL, "message": message}, INTERNAL
+            answer, failure = Said(ok=False, error=INTERNAL, message=message), INTERNAL
         log.event(
             "mcp.call",
             tool=name,
@@ -108,46 +112,55 @@ class MemoryTools:
             error=failure,
             ms=(time.perf_counter() - begun) * 1000,
         )
-        return ToolAnswer(content, failure is not None)
+        return ToolAnswer(msgspec.to_builtins(answer), failure is not None)
 
-    async def _remember(self, call: Remember, caller: Caller) -> Json:
+    async def _remember(self, call: Remember, caller: Caller) -> Answer:
         policy = DedupPolicy(call.dedup_policy)
         result = await self._book.save(caller.scope, call.draft, policy)
         return rendering.saved(result, policy)
 
-    async def _recall(self, call: Recall, caller: Caller) -> Json:
+    async def _recall(self, call: Recall, caller: Caller) -> Answer:
         result = await self._book.search(
             caller.scope, call.query, wanted=call.wanted, limit=call.limit
         )
         return rendering.recalled(result, self._book.outdated)
 
-    async def _forget(self, call: Forget, caller: Caller) -> Json:
+    async def _forget(self, call: Forget, caller: Caller) -> Answer:
         if call.dry_run:
-            memory = await self._book.get(caller.scope, call.id)
+            memory = await self._book.get(caller.scope, reference(call.id))
             return rendering.forgotten(ForgottenMemory(memory), "Would be forgotten")
-        return rendering.forgotten(await self._book.forget(caller.scope, call.id, call.reason))
-
-    async def _correct(self, call: Correct, caller: Caller) -> Json:
-        return rendering.corrected(
-            await self._book.correct(caller.scope, call.id, call.draft, call.reason)
+        return rendering.forgotten(
+            await self._book.forget(caller.scope, reference(call.id), call.why)
         )
 
-    async def _confirm(self, call: Confirm, caller: Caller) -> Json:
-        return rendering.confirmed(await self._book.confirm(caller.scope, call.id, by_person=False))
+    async def _correct(self, call: Correct, caller: Caller) -> Answer:
+        return rendering.corrected(
+            await self._book.correct(caller.scope, reference(call.id), call.draft, call.why)
+        )
 
-    async def _search_sessions(self, call: SearchSessions, caller: Caller) -> Json:
+    async def _confirm(self, call: Confirm, caller: Caller) -> Answer:
+        return rendering.confirmed(
+            await self._book.confirm(caller.scope, reference(call.id), by_person=False)
+        )
+
+    async def _search_sessions(self, call: SearchSessions, caller: Caller) -> Answer:
         if self._sessions is None:
             raise NotFound("Past sessions are not searched here.")
-        return await self._sessions.search(call.query, call.project, call.limit)
+        found = await self._sessions.search(call.query, call.project or None, call.limit)
+        return msgspec.convert(found, Quoted)
 
-    async def _settle(self, call: Settle, caller: Caller) -> Json:
-        replaces = call.action == arguments.REPLACE
+    async def _settle(self, call: Settle, caller: Caller) -> Answer:
+        replaces = call.action == "replace"
         memory = await self._book.settle(
-            caller.scope, call.id, call.other, replaces=replaces, by_person=False
+            caller.scope,
+            reference(call.id),
+            reference(call.other),
+            replaces=replaces,
+            by_person=False,
         )
         return rendering.settled(memory)
 
-    async def _list(self, call: ListMemories, caller: Caller) -> Json:
+    async def _list(self, call: ListMemories, caller: Caller) -> Answer:
         return rendering.listed(
             await self._book.page(caller.scope, call.wanted, cursor=call.cursor, limit=call.limit)
         )

@@ -18,30 +18,22 @@ from memtree.memories.grants.grant import OpenedGrants
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree_proxy.access.request_scopes import user_scope
-from memtree_proxy.http import request_body
-from memtree_proxy.http.headers import USER_HEADER
-from memtree_proxy.memories.agent_routes import read_search_query
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.wire.agent_search import (
     ANSWER,
-    GROUNDED,
-    HITS,
-    MANY_HITS,
     MAP,
-    MAPPED,
-    MAX_QUERIES,
     OWN,
     RAW,
     SHARED,
     AgentSearch,
     BatchSearch,
-    Searched,
+    SearchOutcome,
+    SearchQuery,
     SearchRequest,
 )
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.operation import READING, operation
-from memtree_proxy.wire.shape import read
+from memtree_proxy.wire.routes import route
 
 NO_MODEL = (
     "mode=answer needs a model, and this server has none: set summary_base_url and summary_model, "
@@ -57,7 +49,7 @@ class AgentSearchRoutes:
 
     async def search(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        search_request = read_search_query(request.query_params)
+        search_request = queried(SearchQuery, request.query_params).request()
         if search_request.mode == ANSWER and self._answers is None:
             raise Unavailable(NO_MODEL, param="mode")
         opened = await self._opened(request, tenant.id, search_request)
@@ -68,31 +60,23 @@ class AgentSearchRoutes:
         if search_request.mode == MAP:
             return await self._mapped(query, opened)
         result = await self._search.search(query)
-        return answer(shown(HITS, Searched([result], opened.warnings)))
+        return answer(SearchOutcome([result], opened.warnings).hits())
 
-    @operation(
-        "POST /memories/batch/search",
-        "searchMemoryBatch",
-        "Agent memories",
-        "Search several times at once",
-        f"Up to {MAX_QUERIES} searches, each as it would be alone: all or none. They are "
-        "embedded together, and what several of them read is read once.",
-        answers={200: ("What they found.", "BatchSearchResults")},
-        errors=READING,
-        parameters=(USER_HEADER, HEADER, request_body.ENCODING_HEADER),
-        body="BatchSearch",
-    )
+    @route("POST /memories/batch/search")
     async def batch(self, request: Request) -> Response:
         """Run several searches. If any of them is invalid, none is run."""
         tenant = await self._requests.tenant(request)
-        posted = await self._requests.read(request, lambda body: read(BatchSearch, body))
+        posted = await self._requests.posted(request, BatchSearch)
         search_request = SearchRequest(posted.queries, RAW, posted.scope)
         opened = await self._opened(request, tenant.id, search_request)
         user = user_scope(request, tenant)
         results = await self._search.search_many(
-            [_query(query, search_request.scope, opened, user) for query in search_request.searches]
+            [
+                _query(query, search_request.scope, opened, user, f"queries[{at}].filters.")
+                for at, query in enumerate(search_request.searches)
+            ]
         )
-        return answer(shown(MANY_HITS, Searched(results, opened.warnings)))
+        return answer(SearchOutcome(results, opened.warnings).batch())
 
     async def _answered(
         self, by: MemoryAnswers, tenant: str, query: AgentQuery, opened: OpenedGrants
@@ -101,13 +85,13 @@ class AgentSearchRoutes:
         memories = [hit.memory.memory for hit in search_result.hits]
         shared = frozenset(at for at, hit in enumerate(search_result.hits) if hit.shared)
         said = await by.answer(tenant, query.text, memories, shared)
-        result = Searched([search_result], opened.warnings, said.text, said.sources)
-        return answer(shown(GROUNDED, result))
+        outcome = SearchOutcome([search_result], opened.warnings)
+        return answer(outcome.answered(said.text, said.sources))
 
     async def _mapped(self, query: AgentQuery, opened: OpenedGrants) -> Response:
         result = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
         made = await asyncio.to_thread(clusters.of_hits, result.hits, self._search.scale)
-        return answer(shown(MAPPED, Searched([result], opened.warnings, clusters=made)))
+        return answer(SearchOutcome([result], opened.warnings).mapped(made))
 
     async def _opened(self, request: Request, tenant: str, search: SearchRequest) -> OpenedGrants:
         """Return the scopes that the request's grants open. With scope=own, grants are not read."""
@@ -116,13 +100,15 @@ class AgentSearchRoutes:
         header = ",".join(request.headers.getlist(HEADER)) or None
         # In a batch, each search names its own agent.
         single = len(search.searches) == 1
-        wanted = search.searches[0].where.agents(tenant) if single else None
+        wanted = search.searches[0].filters.agents(tenant) if single else None
         strict = search.scope == SHARED
         return await self._grants.opened(tenant, header, wanted, strict=strict)
 
 
-def _query(search: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
-    agents = search.where.agents(user.tenant)
+def _query(
+    search: AgentSearch, scope: str, opened: OpenedGrants, user: Scope, place: str = ""
+) -> AgentQuery:
+    agents = search.filters.agents(user.tenant)
     own = None if scope == SHARED else agents or user
     within = (narrowed(each, agents) for each in opened.scopes)
     shared = tuple(each for each in within if each is not None)
@@ -130,8 +116,8 @@ def _query(search: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -
         search.query,
         own,
         shared,
-        search.where.wanted(),
-        search.where.wanted_of_agents(),
+        search.filters.wanted(place),
+        search.filters.wanted_of_agents(place),
         limit=search.limit,
     )
 

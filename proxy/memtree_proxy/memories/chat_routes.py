@@ -1,7 +1,4 @@
-"""Serve chat memory: `/chat/api/{chatId}/memory` and `/chat/api/{chatId}/memories...`.
-
-Serve curation of a chat's memories: history, merging, settling conflicts, bulk deletion.
-"""
+"""Serve chat memory: `/chat/api/{chatId}/memory` and `/chat/api/{chatId}/memories...`."""
 
 from __future__ import annotations
 
@@ -17,38 +14,35 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.event_streams import (
-    LAST_EVENT_HEADER,
-    MOST_STREAMS,
     EventStreams,
     last_event,
 )
-from memtree_proxy.memories.answers import answer, counted, saved
-from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES, MemoryFeed, deleted, event_stream
+from memtree_proxy.http.decoding import names, queried
+from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.curation_routes import MemoryFeed, deleted
 from memtree_proxy.memories.requests import (
     CHAT_MEMORY,
-    HITS,
-    IF_MATCH_HEADER,
-    MAX_HITS,
-    MAX_ROWS,
     MemoryRequests,
     if_version,
-    limit,
     naming,
     path_id,
-    searched,
     unknown,
 )
-from memtree_proxy.request.delete_options import DRY_RUN, PURGE, refuse_unknown
-from memtree_proxy.wire import chat_memories, curation, parameter
-from memtree_proxy.wire.answer import shown, shown_each
-from memtree_proxy.wire.chat_memories import FILTERS, ROW, ChatFilters, ChatListing
-from memtree_proxy.wire.curation import MemoryIds
-from memtree_proxy.wire.memory_rows import ShownHits, ShownPage, ShownRow
-from memtree_proxy.wire.operation import memory_operation
-from memtree_proxy.wire.shape import names, read
-
-TAG = "Chat memory"
-route = memory_operation(TAG)
+from memtree_proxy.wire import curation
+from memtree_proxy.wire.chat_memories import (
+    ChatListing,
+    ChatMemoryEdit,
+    ChatMemoryPage,
+    ChatSearch,
+    NewChatMemory,
+    chat_memory,
+    found_chat_memories,
+    saved_chat_memory,
+)
+from memtree_proxy.wire.curation import Memories, MemoryIds
+from memtree_proxy.wire.memory_rows import ShownRow
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import Deleting, distinct
 
 
 class ChatRequests(MemoryRequests):
@@ -65,126 +59,60 @@ class ChatMemoryRoutes:
         self._requests = ChatRequests(gate, settings)
         self._streams = streams
 
-    @route(
-        "POST /chat/api/{chatId}/memory",
-        "createChatMemory",
-        "Remember something",
-        "Creates a memory from a message of the chat. What says the same as a stored "
-        "memory is not stored twice: the answer is that one, with status 200. What may "
-        "replace one is stored beside it, and the answer names both.",
-        answers={
-            201: ("It is saved.", "SavedChatMemory"),
-            200: ("It was there already, in these or other words.", "SavedChatMemory"),
-        },
-        etag=True,
-        errors=(409, 422),
-        body="ChatMemory",
-    )
+    @route("POST /chat/api/{chatId}/memory")
     async def create(self, request: Request) -> Response:
         """Save a memory. Answers 201 with it, or 200 with the stored memory that says the same."""
         scope = await self._requests.scope(request)
-        posted = await self._requests.posted(request, chat_memories.NewChatMemory)
+        posted = await self._requests.posted(request, NewChatMemory)
+        self._requests.check_text(posted.content, "content")
         result = await self._book.save(scope, posted.draft())
-        rows = await _rows(self._book, scope, [result.memory])
-        return saved(shown(ROW, rows[0]), chat_memories.SAVED, result)
+        (row,) = await self._rows(scope, [result.memory])
+        made = saved_chat_memory(row, result)
+        return answer(made, 200 if result.existing else 201, result.memory)
 
-    @route(
-        "GET /chat/api/{chatId}/memories",
-        "listChatMemories",
-        "List memories",
-        "The memories of a chat that are not deleted, the newest first. Without `limit` "
-        f"all of them, up to {MAX_ROWS:,}.",
-        answers={200: ("A page of them.", "ChatMemoryPage")},
-        parameters=(
-            *FILTERS,
-            *parameter.queried(ChatListing)[len(FILTERS) :],
-            parameter.limit(MAX_ROWS, MAX_ROWS),
-            "cursor",
-        ),
-    )
+    @route("GET /chat/api/{chatId}/memories", ChatListing)
     async def page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        query = request.query_params
-        refuse_unknown(query, (*names(ChatListing), "limit", "cursor"), "query parameter")
-        page = await self._book.page(
-            scope,
-            read(ChatListing, query).wanted(),
-            cursor=query.get("cursor"),
-            limit=limit(query, MAX_ROWS, MAX_ROWS),
+        query = queried(ChatListing, request.query_params)
+        wanted = query.wanted(deleted=query.include is not None)
+        page = await self._book.page(scope, wanted, cursor=query.cursor, limit=query.limit)
+        return answer(
+            ChatMemoryPage(
+                memories=[chat_memory(row) for row in await self._rows(scope, page.memories)],
+                next_cursor=page.next_cursor,
+                total=page.total,
+            )
         )
-        rows = await _rows(self._book, scope, page.memories)
-        return answer(shown(chat_memories.PAGE, ShownPage(rows, page.next_cursor, page.total)))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/search",
-        "searchChatMemories",
-        "Search memories",
-        "By meaning and by words.",
-        answers={200: ("The best of them.", "ChatMemoryHits")},
-        parameters=(
-            parameter.search_text(),
-            *FILTERS,
-            parameter.limit(MAX_HITS, HITS),
-        ),
-    )
+    @route("GET /chat/api/{chatId}/memories/search", ChatSearch)
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        query = request.query_params
-        refuse_unknown(query, (*FILTERS, "query", "limit"), "query parameter")
+        query = queried(ChatSearch, request.query_params)
         result = await self._book.search(
-            scope,
-            searched(query),
-            wanted=read(ChatFilters, query).wanted(),
-            limit=limit(query, MAX_HITS, HITS),
+            scope, query.query, wanted=query.wanted(), limit=query.limit
         )
-        rows = await _rows(self._book, scope, [hit.memory for hit in result.hits])
-        return answer(shown(chat_memories.HITS, ShownHits.of(rows, result)))
+        rows = await self._rows(scope, [hit.memory for hit in result.hits])
+        return answer(found_chat_memories(rows, result))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/{memoryId}",
-        "showChatMemory",
-        "Show a memory",
-        "One memory.",
-        answers={200: ("The memory.", "ChatMemory")},
-        etag=True,
-        errors=(404,),
-    )
+    @route("GET /chat/api/{chatId}/memories/{memoryId}")
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
-            return await _shown(self._book, scope, await self._book.get(scope, id_))
+            return await self._shown(scope, await self._book.get(scope, id_))
 
-    @route(
-        "PATCH /chat/api/{chatId}/memories/{memoryId}",
-        "updateChatMemory",
-        "Change a memory",
-        "Its embedding follows the new content.",
-        answers={200: ("The memory as it is now.", "ChatMemory")},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(IF_MATCH_HEADER,),
-        body="ChatMemoryEdit",
-    )
+    @route("PATCH /chat/api/{chatId}/memories/{memoryId}")
     async def _update(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         version = if_version(request.headers)
-        posted = await self._requests.posted(request, chat_memories.ChatMemoryEdit)
+        posted = await self._requests.posted(request, ChatMemoryEdit)
+        self._requests.check_text(posted.content, "content")
         with naming(CHAT_MEMORY):
             memory = await self._book.edit(
                 scope, path_id(request, CHAT_MEMORY), posted.edit(), if_version=version
             )
-        return await _shown(self._book, scope, memory)
+        return await self._shown(scope, memory)
 
-    @route(
-        "DELETE /chat/api/{chatId}/memories/{memoryId}",
-        "deleteChatMemory",
-        "Delete a memory",
-        "It is in no answer and no search from now on. For "
-        "{deleted_days} days it can be brought back, then it is erased.",
-        answers={204: ("It is gone.",)},
-        errors=(404,),
-        deletes=(DRY_RUN, PURGE),
-    )
+    @route("DELETE /chat/api/{chatId}/memories/{memoryId}", Deleting)
     async def _delete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         id_, how = path_id(request, CHAT_MEMORY), await self._requests.delete_options(request)
@@ -194,63 +122,44 @@ class ChatMemoryRoutes:
             raise unknown(CHAT_MEMORY)
         return Response(status_code=204)
 
-    @route(
-        "POST /chat/api/{chatId}/memories/{memoryId}/confirm",
-        "confirmChatMemory",
-        "Confirm a memory",
-        "A person says that a tainted memory is right: it counts as any other from now on.",
-        answers={200: ("The memory as it is now.", "ChatMemory")},
-        etag=True,
-        errors=(404, 415),
-    )
+    @route("POST /chat/api/{chatId}/memories/{memoryId}/confirm")
     async def confirm(self, request: Request) -> Response:
         """Record that a person confirmed the memory; a tainted memory counts like any other from
         then on."""
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
-            return await _shown(
-                self._book, scope, await self._book.confirm(scope, id_, by_person=True)
-            )
+            return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))
 
-    @route(
-        "POST /chat/api/{chatId}/memories/undelete",
-        "undeleteChatMemories",
-        "Bring memories back",
-        "Deleted memories that are not erased yet. Others are left out of the answer.",
-        answers={200: ("Those that are back.", "ChatMemories")},
-        body="MemoryIds",
-    )
+    @route("POST /chat/api/{chatId}/memories/undelete")
     async def undelete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, MemoryIds)
-        rows = await _rows(self._book, scope, await self._book.undelete(scope, posted.ids))
-        return answer({"memories": shown_each(ROW, rows)})
+        back = await self._book.undelete(scope, distinct(posted.ids))
+        rows = await self._rows(scope, back)
+        return answer(Memories(memories=[chat_memory(row) for row in rows]))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/events",
-        "watchChatMemories",
-        "Watch memories",
-        "Server-sent events, one for each change, with no text in it. The stream ends when "
-        "the credential is let in no longer. At most "
-        f"{MOST_STREAMS} streams of a tenant are open at once.",
-        answers={200: event_stream("memories of the chat")},
-        parameters=(LAST_EVENT_HEADER,),
-    )
+    @route("GET /chat/api/{chatId}/memories/events")
     async def events(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         allowed = self._requests.allowed(request, scope)
         feed = MemoryFeed(self._book, scope)
         return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
+    async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
+        return await rows(self._book, scope, memories)
 
-async def _rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
+    async def _shown(self, scope: Scope, memory: Memory) -> Response:
+        return await shown_one(self._book, scope, memory)
+
+
+async def rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
     now, twins = book.clock.now(), await book.twins(scope, memories)
     return [ShownRow(memory, now, twins.get(memory.id, ())) for memory in memories]
 
 
-async def _shown(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
-    (row,) = await _rows(book, scope, [memory])
-    return answer(shown(ROW, row), of=memory)
+async def shown_one(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
+    (row,) = await rows(book, scope, [memory])
+    return answer(chat_memory(row), of=memory)
 
 
 class ChatCurationRoutes:
@@ -258,64 +167,33 @@ class ChatCurationRoutes:
         self._curation = curation
         self._requests = ChatRequests(gate, settings)
 
-    @route(
-        "POST /chat/api/{chatId}/memories/delete",
-        "deleteChatMemories",
-        "Delete many memories",
-        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
-        "are counted. The receipt says that ids and texts were looked for afterwards.",
-        answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        body="ChatBulkDeletion",
-    )
+    @route("POST /chat/api/{chatId}/memories/delete", Deleting)
     async def delete_many(self, request: Request) -> Response:
         """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
         dry run."""
         scope = await self._requests.scope(request)
-        dry_run, purge = await self._requests.delete_options(request, posted=curation.BULK_FIELDS)
-        posted = await self._requests.read(
-            request, lambda body: curation.bulk_deletion(body, curation.OF_CHATS)
+        dry_run, purge = await self._requests.delete_options(
+            request, posted=names(curation.ChatBulkDeletion)
         )
+        posted = await self._requests.posted(request, curation.ChatBulkDeletion)
         return await deleted(self._curation, scope, posted, dry_run=dry_run, purge=purge)
 
-    @route(
-        "GET /chat/api/{chatId}/memories/tombstones",
-        "listChatTombstones",
-        "What was forgotten or replaced",
-        "The newest first. Of what was forgotten no text is left.",
-        answers={200: ("The tombstones.", "ChatTombstones")},
-        parameters=(parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES),),
-    )
+    @route("GET /chat/api/{chatId}/memories/tombstones", curation.ChatTombstoneQuery)
     async def tombstones(self, request: Request) -> Response:
         """List deleted and replaced memories, newest first."""
         scope = await self._requests.scope(request)
-        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
+        most = queried(curation.ChatTombstoneQuery, request.query_params).limit
         stones = await self._curation.tombstones(scope, most)
-        return answer(shown(curation.CHAT_TOMBSTONES, stones))
+        return answer(curation.tombstones(stones, curation.ChatTombstone))
 
-    @route(
-        "GET /chat/api/{chatId}/memories/{memoryId}/history",
-        "showChatMemoryHistory",
-        "What a memory said before",
-        "Its versions, and those of the memories that it took the place of.",
-        answers={200: ("The history.", "ChatMemoryHistory")},
-        errors=(404,),
-    )
+    @route("GET /chat/api/{chatId}/memories/{memoryId}/history")
     async def history(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with naming(CHAT_MEMORY):
             past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
-        return answer(shown(curation.CHAT_HISTORY, past))
+        return answer(curation.history(past, curation.chat_version))
 
-    @route(
-        "POST /chat/api/{chatId}/memories/{memoryId}/settle",
-        "settleChatMemories",
-        "Settle a conflict",
-        "Of two memories of which one may replace the other: it does, or both are kept.",
-        answers={200: ("The memory that counts.", "ChatMemory")},
-        etag=True,
-        errors=(404, 409, 422),
-        body="MemorySettlement",
-    )
+    @route("POST /chat/api/{chatId}/memories/{memoryId}/settle")
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: keep both, or let one replace the other."""
         scope = await self._requests.scope(request)
@@ -328,4 +206,4 @@ class ChatCurationRoutes:
                 replaces=posted.replaces,
                 by_person=True,
             )
-        return await _shown(self._curation.book, scope, memory)
+        return await shown_one(self._curation.book, scope, memory)

@@ -10,22 +10,42 @@ Each route in this file only chooses the handler that answers the request.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
-from memtree.memories.scope import ScopeKind
+from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents, user_scope
-from memtree_proxy.memories.agent_routes import AgentMemoryRoutes
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
 from memtree_proxy.memories.user_routes import UserMemoryRoutes
+from memtree_proxy.wire.values import AgentQuery, DeletingOne, NoQuery
 
 AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class AgentCollection(Protocol):
+    """Handlers of agents' memories."""
+
+    async def create(self, request: Request) -> Response: ...
+
+    async def page(self, request: Request) -> Response: ...
+
+    async def locate(
+        self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
+    ) -> LocatedMemory | None:
+        """Return the live memory with this id in the scopes or in one of `also`, or None."""
+        ...
+
+    async def memory(self, request: Request, located: LocatedMemory) -> Response:
+        """Show, change or delete the memory, according to the method."""
+        ...
 
 
 class MemoryCollection:
@@ -36,7 +56,7 @@ class MemoryCollection:
         self,
         users: UserMemoryRoutes,
         requests: MemoryRequests,
-        agents: AgentMemoryRoutes,
+        agents: AgentCollection,
         search: Endpoint,
     ) -> None:
         self._users, self._requests = users, requests
@@ -46,6 +66,7 @@ class MemoryCollection:
         """List memories (GET) or save new memories (POST), of a user or of an agent."""
         tenant = await self._requests.tenant(request)
         if request.method == "POST":
+            queried(NoQuery, request.query_params)
             body = await self._requests.body(request)
             named = any(body.fragment(name) not in (None, b"null") for name in AGENT_FIELDS)
             return await (self._agents.create if named else self._users.memories)(request)
@@ -61,6 +82,7 @@ class MemoryCollection:
     async def memory(self, request: Request) -> Response:
         """Show, change or delete the memory that the path names, according to the method."""
         tenant = await self._requests.tenant(request)
+        queried(DeletingOne if request.method == "DELETE" else AgentQuery, request.query_params)
         named = queried_agents(request.query_params, tenant.id)
         scopes = named or AgentScopes(tenant.id, None, None)
         also = () if named else (user_scope(request, tenant),)

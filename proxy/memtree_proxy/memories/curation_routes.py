@@ -3,13 +3,12 @@
 `agentId` and `subjectId` in the query select an agent's memories, else the user's are meant. In a
 bulk deletion, `*` means every agent or every subject. A memory named by id in the path is found
 without them: first among the user's own, then among all agents of the tenant.
-
-Stream changes to a scope's memories as events: {type, id, count, version}, without text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,11 +20,8 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.event_streams import (
-    LAST_EVENT_HEADER,
-    MOST_STREAMS,
     Event,
     EventStreams,
     last_event,
@@ -37,60 +33,17 @@ from memtree_proxy.access.request_scopes import (
     single_scope,
     user_scope,
 )
-from memtree_proxy.http import request_body
-from memtree_proxy.http.headers import USER_HEADER
-from memtree_proxy.memories.answers import Json, answer, counted
-from memtree_proxy.memories.requests import MEMORY, MemoryRequests, limit, naming, path_id, unknown
+from memtree_proxy.http.decoding import names, queried
+from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user_routes import rows, shown_one
-from memtree_proxy.wire import curation, parameter
-from memtree_proxy.wire.agent_answers import MEMORY_ANSWER, ShownMemory, memory_json
-from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
-from memtree_proxy.wire.answer import shown, shown_each
-from memtree_proxy.wire.json_schema import STRING, content, described
-from memtree_proxy.wire.operation import memory_operation
-from memtree_proxy.wire.shape import read
-from memtree_proxy.wire.user_answers import ROW
+from memtree_proxy.wire import curation
+from memtree_proxy.wire.agent_answers import AgentMemoryAnswer, agent_memory
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.user_memories import user_memory
+from memtree_proxy.wire.values import AgentQuery, Answer, distinct
 
-
-class MemoryFeed:
-    """`EventFeed` of one scope. The `count` in each event is the scope's number of memories."""
-
-    def __init__(self, book: MemoryBook, scope: Scope) -> None:
-        self._book, self._scope = book, scope
-        self._total = 0
-
-    async def count(self) -> int:
-        return (await self._book.state(self._scope)).changed
-
-    async def changed(self, after: int, timeout: float) -> int:
-        state = await self._book.changed(self._scope, after, timeout)
-        self._total = state.total
-        return state.changed
-
-    async def events(self, after: int) -> list[Event]:
-        return [
-            Event(
-                row.changed,
-                {"type": row.type, "id": row.id, "count": self._total, "version": row.version},
-            )
-            for row in await self._book.changes(self._scope, after)
-        ]
-
-
-def event_stream(counted: str) -> tuple[str, Json]:
-    """Describe the answer of an event route. `counted`: what the events' `count` counts."""
-    shape = described(
-        STRING,
-        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
-        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
-        "signs of life.",
-    )
-    return "The events, as long as anybody listens.", content(shape, "text/event-stream")
-
-
-MAX_TOMBSTONES = 1_000
-TAG = "Looking after memories"
-route = memory_operation(TAG)
+Meant = TypeVar("Meant")
 
 
 class CurationRoutes:
@@ -103,112 +56,62 @@ class CurationRoutes:
 
     # -- many memories -------------------------------------------------------------------------
 
-    @route(
-        "GET /memories/events",
-        "watchMemories",
-        "Watch memories",
-        "Server-sent events, one for each change, with no text in it. The stream ends when "
-        "the credential is let in no longer. At most "
-        f"{MOST_STREAMS} streams of a tenant are open at once.",
-        answers={200: event_stream("memories of the user or the agent")},
-        parameters=(USER_HEADER, LAST_EVENT_HEADER, *one_agent()),
-    )
+    @route("GET /memories/events", AgentQuery)
     async def events(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         allowed = self._requests.allowed(request, scope)
         feed = MemoryFeed(self._book, scope)
         return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
-    @route(
-        "GET /memories/tombstones",
-        "listTombstones",
-        "What was forgotten or replaced",
-        "The newest first. Of what was forgotten no text is left.",
-        answers={200: ("The tombstones.", "Tombstones")},
-        parameters=(USER_HEADER, *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
-    )
+    @route("GET /memories/tombstones", curation.TombstoneQuery)
     async def tombstones(self, request: Request) -> Response:
         """List deleted and replaced memories, newest first."""
         scope = await self._requests.any_scope(request)
-        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
+        most = queried(curation.TombstoneQuery, request.query_params).limit
         stones = await self._curation.tombstones(scope, most)
-        return answer(shown(curation.TOMBSTONES, stones))
+        return answer(curation.tombstones(stones, curation.ShownTombstone))
 
-    @route(
-        "POST /memories/delete",
-        "deleteMemories",
-        "Delete many memories",
-        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
-        "are counted. The receipt says that ids and texts were looked for afterwards. Of "
-        "agents: an agent's memories, or with `*` those of all agents or all subjects, so "
-        "that one subject is forgotten everywhere.",
-        answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        parameters=(USER_HEADER, request_body.ENCODING_HEADER, *whose()),
-        body="BulkDeletion",
-    )
+    @route("POST /memories/delete", curation.BulkQuery)
     async def delete_many(self, request: Request) -> Response:
         """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
         dry run."""
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
         dry_run, purge = await self._requests.delete_options(
-            request, queried=AGENT_FIELDS, posted=(*AGENT_FIELDS, *curation.BULK_FIELDS)
+            request, queried=AGENT_FIELDS, posted=names(curation.AgentBulkDeletion)
         )
-
-        def meant(body: Body) -> tuple[AgentScopes | None, curation.BulkDeletion]:
-            scopes = _meant(request, body, tenant)
-            return scopes, curation.bulk_deletion(
-                body, curation.OF_USERS if scopes is None else curation.OF_AGENTS
-            )
-
-        scopes, posted = await self._requests.read(request, meant)
+        posted, scopes = await self._meant(
+            request, tenant, curation.UserBulkDeletion, curation.AgentBulkDeletion
+        )
         wanted = posted.wanted(purged=purge)
         if scopes is None:
             return await deleted(self._curation, user, posted, dry_run=dry_run, purge=purge)
         if dry_run:
             if posted.ids is None:
                 return counted(await self._agents.count(scopes, wanted))
-            return counted(await self._agents.known(scopes, posted.ids))
+            return counted(await self._agents.known(scopes, distinct(posted.ids)))
         if scopes.single is not None:
             return await deleted(self._curation, scopes.single, posted, purge=purge)
         if posted.ids is None:
             receipt = await self._agents.delete_matching(scopes, wanted, purge=purge)
         else:
-            receipt = await self._agents.delete(scopes, posted.ids, purge=purge)
-        return answer(shown(curation.RECEIPT, receipt))
+            receipt = await self._agents.delete(scopes, distinct(posted.ids), purge=purge)
+        return answer(curation.BulkReceipt.of(receipt))
 
-    @route(
-        "POST /memories/undelete",
-        "undeleteMemories",
-        "Bring memories back",
-        "Deleted memories that are not erased yet. Others are left out of the answer.",
-        answers={200: ("Those that are back.", "Memories")},
-        parameters=(USER_HEADER, request_body.ENCODING_HEADER, *one_agent()),
-        body="MemoryIds",
-    )
+    @route("POST /memories/undelete", AgentQuery)
     async def undelete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
-        scopes, named = await self._requests.read(
-            request,
-            lambda body: (_meant(request, body, tenant), read(curation.MemoryIds, body).ids),
+        posted, scopes = await self._meant(
+            request, tenant, curation.MemoryIds, curation.AgentMemoryIds
         )
         scope = user if scopes is None else single_scope(scopes)
-        back = await self._book.undelete(scope, named)
-        return answer({"memories": await self._rows(scope, back)})
+        back = await self._book.undelete(scope, distinct(posted.ids))
+        return answer(curation.Memories(memories=await self._rows(scope, back)))
 
     # -- one memory ----------------------------------------------------------------------------
 
-    @route(
-        "POST /memories/{memory_id}/confirm",
-        "confirmMemory",
-        "Confirm a memory",
-        "A person says that it is right: a tainted memory counts as any other from now on.",
-        answers={200: ("The memory as it is now.", *EITHER)},
-        etag=True,
-        errors=(404, 415),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-    )
+    @route("POST /memories/{memory_id}/confirm", AgentQuery)
     async def confirm(self, request: Request) -> Response:
         """Record that a person confirmed the memory; a tainted memory counts like any other from
         then on."""
@@ -217,33 +120,17 @@ class CurationRoutes:
             memory = await self._book.confirm(scope, id_, by_person=True)
         return await self._shown(scope, memory)
 
-    @route(
-        "GET /memories/{memory_id}/history",
-        "showMemoryHistory",
-        "What a memory said before",
-        "Its versions, and those of the memories that it took the place of.",
-        answers={200: ("The history.", "MemoryHistory")},
-        errors=(404,),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-    )
+    @route("GET /memories/{memory_id}/history", AgentQuery)
     async def history(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         with naming(MEMORY):
             past = await self._curation.past(scope, id_)
         of_agent = scope.kind is ScopeKind.AGENT
-        return answer(shown(curation.AGENT_HISTORY if of_agent else curation.HISTORY, past))
+        return answer(
+            curation.history(past, curation.agent_version if of_agent else curation.user_version)
+        )
 
-    @route(
-        "POST /memories/{memory_id}/settle",
-        "settleMemories",
-        "Settle a conflict",
-        "Of two memories of which one may replace the other: it does, or both are kept.",
-        answers={200: ("The memory that counts.", *EITHER)},
-        etag=True,
-        errors=(404, 409, 422),
-        parameters=(USER_HEADER, "memory_id", *whose()),
-        body="MemorySettlement",
-    )
+    @route("POST /memories/{memory_id}/settle", AgentQuery)
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: keep both, or let one replace the other."""
         scope, id_ = await self._one(request)
@@ -270,18 +157,38 @@ class CurationRoutes:
             raise unknown(MEMORY)
         return owner or user, id_
 
+    async def _meant(
+        self, request: Request, tenant: Tenant, of_user: type[Meant], of_agent: type[Meant]
+    ) -> tuple[Meant, AgentScopes | None]:
+        """Read the body, and the agents that the query or the body names. Raises `BadRequest` if
+        the two differ, since readers of either would see different requests."""
+        queried = queried_agents(request.query_params, tenant.id)
+        body = await self._requests.body(request)
+        named = any(body.fragment(name) not in (None, b"null") for name in AGENT_FIELDS)
+        if not named:
+            kind = of_user if queried is None else of_agent
+            return await self._requests.posted(request, kind), queried
+        read = await self._requests.posted(request, of_agent)
+        given = {name: body.value(name) for name in AGENT_FIELDS}
+        posted = agent_scopes(given, tenant.id)
+        if queried is not None and queried != posted:
+            raise BadRequest(
+                "agentId and subjectId of the query and of the body differ", param=AGENT_FIELDS[0]
+            )
+        return read, posted
+
     # -- answers -------------------------------------------------------------------------------
 
-    async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[Json]:
+    async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> Sequence[Answer]:
         if scope.kind is ScopeKind.AGENT:
             now = self._book.clock.now()
-            return [memory_json(LocatedMemory(scope, memory), now) for memory in memories]
-        return shown_each(ROW, await rows(self._users, scope, memories))
+            return [agent_memory(LocatedMemory(scope, memory), now) for memory in memories]
+        return [user_memory(row) for row in await rows(self._users, scope, memories)]
 
     async def _shown(self, scope: Scope, memory: Memory) -> Response:
         if scope.kind is ScopeKind.AGENT:
-            of = ShownMemory(LocatedMemory(scope, memory), self._book.clock.now())
-            return answer(shown(MEMORY_ANSWER, of), of=memory)
+            shown = agent_memory(LocatedMemory(scope, memory), self._book.clock.now())
+            return answer(AgentMemoryAnswer(memory=shown), of=memory)
         return await shown_one(self._users, scope, memory)
 
 
@@ -299,21 +206,34 @@ async def deleted(
     if dry_run and posted.ids is None:
         return counted(await memories.count(scope, wanted))
     if dry_run and posted.ids is not None:
-        return counted(await memories.known(scope, posted.ids, purge=purge))
+        return counted(await memories.known(scope, distinct(posted.ids), purge=purge))
     if posted.ids is None:
         receipt = await memories.delete_matching(scope, wanted, purge=purge)
     else:
-        receipt = await memories.delete(scope, posted.ids, purge=purge)
-    return answer(shown(curation.RECEIPT, receipt))
+        receipt = await memories.delete(scope, distinct(posted.ids), purge=purge)
+    return answer(curation.BulkReceipt.of(receipt))
 
 
-def _meant(request: Request, body: Body, tenant: Tenant) -> AgentScopes | None:
-    """Return the agents that the query or the body names. Raises `BadRequest` if the two differ,
-    since readers of either would see different requests."""
-    queried = queried_agents(request.query_params, tenant.id)
-    posted = agent_scopes({name: body.value(name) for name in AGENT_FIELDS}, tenant.id)
-    if queried is not None and posted is not None and queried != posted:
-        raise BadRequest(
-            "agentId and subjectId of the query and of the body differ", param=AGENT_FIELDS[0]
-        )
-    return posted or queried
+class MemoryFeed:
+    """`EventFeed` of one scope. The `count` in each event is the scope's number of memories."""
+
+    def __init__(self, book: MemoryBook, scope: Scope) -> None:
+        self._book, self._scope = book, scope
+        self._total = 0
+
+    async def count(self) -> int:
+        return (await self._book.state(self._scope)).changed
+
+    async def changed(self, after: int, timeout: float) -> int:
+        state = await self._book.changed(self._scope, after, timeout)
+        self._total = state.total
+        return state.changed
+
+    async def events(self, after: int) -> list[Event]:
+        return [
+            Event(
+                row.changed,
+                {"type": row.type, "id": row.id, "count": self._total, "version": row.version},
+            )
+            for row in await self._book.changes(self._scope, after)
+        ]

@@ -12,32 +12,28 @@ from starlette.responses import Response
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.document_book import DocumentBook
 from memtree.memories.scope import Scope, checked_id
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.answers import answer, counted
-from memtree_proxy.memories.requests import (
-    HITS,
-    MAX_HITS,
-    MAX_ROWS,
-    MemoryRequests,
-    limit,
-    searched,
+from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.request.delete_options import DeleteOptions
+from memtree_proxy.wire.documents import (
+    DeletedPassages,
+    DocumentListing,
+    PassageSearch,
+    ShownNamespace,
+    StoredDocuments,
+    document_page,
+    document_text,
+    namespaces,
+    new_documents,
+    passage_hits,
+    put_outcomes,
+    stored_document,
 )
-from memtree_proxy.request.delete_options import DRY_RUN, PURGE, DeleteOptions
-from memtree_proxy.request.fields import number
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.answer import shown, shown_each
-from memtree_proxy.wire.documents import DOCUMENT, NAMESPACE, PAGE, SEARCH, STATUS, new_documents
-from memtree_proxy.wire.json_schema import Json
-from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import Deleting
 
-TAG = "Documents"
-route = memory_operation(TAG)
 ROWS = 100  # in a list, by default
-_CLEARING: Json = {
-    "summary": "Delete all documents",
-    "says": "All of a namespace.",
-    "answers": {200: ("How much went.", "DeletedPassages")},
-    "deletes": (DRY_RUN, PURGE),
-}
 
 
 class DocumentRoutes:
@@ -45,67 +41,33 @@ class DocumentRoutes:
         self._book = book
         self._requests = requests
 
-    @route(
-        "GET /rag",
-        "listNamespaces",
-        "List namespaces",
-        "Namespaces belong to the tenant, whichever of its users asks.",
-        answers={200: ("Those that hold something, by name.", "Namespaces")},
-    )
+    @route("GET /rag")
     async def namespaces(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        namespaces = await self._book.namespaces(tenant.id)
-        return answer({"namespaces": shown_each(NAMESPACE, namespaces)})
+        return answer(namespaces(await self._book.namespaces(tenant.id)))
 
-    @route(
-        "GET /rag/{namespace}",
-        "showNamespace",
-        "Show a namespace",
-        "How much it holds, and whether all of it can be found by meaning.",
-        answers={200: ("The namespace; one that holds nothing, too.", "Namespace")},
-    )
+    @route("GET /rag/{namespace}")
     async def state(self, request: Request) -> Response:
         scope = await self._scope(request)
         state = await self._book.state(scope)
-        return answer({"namespace": scope.owner, **state._asdict()})
+        return answer(ShownNamespace(namespace=scope.owner, **state._asdict()))
 
-    @route("DELETE /rag/{namespace}", "clearNamespace", **_CLEARING)
+    @route("DELETE /rag/{namespace}", Deleting)
     async def clear(self, request: Request) -> Response:
         scope = await self._scope(request)
         how = await self._requests.delete_options(request)
         return _gone(await self._book.clear(scope, **how._asdict()), how)
 
-    @route(
-        "GET /rag/{namespace}/documents",
-        "listDocuments",
-        "List documents",
-        "Without their texts.",
-        answers={200: ("A page of them.", "DocumentPage")},
-        parameters=("type", parameter.limit(MAX_ROWS, ROWS), "cursor"),
-    )
+    @route("GET /rag/{namespace}/documents", DocumentListing)
     async def page(self, request: Request) -> Response:
-        scope, query = await self._scope(request), request.query_params
+        scope = await self._scope(request)
+        query = queried(DocumentListing, request.query_params)
         page = await self._book.page(
-            scope,
-            type_=query.get("type") or None,
-            cursor=query.get("cursor"),
-            limit=limit(query, MAX_ROWS, ROWS),
+            scope, type_=query.type or None, cursor=query.cursor, limit=query.limit
         )
-        return answer(shown(PAGE, page))
+        return answer(document_page(page))
 
-    @route(
-        "POST /rag/{namespace}/documents",
-        "putDocuments",
-        "Put documents",
-        "Each is cut into passages, which words find at once and meaning as soon as they are "
-        "embedded. A document with an id that is there already takes its place in one step.",
-        answers={
-            201: ("They are stored.", "StoredDocument", "StoredDocuments"),
-            200: ("All said the same already.", "StoredDocument", "StoredDocuments"),
-        },
-        errors=(409, 422),
-        body="Documents",
-    )
+    @route("POST /rag/{namespace}/documents")
     async def put(self, request: Request) -> Response:
         """Store documents. Answers 201, or 200 if none changed.
 
@@ -117,70 +79,40 @@ class DocumentRoutes:
             done = [await self._book.put(scope, document) for document in posted.documents]
         pending = await self._book.pending(scope)
         status = 201 if any(document.changed for document in done) else 200
-        rows = [{**shown(DOCUMENT, put.document), **shown(STATUS, put)} for put in done]
         if posted.single:
-            return answer({**rows[0], "pending": pending}, status)
-        return answer({"documents": rows, "pending": pending}, status)
+            return answer(stored_document(done[0], pending=pending), status)
+        return answer(StoredDocuments(documents=put_outcomes(done), pending=pending), status)
 
-    @route("DELETE /rag/{namespace}/documents", "deleteDocuments", **_CLEARING)
+    @route("DELETE /rag/{namespace}/documents", Deleting)
     async def clear_documents(self, request: Request) -> Response:
         return await self.clear(request)
 
-    @route(
-        "GET /rag/{namespace}/documents/{documentId}",
-        "readDocument",
-        "Show a document",
-        "With its text, put together from its passages.",
-        answers={200: ("The document.", "DocumentText")},
-        errors=(404,),
-    )
+    @route("GET /rag/{namespace}/documents/{documentId}")
     async def show(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         with _naming():
             document, text = await self._book.text(scope, id_)
-        return answer({**shown(DOCUMENT, document), "text": text})
+        return answer(document_text(document, text))
 
-    @route(
-        "DELETE /rag/{namespace}/documents/{documentId}",
-        "deleteDocument",
-        "Delete a document",
-        "It is in no answer, no search and no prompt from now on.",
-        answers={200: ("How much went.", "DeletedPassages")},
-        errors=(404,),
-        deletes=(DRY_RUN, PURGE),
-    )
+    @route("DELETE /rag/{namespace}/documents/{documentId}", Deleting)
     async def delete(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         how = await self._requests.delete_options(request)
         with _naming():
             return _gone(await self._book.delete(scope, id_, **how._asdict()), how)
 
-    @route(
-        "GET /rag/{namespace}/search",
-        "searchDocuments",
-        "Search passages",
-        "By meaning and by words, as a chat with `use_rag` does.",
-        answers={200: ("The best of them.", "PassageHits")},
-        parameters=(
-            "type",
-            parameter.search_text(),
-            parameter.limit(MAX_HITS, HITS),
-            # Values are clamped, so the schema has no bounds.
-            parameter.query(
-                "threshold", "Relevance that a passage needs.", {"type": "number", "default": 0.0}
-            ),
-        ),
-    )
+    @route("GET /rag/{namespace}/search", PassageSearch)
     async def search(self, request: Request) -> Response:
-        scope, query = await self._scope(request), request.query_params
+        scope = await self._scope(request)
+        query = queried(PassageSearch, request.query_params)
         result = await self._book.search(
             scope,
-            searched(query),
-            type_=query.get("type") or None,
-            limit=limit(query, MAX_HITS, HITS),
-            least=number(query.get("threshold"), "threshold", 0.0, 1.0) or 0.0,
+            query.query,
+            type_=query.type or None,
+            limit=query.limit,
+            least=query.threshold,
         )
-        return answer(shown(SEARCH, result))
+        return answer(passage_hits(result))
 
     async def _scope(self, request: Request) -> Scope:
         tenant = await self._requests.tenant(request)
@@ -189,7 +121,7 @@ class DocumentRoutes:
 
 
 def _gone(passages: int, how: DeleteOptions) -> Response:
-    return counted(passages) if how.dry_run else answer({"deleted_passages": passages})
+    return counted(passages) if how.dry_run else answer(DeletedPassages(deleted_passages=passages))
 
 
 def _document_id(request: Request) -> str:

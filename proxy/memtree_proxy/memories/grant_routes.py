@@ -8,79 +8,44 @@ from starlette.responses import Response
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
-from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.grants import PROOF, REPORT, REVOKED, WALLETS, posted_grant
-from memtree_proxy.wire.operation import memory_operation
-
-TAG = "Grants"
-route = memory_operation(TAG)
+from memtree_proxy.wire.grants import PostedGrant, RevokedGrant, ShownGrant, Wallets
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import DryRun
 
 
 class GrantRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    @route(
-        "POST /grants/inspect",
-        "inspectGrant",
-        "Inspect a grant",
-        "What it would open for the tenant that asks, in a search that names no agent, or why "
-        "nothing.",
-        answers={200: ("What it says.", "GrantReport")},
-        body="Grant",
-    )
+    @route("POST /grants/inspect")
     async def inspect(self, request: Request) -> Response:
         """Report which scopes a grant would open for the calling tenant, and what is wrong with
         it."""
         tenant = await self._requests.tenant(request)
-        grant = await self._requests.read(request, posted_grant)
-        return answer(shown(REPORT, await self._book.inspected(tenant.id, grant)))
+        grant = (await self._requests.posted(request, PostedGrant)).signed()
+        return answer(ShownGrant.of(await self._book.inspected(tenant.id, grant)))
 
-    @route(
-        "POST /grants/revoke",
-        "revokeGrant",
-        "Revoke a grant",
-        "From the answer on it opens nothing. Only the tenant of its grantor's wallet may (403).",
-        answers={200: ("It opens nothing.", "RevokedGrant")},
-        body="Grant",
-    )
+    @route("POST /grants/revoke")
     async def revoke(self, request: Request) -> Response:
         """Revoke a grant. `already` in the answer: it was revoked or expired before."""
         tenant = await self._requests.tenant(request)
-        grant = await self._requests.read(request, posted_grant)
-        return answer(shown(REVOKED, await self._book.revoke(tenant.id, grant)))
+        grant = (await self._requests.posted(request, PostedGrant)).signed()
+        return answer(RevokedGrant(already=not await self._book.revoke(tenant.id, grant)))
 
 
 class WalletRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    @route(
-        "GET /wallets",
-        "listWallets",
-        "List wallets",
-        "Those that the tenant has proved to own, the oldest first.",
-        answers={200: ("The wallets.", "Wallets")},
-        errors=(409,),
-        parameters=tuple(PROOF),
-    )
+    @route("GET /wallets")
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        return answer(shown(WALLETS, await self._book.wallets(tenant.id)))
+        return answer(Wallets.of(await self._book.wallets(tenant.id)))
 
-    @route(
-        "POST /wallets",
-        "bindWallet",
-        "Prove a wallet",
-        "By the three headers; there is no body. A wallet of another tenant is a 409 until that "
-        "one releases it, a proof that another tenant used a 403.",
-        answers={200: ("All its wallets.", "Wallets")},
-        errors=(409, 413, 415),
-        parameters=tuple({**header, "required": True} for header in PROOF.values()),
-    )
+    @route("POST /wallets")
     async def bind(self, request: Request) -> Response:
         """Answer the bound wallets. Authentication has already bound the wallet whose proof it
         checked. Raises `BadRequest` if the headers hold no proof."""
@@ -92,18 +57,9 @@ class WalletRoutes:
             )
         return await self.list(request)
 
-    @route(
-        "DELETE /wallets/{address}",
-        "releaseWallet",
-        "Release a wallet",
-        "Its grants open nothing of this tenant any more, nor do those to it; another tenant may "
-        "prove it from now on.",
-        answers={200: ("It is nobody's.", "Success")},
-        errors=(404,),
-        deletes=(DRY_RUN,),
-    )
+    @route("DELETE /wallets/{address}", DryRun)
     async def release(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run
         await self._book.release(tenant.id, request.path_params["address"], dry_run=dry_run)
-        return counted(1) if dry_run else answer({"success": True})
+        return counted(1) if dry_run else done()

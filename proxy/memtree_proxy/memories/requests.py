@@ -1,8 +1,4 @@
-"""Authenticate requests to memory routes, and read their paths and bodies.
-
-Read fields that requests of several dialects share. A wrong type is a 400 that names the field,
-a number out of range is clamped, null means absent.
-"""
+"""Authenticate requests to memory routes, and read their paths and bodies."""
 
 from __future__ import annotations
 
@@ -11,67 +7,26 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from memtree.config import Settings
-from memtree.errors import BadRequest, NotFound, Unauthorized
+from memtree.errors import BadRequest, NotFound, SecretRejected, Unauthorized
+from memtree.memories.draft import checked_text
 from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate, Tenant
 from memtree_proxy.access.rate_limits import CostlyWork
-from memtree_proxy.access.request_scopes import (
-    AGENT_FIELDS,
-    queried_agents,
-    single_scope,
-    user_scope,
-)
+from memtree_proxy.access.request_scopes import queried_agents, single_scope, user_scope
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import decode
 from memtree_proxy.observability import request_trace
-from memtree_proxy.request import delete_options, fields
+from memtree_proxy.request import delete_options
 from memtree_proxy.request.delete_options import DeleteOptions
 from memtree_proxy.wire.agent_memories import RequestContext
-from memtree_proxy.wire.shape import Shape, read
-from memtree_proxy.wire.types import checked_query
-
-MAX_ROWS = 1_000  # in one list
-MAX_HITS, HITS = 100, 5  # in one search: the limit and the default
-IF_MATCH_HEADER = "if-match"
-
-_ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"|([0-9]{1,18})')
-
-
-def searched(query: Mapping[str, str]) -> str:
-    """Return the query text of a search."""
-    return checked_query(query.get("query"), "query")
-
-
-def queried_tags(query: QueryParams) -> list[str] | None:
-    """Return the tags in `tag` and `tags`, each split at commas, or None."""
-    given = [value for name in ("tag", "tags") for value in query.getlist(name)]
-    return [tag for value in given for tag in value.split(",")] or None
-
-
-def limit(query: Mapping[str, str], most: int, default: int) -> int:
-    return fields.integer(query.get("limit"), "limit", 1, most) or default
-
-
-def if_version(headers: Mapping[str, str]) -> int | None:
-    """Return the version in `if-match`, or None if any version may be changed. Raises
-    `BadRequest`."""
-    value = headers.get(IF_MATCH_HEADER, "*").strip()
-    if value == "*":
-        return None
-    match = _ETAG.fullmatch(value)
-    if match is None:
-        raise BadRequest('if-match must be one version, as in "3"', param=IF_MATCH_HEADER)
-    return int(match[1] or match[2])
-
 
 Value = TypeVar("Value")
-PostedShape = TypeVar("PostedShape", bound=Shape)
 
 MEMORY, GROUP, CHAT_MEMORY = "memory_id", "group_id", "memoryId"  # path parameters
 _UNKNOWN = {
@@ -157,19 +112,19 @@ class MemoryRequests:
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
 
-    async def posted(
-        self, request: Request, shape: type[PostedShape], now: float = 0.0
-    ) -> PostedShape:
-        """Read the body as a shape. `now`: unix seconds, for shapes with times in the future."""
-        tenant, settings = await self.tenant(request), self._settings
-        by = RequestContext(
-            tenant.id,
-            now,
-            settings.max_messages,
-            settings.max_text_chars,
-            settings.agent_secrets == "allow",
-        )
-        return await self.read(request, lambda body: read(shape, body, by))
+    def check_text(self, text: str | None, name: str) -> None:
+        """Refuse a text that is not kept. Raises `BadRequest` and `SecretRejected`, naming the
+        field."""
+        if text is None:
+            return
+        try:
+            checked_text(text, self._settings.max_text_chars, name)
+        except SecretRejected as error:
+            raise SecretRejected(f"{name}: {error.message}", param=name) from None
+
+    async def posted(self, request: Request, kind: type[Value]) -> Value:
+        """Decode the body. Raises `BadRequest`."""
+        return await self.read(request, lambda body: decode(kind, body))
 
 
 def path_id(request: Request, name: str) -> str:
@@ -200,34 +155,32 @@ class AgentRequests(MemoryRequests):
         super().__init__(gate, settings, work)
         self._clock = clock
 
-    async def posted(
-        self, request: Request, shape: type[PostedShape], now: float | None = None
-    ) -> PostedShape:
-        return await super().posted(request, shape, self._clock.now() if now is None else now)
+    @property
+    def max_messages(self) -> int:
+        return self._settings.max_messages
+
+    def context(self) -> RequestContext:
+        """Return what fields of agents' memories are read by."""
+        return RequestContext(self._clock.now(), self._settings.agent_secrets == "allow")
 
 
 class UserRequests(MemoryRequests):
     async def scope(self, request: Request) -> Scope:
-        """Return the user's scope. Raises `BadRequest` if the query names an agent or a subject."""
-        scope = user_scope(request, await self.tenant(request))
-        for name in AGENT_FIELDS:
-            if name in request.query_params:
-                raise _of_an_agent(name)
-        return scope
-
-    async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
-        def checked(body: Body) -> Value:
-            for name in AGENT_FIELDS:
-                if body.fragment(name) not in (None, b"null"):
-                    raise _of_an_agent(name)
-            return read(body)
-
-        return await super().read(request, checked)
+        return user_scope(request, await self.tenant(request))
 
 
-def _of_an_agent(name: str) -> BadRequest:
-    return BadRequest(
-        f"{name} is not for this route: agents have no groups and no settings, and a conversation "
-        "of theirs is posted to /memories",
-        param=name,
-    )
+IF_MATCH_HEADER = "if-match"
+
+_ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"|([0-9]{1,18})')
+
+
+def if_version(headers: Mapping[str, str]) -> int | None:
+    """Return the version in `if-match`, or None if any version may be changed. Raises
+    `BadRequest`."""
+    value = headers.get(IF_MATCH_HEADER, "*").strip()
+    if value == "*":
+        return None
+    match = _ETAG.fullmatch(value)
+    if match is None:
+        raise BadRequest('if-match must be one version, as in "3"', param=IF_MATCH_HEADER)
+    return int(match[1] or match[2])

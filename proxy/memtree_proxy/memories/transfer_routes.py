@@ -14,17 +14,14 @@ from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree_proxy.http import request_body
-from memtree_proxy.http.headers import USER_HEADER
+from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.unpacking import unpacked
 from memtree_proxy.observability import log
-from memtree_proxy.wire.agent_parameters import one_agent
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.operation import memory_operation
-from memtree_proxy.wire.parameter import queried
-from memtree_proxy.wire.shape import read
-from memtree_proxy.wire.transfer import EXPORTED, MEDIA_TYPE, REPORT, ImportQuery
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.transfer import MEDIA_TYPE, ImportQuery, ShownReport
+from memtree_proxy.wire.values import AgentQuery
 
 FILE_NAME = "memories.jsonl"
 
@@ -62,52 +59,25 @@ async def _send(send: Send, piece: bytes) -> None:
     await send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
-TAG = "Export and import"
-route = memory_operation(TAG)
-
-
 class TransferRoutes:
     def __init__(
         self, transfer: MemoryTransfer, requests: MemoryRequests, settings: Settings
     ) -> None:
         self._transfer, self._requests, self._settings = transfer, requests, settings
 
-    @route(
-        "GET /memories/export",
-        "exportMemories",
-        "Export memories",
-        "All memories of a user as lines of JSON, with groups, settings, earlier versions "
-        "and tombstones; deleted ones never. Of an agent: with the schemas of the tenant. "
-        "Grants and wallets are in none. A file without a last line of the type `end` "
-        "is cut off.",
-        answers={200: ("The lines, as long as it takes.", EXPORTED)},
-        parameters=(USER_HEADER, *one_agent()),
-    )
+    @route("GET /memories/export", AgentQuery)
     async def export(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
         return ExportResponse(await anext(lines), lines)  # errors before this get an error status
 
-    @route(
-        "POST /memories/import",
-        "importMemories",
-        "Import memories",
-        "A file of memories: our own export, or what mem0, OpenMemory, the MCP server "
-        "`server-memory` or ChatGPT give out, or a list with one memory a line; also as a "
-        "zip or compressed. Make a dry run first. Each memory gets a new id, what is there "
-        "already is not stored twice, and what holds a secret is refused. For an agent: "
-        "data is held against the schema of its kind, a text alone becomes the data of a "
-        "fact, and a schema of the file is kept where its kind has none.",
-        answers={200: ("What became of each line.", "ImportReport")},
-        errors=(409,),
-        parameters=(*queried(ImportQuery), USER_HEADER, request_body.ENCODING_HEADER, *one_agent()),
-        body="MemoryFile",
-    )
+    @route("POST /memories/import", ImportQuery)
     async def import_file(self, request: Request) -> Response:
         """Import a file. Answers 200 with the report, even if no line could be imported."""
         scope = await self._requests.any_scope(request)
-        options = read(ImportQuery, request.query_params).options()
+        options = queried(ImportQuery, request.query_params).options()
         limit = self._settings.max_body_bytes
         with self._requests.costly(scope.tenant):
             file = await request_body.unpacked(request, limit, unpacked)
-            return answer(shown(REPORT, await self._transfer.import_file(scope, file, options)))
+            report = await self._transfer.import_file(scope, file, options)
+            return answer(ShownReport.of(report))

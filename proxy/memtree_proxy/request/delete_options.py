@@ -13,10 +13,9 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.request import fields
+from memtree_proxy.http.decoding import converted, unknown
 
 DRY_RUN, PURGE = "dry_run", "purge"
-MAX_NAME_CHARS = 80  # of an unknown name in an error
 
 
 class DeleteOptions(NamedTuple):
@@ -41,8 +40,10 @@ def read(
     refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
     values = {}
     for name in switches:
-        in_query = fields.switch(query, name)
-        value = fields.boolean(body.value(name), name) if body else None
+        asked = query.get(name)
+        in_query = None if asked is None else converted(bool, asked, name, strict=False)
+        posted_value = body.value(name) if body else None
+        value = None if posted_value is None else converted(bool, posted_value, name)
         if len(query.getlist(name)) > 1 or None not in (in_query, value):
             raise BadRequest(f"{name} is given twice", param=name)
         values[name] = bool(in_query or value)
@@ -53,9 +54,4 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> N
     """Raise `BadRequest` for the first unknown name. `what`: the kind of name."""
     for name in given:
         if name not in known:
-            short = name[:MAX_NAME_CHARS]
-            raise BadRequest(
-                f"{short} is not a known {what}; known are {', '.join(sorted(known))}; "
-                "nothing was done",
-                param=short,
-            )
+            raise unknown(name, known, what)

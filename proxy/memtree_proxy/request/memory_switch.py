@@ -13,7 +13,6 @@ from typing import NamedTuple
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
 from memtree_proxy.http.headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEADER
-from memtree_proxy.request import fields
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
 UNKNOWN_SWITCH = "unknown-switch"
@@ -54,13 +53,12 @@ def by_headers(headers: Mapping[str, str], default: bool) -> bool:
     return _decide([_switched(headers), _word(headers, FLAG_HEADER)], default)
 
 
-def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
-    """Decide if memory is on; an off wins over every on. Raises `BadRequest` for a `memory` that is
-    not a boolean."""
+def wanted(posted: bool | None, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
+    """Decide if memory is on; an off wins over every on. `posted`: the body's `memory`."""
     answers = [
         _switched(headers),
         _word(headers, FLAG_HEADER),
-        fields.boolean(body.value("memory"), "memory"),
+        posted,
         suffix.present or None,
     ]
     return _decide(answers, default)

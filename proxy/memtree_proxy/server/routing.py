@@ -14,9 +14,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtree.process.bounded import remember
 from memtree_proxy.http import error_response
+from memtree_proxy.http.decoding import KNOWN_QUERY, Posted, names
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server import browser_guard
-from memtree_proxy.wire.operation import operations
+from memtree_proxy.wire.routes import routes as routes_of
 
 MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are cached, and characters of each
 
@@ -119,8 +120,9 @@ def described(*routes: object) -> list[Route]:
     memory is called `search`."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for handlers in routes:
-        for row, name in operations(handlers):
-            by_path.setdefault(row.path, {})[row.method] = getattr(handlers, name)
+        for mark in routes_of(handlers):
+            handler = _with_query(getattr(handlers, mark.handler), mark.query)
+            by_path.setdefault(mark.path, {})[mark.method] = handler
     return [
         route
         for path in sorted(by_path, key=_names_first)
@@ -131,6 +133,18 @@ def described(*routes: object) -> list[Route]:
 def family(root: str, *routes: object) -> list[Route]:
     """Return those routes, and a 404 for all other paths below their root."""
     return [*described(*routes), *everywhere(f"{root}/{{rest:rest}}", error_response.not_found)]
+
+
+def _with_query(handler: Endpoint, query: type[Posted]) -> Endpoint:
+    """Return the handler. Once a request's credential is known, `check_query` refuses parameters
+    that the query does not have."""
+    known = frozenset(names(query))
+
+    async def checked(request: Request) -> Response:
+        request.scope[KNOWN_QUERY] = known
+        return await handler(request)
+
+    return checked
 
 
 def _names_first(path: str) -> list[bool]:

@@ -1,105 +1,68 @@
-"""Define requests and answers of searches over agents' memories, single and batched."""
+"""Requests and answers of searches over agents' memories, single and batched."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.agents.search import clusters
 from memtree.memories.agents.search.agent_search import AgentHit, AgentSearchResult
-from memtree.memories.agents.search.answers import NOTHING
 from memtree.memories.agents.search.clusters import MemoryCluster
 from memtree.memories.agents.search.mentions import named_in
 from memtree.memories.draft import checked_name
-from memtree.memories.fields.times import shown as shown_time
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import ScopeKind
-from memtree.memories.search.ranking import MemoryHit
 from memtree_proxy.access.request_scopes import AGENT, SUBJECT
-from memtree_proxy.request import fields
-from memtree_proxy.wire.agent_answers import (
-    CONFIDENCE,
-    MENTIONS,
-    data_of,
-    kind_of,
-    mentions_of,
-    time_of,
-)
-from memtree_proxy.wire.agent_memories import A_MANY, check_subject, scopes_of
-from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
-from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
-    COUNT,
-    NULL,
-    STRING,
-    Json,
-    array,
-    described,
-    either,
-    object_of,
-    schema,
-)
-from memtree_proxy.wire.shape import Many, Shape, Type, names, refuse_unknown, schema_of
-from memtree_proxy.wire.types import (
-    AN_ID,
-    MEMORY_ID,
-    QUERY,
-    RELEVANCE,
-    TAGS,
-    TIME,
-    TRUE,
-    YES_OR_NO,
-    clamped,
-    one_of,
+from memtree_proxy.http.decoding import FieldError, OrNull, Posted
+from memtree_proxy.wire.agent_answers import Mention, data_of, kind_of, mentions_of, time_of
+from memtree_proxy.wire.agent_memories import scopes_of
+from memtree_proxy.wire.values import (
+    AgentQuery,
+    Answer,
+    Count,
+    Id,
+    Many,
+    Name,
+    Searched,
+    Share,
+    Success,
+    Tags,
+    where_given,
 )
 
 RAW, ANSWER, MAP = "llm", "answer", "map"
-MODES = (RAW, "raw", ANSWER, MAP)  # `raw`: the older name of mode `llm`
-OWN, SHARED, ALL = SCOPES = ("own", "shared", "all")
+OWN, SHARED, ALL = "own", "shared", "all"
 ROWS, MAX_ROWS = 10, 100
 MAX_MAPPED = clusters.MOST  # memories in one map, also the default
 MAX_QUERIES = 10
-SUPERSEDED = "include_superseded"
-WHOSE = (
-    "`own`: the caller's memories, grants are not looked at; `shared`: what grants open, alone; "
-    "`all`: both."
-)
+
+Mode = Literal["llm", "raw", "answer", "map"]  # `raw`: the older name of mode `llm`
+Whose = Literal["own", "shared", "all"]
+
+# -- posted ----------------------------------------------------------------------------------
 
 
-def _kind(value: object, name: str) -> str | None:
-    kind = fields.text(value, name)
-    return None if kind is None else checked_name(kind, name)
-
-
-SEARCHED_KIND = Type({"type": "string", "minLength": 1, "maxLength": 200}, _kind)
-SCOPE = one_of(*SCOPES, default=ALL)
-
-
-class SearchFilters(Shape, frozen=True):
+class SearchFilters(Posted, frozen=True):
     """Filters of one search. Without `agent_id` they select the user's own memories, and `kind`
     means their category."""
 
-    agent_id: Annotated[str | None, A_MANY, "`*`: every agent; none: the user's own."] = None
-    subject_id: Annotated[str, A_MANY, "`*`: every subject."] = ""
-    thread_id: Annotated[str | None, AN_ID] = None
-    kind: Annotated[str | None, SEARCHED_KIND] = None
-    tags: Annotated[tuple[str, ...], TAGS, "All of them."] = ()
-    superseded: Annotated[bool, YES_OR_NO] = msgspec.field(default=False, name=SUPERSEDED)
+    agent_id: Many | None = msgspec.field(default=None, name=AGENT)
+    subject_id: OrNull[Many] = msgspec.field(default="", name=SUBJECT)
+    thread_id: Id | None = msgspec.field(default=None, name="threadId")
+    kind: Name | None = None
+    tags: Tags | None = None
+    include_superseded: OrNull[bool] = False
 
-    MORE: ClassVar[Json] = {
-        "additionalProperties": False,
-        "dependentRequired": {SUBJECT: [AGENT]},
-    }
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        refuse_unknown(cls, given, place.rstrip("."))
-        check_subject(given, place)
+    def check(self) -> None:
+        if self.subject_id and self.agent_id is None:
+            raise FieldError(SUBJECT, f"needs {AGENT}, which may be *")
 
     def agents(self, tenant: str) -> AgentScopes | None:
         """Return the agents' scopes to search, or None for the user's own memories."""
@@ -107,41 +70,66 @@ class SearchFilters(Shape, frozen=True):
             return None
         return scopes_of(self.agent_id, self.subject_id, tenant)
 
-    def wanted(self) -> MemoryFilter:
-        of_user = self.agent_id is None
+    def wanted(self, place: str = "") -> MemoryFilter:
+        of_user, kind = self.agent_id is None, self._kind(place)
         return MemoryFilter(
-            category=self.kind if of_user else None,
-            kind=None if of_user else self.kind,
+            category=kind if of_user else None,
+            kind=None if of_user else kind,
             thread_id=self.thread_id,
-            tags=self.tags,
-            superseded=self.superseded,
+            tags=canonical_tags(self.tags, f"{place}tags"),
+            superseded=self.include_superseded,
         )
 
-    def wanted_of_agents(self) -> MemoryFilter:
+    def wanted_of_agents(self, place: str = "") -> MemoryFilter:
         """Return the filter for shared memories, which are agents' even if the search is over the
         user's own."""
-        return MemoryFilter(kind=self.kind, thread_id=self.thread_id, tags=self.tags)
+        tags = canonical_tags(self.tags, f"{place}tags")
+        return MemoryFilter(kind=self._kind(place), thread_id=self.thread_id, tags=tags)
+
+    def _kind(self, place: str) -> str | None:
+        return None if self.kind is None else checked_name(self.kind, f"{place}kind")
 
 
-class AgentSearch(Shape, frozen=True):
-    query: Annotated[str, QUERY]
-    filters: SearchFilters | None = None
-    limit: Annotated[int, clamped(1, MAX_ROWS), f"{ROWS}, clamped to 1 to {MAX_ROWS}."] = ROWS
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        if beside := given.keys() & set(names(SearchFilters)):
-            name = f"{place}{min(beside)}"
-            raise BadRequest(f"{name} belongs in filters", param=name)
-
-    @property
-    def where(self) -> SearchFilters:
-        return self.filters or SearchFilters()
+class AgentSearch(Posted, frozen=True):
+    query: Searched
+    filters: OrNull[SearchFilters] = SearchFilters()
+    limit: OrNull[Annotated[int, Meta(ge=1, le=MAX_ROWS)]] = ROWS
 
 
-class BatchSearch(Shape, frozen=True):
-    queries: Annotated[list[AgentSearch], Many(MAX_QUERIES)]
-    scope: Annotated[str, SCOPE, WHOSE] = ALL
+class BatchSearch(Posted, frozen=True):
+    queries: Annotated[list[AgentSearch], Meta(min_length=1, max_length=MAX_QUERIES)]
+    scope: OrNull[Whose] = "all"
+
+
+class SearchQuery(AgentQuery, frozen=True, kw_only=True):
+    """Query of a single search. `tag`: the same as `tags`. `limit`: a map has more."""
+
+    query: Searched
+    thread_id: Id | None = msgspec.field(default=None, name="threadId")
+    kind: Name | None = None
+    tags: Tags | None = None
+    tag: Tags | None = None
+    include_superseded: OrNull[bool] = False
+    mode: OrNull[Mode] = "llm"
+    scope: OrNull[Whose] = "all"
+    limit: Annotated[int, Meta(ge=1, le=MAX_MAPPED)] | None = None
+
+    def check(self) -> None:
+        super().check()
+        if self.mode != MAP and self.limit is not None and self.limit > MAX_ROWS:
+            raise FieldError("limit", f"must be an integer of at most {MAX_ROWS}")
+
+    def request(self) -> SearchRequest:
+        filters = SearchFilters(
+            agent_id=self.agent_id,
+            subject_id=self.subject_id or "",
+            thread_id=self.thread_id,
+            kind=self.kind,
+            tags=[*(self.tags or ()), *(self.tag or ())],
+            include_superseded=self.include_superseded,
+        )
+        limit = self.limit or (MAX_MAPPED if self.mode == MAP else ROWS)
+        return SearchRequest([AgentSearch(self.query, filters, limit)], self.mode, self.scope)
 
 
 class SearchRequest(NamedTuple):
@@ -153,149 +141,128 @@ class SearchRequest(NamedTuple):
     scope: str
 
 
-# -- answers ---------------------------------------------------------------------------------
-
-CONTEXT: Answer[Memory] = {
-    "when": Shown(TIME, time_of, "When what it tells of happens, where that is known.", True),
-    "mentions": Shown(
-        MENTIONS,
-        lambda memory: mentions_of(named_in(memory)),
-        "Whom and what it names: by rule, unless whoever extracted it said so.",
-    ),
-    "tags": Shown(array(STRING), lambda memory: memory.tags),
-    "isLatest": Shown(
-        BOOLEAN,
-        lambda memory: not (memory.superseded_by or memory.duplicate_of),
-        "False of one that another took the place of.",
-    ),
-    "tainted": Shown(
-        {**BOOLEAN, **TRUE},
-        lambda memory: memory.tainted or LEFT_OUT,
-        "Only where it is so: it waits for a person's word.",
-        True,
-    ),
-}
-QUALITY: Answer[MemoryHit] = {
-    "relevance": Shown(RELEVANCE, lambda hit: round(hit.relevance, 2)),
-    "confidence": Shown(CONFIDENCE, lambda hit: round(hit.memory.confidence, 2)),
-}
-HIT: Answer[AgentHit] = {
-    "id": Shown(MEMORY_ID, lambda hit: hit.memory.memory.id),
-    "kind": Shown(
-        STRING,
-        lambda hit: kind_of(hit.memory.memory),
-        "The name of its schema; of a user's memory its category.",
-    ),
-    "quality": Shown(schema_of_answer(QUALITY), lambda hit: shown(QUALITY, hit.memory)),
-    "data": Shown(
-        {"type": "object"},
-        lambda hit: data_of(hit.memory.memory),
-        "Its fields; a text that has none is `text`.",
-    ),
-    "context": Shown(schema_of_answer(CONTEXT), lambda hit: shown(CONTEXT, hit.memory.memory)),
-    "source": Shown(
-        STRING,
-        lambda hit: f"shared:{hit.scope.owner}" if hit.shared else "own",
-        "`own`, or `shared:` and the agent whose memory it is.",
-    ),
-    "agentId": Shown(
-        STRING,
-        lambda hit: hit.scope.owner if hit.scope.kind is ScopeKind.AGENT else LEFT_OUT,
-        "Absent from a user's memories.",
-        True,
-    ),
-    "subjectId": Shown(
-        either(STRING, NULL),
-        lambda hit: (hit.scope.subject or None) if hit.scope.kind is ScopeKind.AGENT else LEFT_OUT,
-        "Null: of nobody in particular.",
-        True,
-    ),
-}
-_HITS = array(schema("AgentMemoryHit"), description="The best first.")
+# -- answered --------------------------------------------------------------------------------
 
 
-class Searched(NamedTuple):
+class HitQuality(Answer, frozen=True, kw_only=True):
+    relevance: Share
+    confidence: Share
+
+
+class HitContext(Answer, frozen=True, kw_only=True, rename="camel"):
+    when: str | UnsetType = UNSET
+    mentions: Sequence[Mention]
+    tags: Sequence[str]
+    is_latest: bool
+    tainted: Literal[True] | UnsetType = UNSET
+
+
+class AgentMemoryHit(Answer, frozen=True, kw_only=True, rename="camel"):
+    id: str
+    kind: str
+    quality: HitQuality
+    data: dict[str, Any]
+    context: HitContext
+    source: str
+    agent_id: str | UnsetType = UNSET
+    subject_id: str | UnsetType | None = UNSET
+
+
+class FoundRow(Answer, frozen=True, kw_only=True):
+    memories: Sequence[AgentMemoryHit]
+
+
+class AgentMemoryHits(Success, frozen=True, kw_only=True, rename="camel"):
+    memories: Sequence[AgentMemoryHit]
+    searched_at: str
+    degraded: Sequence[str] | UnsetType = UNSET
+    warnings: Sequence[str] | UnsetType = UNSET
+
+
+class MemoryAnswer(Success, frozen=True, kw_only=True, rename="camel"):
+    answer: str
+    sources: Sequence[str]
+    searched_at: str
+    degraded: Sequence[str] | UnsetType = UNSET
+    warnings: Sequence[str] | UnsetType = UNSET
+
+
+class ShownCluster(Answer, frozen=True, kw_only=True):
+    label: str
+    memories: Sequence[str]
+    size: Count
+
+
+class MemoryMap(Success, frozen=True, kw_only=True, rename="camel"):
+    clusters: Sequence[ShownCluster]
+    searched_at: str
+    degraded: Sequence[str] | UnsetType = UNSET
+    warnings: Sequence[str] | UnsetType = UNSET
+
+
+class BatchSearchResults(Success, frozen=True, kw_only=True, rename="camel"):
+    results: Sequence[FoundRow]
+    searched_at: str
+    degraded: Sequence[str] | UnsetType = UNSET
+    warnings: Sequence[str] | UnsetType = UNSET
+
+
+class SearchOutcome(NamedTuple):
     """Results of one request's searches. `warnings`: why grants opened no memories."""
 
     results: Sequence[AgentSearchResult]
     warnings: Sequence[str]
-    answer: str = ""
-    sources: Sequence[str] = ()
-    clusters: Sequence[MemoryCluster] = ()
 
-    def degraded(self) -> list[str]:
-        return list(dict.fromkeys(name for result in self.results for name in result.degraded))
+    def fields(self) -> dict[str, Any]:
+        """Return the fields that all search answers have."""
+        degraded = dict.fromkeys(name for result in self.results for name in result.degraded)
+        return {
+            "searched_at": shown(self.results[0].at if self.results else 0.0),
+            "degraded": where_given(list(degraded)),
+            "warnings": where_given(self.warnings),
+        }
 
-
-def _answered(fields: Answer[Searched]) -> Answer[Searched]:
-    """Return the table of an answer: these fields, and those that all search answers have."""
-    return {
-        "success": Shown(TRUE, lambda of: True),
-        **fields,
-        "searchedAt": Shown(TIME, lambda of: shown_time(of.results[0].at if of.results else 0.0)),
-        "degraded": Shown(
-            array(STRING),
-            lambda of: of.degraded() or LEFT_OUT,
-            "There only where words alone ranked, or some memories lack a vector.",
-            True,
-        ),
-        "warnings": Shown(
-            array(STRING),
-            lambda of: list(of.warnings) or LEFT_OUT,
-            "There only where a grant opens nothing: which, and why.",
-            True,
-        ),
-    }
-
-
-_CLUSTER = object_of(
-    {
-        "label": described(STRING, "The word that is most typical of it."),
-        "memories": array(MEMORY_ID),
-        "size": COUNT,
-    }
-)
-HITS = _answered(
-    {"memories": Shown(_HITS, lambda of: [shown(HIT, hit) for hit in of.results[0].hits])}
-)
-GROUNDED = _answered(
-    {
-        "answer": Shown(STRING, lambda of: of.answer, f"Without sources it is `{NOTHING}`"),
-        "sources": Shown(array(MEMORY_ID), lambda of: of.sources, "The memories that it rests on."),
-    }
-)
-MAPPED = _answered(
-    {
-        "clusters": Shown(
-            array(_CLUSTER),
-            lambda of: [
-                {"label": group.label, "memories": group.memories, "size": len(group.memories)}
-                for group in of.clusters
-            ],
-            "The largest first; each memory stands in one.",
+    def hits(self) -> AgentMemoryHits:
+        return AgentMemoryHits(
+            memories=[_hit(hit) for hit in self.results[0].hits], **self.fields()
         )
-    }
-)
-MANY_HITS = _answered(
-    {
-        "results": Shown(
-            array(object_of({"memories": array(schema("AgentMemoryHit"))})),
-            lambda of: [{"memories": [shown(HIT, hit) for hit in row.hits]} for row in of.results],
-            "One a query, in their order.",
-        )
-    }
-)
+
+    def answered(self, text: str, sources: Sequence[str]) -> MemoryAnswer:
+        return MemoryAnswer(answer=text, sources=sources, **self.fields())
+
+    def mapped(self, groups: Sequence[MemoryCluster]) -> MemoryMap:
+        made = [
+            ShownCluster(label=group.label, memories=group.memories, size=len(group.memories))
+            for group in groups
+        ]
+        return MemoryMap(clusters=made, **self.fields())
+
+    def batch(self) -> BatchSearchResults:
+        rows = [FoundRow(memories=[_hit(hit) for hit in row.hits]) for row in self.results]
+        return BatchSearchResults(results=rows, **self.fields())
 
 
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of searches by their names in the document."""
-    return {
-        "BatchSearch": schema_of(BatchSearch),
-        "AgentMemoryHit": schema_of_answer(HIT),
-        "AgentMemoryHits": schema_of_answer(HITS, description="Mode `llm`."),
-        "MemoryAnswer": schema_of_answer(GROUNDED, description="Mode `answer`."),
-        "MemoryMap": schema_of_answer(MAPPED, description="Mode `map`."),
-        "BatchSearchResults": schema_of_answer(
-            MANY_HITS, description="What each of the searches found."
+def _hit(hit: AgentHit) -> AgentMemoryHit:
+    memory, of_agent = hit.memory.memory, hit.scope.kind is ScopeKind.AGENT
+    return AgentMemoryHit(
+        id=memory.id,
+        kind=kind_of(memory),
+        quality=HitQuality(
+            relevance=round(hit.memory.relevance, 2), confidence=round(memory.confidence, 2)
         ),
-    }
+        data=data_of(memory),
+        context=_context(memory),
+        source=f"shared:{hit.scope.owner}" if hit.shared else "own",
+        agent_id=hit.scope.owner if of_agent else UNSET,
+        subject_id=(hit.scope.subject or None) if of_agent else UNSET,
+    )
+
+
+def _context(memory: Memory) -> HitContext:
+    return HitContext(
+        when=where_given(time_of(memory)),
+        mentions=mentions_of(named_in(memory)),
+        tags=memory.tags,
+        is_latest=not (memory.superseded_by or memory.duplicate_of),
+        tainted=where_given(memory.tainted),
+    )

@@ -1,196 +1,174 @@
-"""Define requests and answers of a chat's memories."""
+"""Requests and answers of a chat's memories."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from memtree.config import Settings
-from memtree.errors import BadRequest
+from memtree.memories.book import SaveResult
 from memtree.memories.draft import Edit, MemoryDraft
-from memtree.memories.memory import CATEGORIES, MemorySource
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.memory import MemorySource
 from memtree.memories.ports import MemoryFilter
-from memtree_proxy.request import fields
-from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer
-from memtree_proxy.wire.curation import SAID_OF_CHAT
-from memtree_proxy.wire.json_schema import Json, array, object_of, posted, schema, when_given
-from memtree_proxy.wire.memory_rows import (
-    MAYBE_STRING,
-    ShownRow,
-    hits_of,
-    of_memory,
-    page_of,
-    saved,
-    state_of,
-)
-from memtree_proxy.wire.shape import Shape, Type, names, schema_of
-from memtree_proxy.wire.types import (
-    A_SWITCH,
-    CHAT_ID,
-    IS_STANDING,
-    MEMORY_ID,
-    MEMORY_TEXT,
-    NO_NUL,
-    TAGS,
-    TAGS_SAY,
-    one_of,
-)
+from memtree.memories.search.ranking import SearchResult
+from memtree_proxy.http.decoding import FieldError, OrNull, Posted
+from memtree_proxy.wire.memory_rows import ShownRow, relevances, said, saved, state_of
 from memtree_proxy.wire.user_memories import edit_of
+from memtree_proxy.wire.values import (
+    HITS,
+    MAX_ROWS,
+    Answer,
+    Count,
+    Hits,
+    Rows,
+    Searched,
+    Share,
+    State,
+    Tags,
+    Text,
+)
 
 MAX_MESSAGE_ID = 1_000  # characters
+Category = Literal["fact", "preference", "instruction"]
+SourceType = Literal["model", "user"]
 
 # -- posted ----------------------------------------------------------------------------------
 
 
-def _message_id(value: object, name: str) -> str:
-    message = fields.text(value, name) or ""
-    if not 0 < len(message) <= MAX_MESSAGE_ID or "\0" in message:
-        raise BadRequest(f"{name} must be 1 to {MAX_MESSAGE_ID} characters", param=name)
-    return message
-
-
-_MESSAGE_ID = Type(
-    {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_ID}, _message_id
-)
-_CATEGORY, _SOURCE_TYPE = one_of(*CATEGORIES), one_of("model", "user")
-_Category = Annotated[str | None, _CATEGORY, "Inferred from the content when absent."]
-
-
-class NewChatMemory(Shape, frozen=True):
-    message_id: Annotated[str, _MESSAGE_ID, "Kept as it is; no messages are."]
-    content: Annotated[str, MEMORY_TEXT]
-    category: _Category = None
-    tags: Annotated[tuple[str, ...], TAGS, TAGS_SAY] = ()
-    standing: Annotated[bool | None, IS_STANDING] = None
-
-    MORE: ClassVar[Json] = {
-        "description": "A memory to be made from a message of the chat.",
-        "additionalProperties": False,
-    }
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        refuse_unknown(given, names(cls), "field")
+class NewChatMemory(Posted, frozen=True, rename="camel"):
+    message_id: Annotated[Text, Meta(min_length=1, max_length=MAX_MESSAGE_ID)]
+    content: Text
+    category: Category | None = None
+    tags: Tags | None = None
+    standing: bool | None = None
 
     def draft(self) -> MemoryDraft:
         return MemoryDraft(
             self.content,
             category=self.category,
-            tags=self.tags,
+            tags=canonical_tags(self.tags),
             source_type="user",
             standing=self.standing,
             source=MemorySource(message=self.message_id),
         )
 
 
-class ChatMemoryEdit(Shape, frozen=True):
-    content: Annotated[str | None, MEMORY_TEXT] = None
-    category: _Category = None
-    tags: Annotated[tuple[str, ...] | None, TAGS, TAGS_SAY] = None
-    standing: Annotated[bool | None, IS_STANDING] = None
+class ChatMemoryEdit(Posted, frozen=True):
+    content: Text | None = None
+    category: Category | None = None
+    tags: Tags | None = None
+    standing: bool | None = None
 
-    MORE: ClassVar[Json] = {
-        "description": "What is to be changed: at least one field.",
-        "additionalProperties": False,
-        "anyOf": [when_given(name) for name in ("content", "category", "tags", "standing")],
-    }
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        refuse_unknown(given, names(cls), "field")
-        if all(value is None for value in given.values()):
-            raise BadRequest("content is required", param="content")
+    def check(self) -> None:
+        if all(getattr(self, name) is None for name in self.__struct_fields__):
+            raise FieldError("content", "category, tags or standing is required")
 
     def edit(self) -> Edit:
-        return edit_of(self.content, self)
+        return edit_of(self.content, self.category, self.tags, self.standing)
 
 
-# -- queries ---------------------------------------------------------------------------------
-
-
-class ChatFilters(Shape, frozen=True, rename=None):
+class ChatQuery(Posted, frozen=True):
     """Filters of a list or a search; the attributes are named as in `MemoryFilter`."""
 
-    category: Annotated[str | None, _CATEGORY, "Memories of this category alone."] = None
-    source_type: Annotated[str | None, _SOURCE_TYPE, "Memories that came this way alone."] = None
-    tainted: Annotated[bool | None, A_SWITCH, "Memories that are tainted, or that are not."] = None
-    standing: Annotated[
-        bool | None, A_SWITCH, "Memories that stand in every prompt, or do not."
-    ] = None
-    conflicts: Annotated[
-        bool | None, A_SWITCH, "Memories that may replace another one, or may not."
-    ] = None
+    category: Category | None = None
+    source_type: SourceType | None = None
+    tainted: bool | None = None
+    standing: bool | None = None
+    conflicts: bool | None = None
 
-    def wanted(self) -> MemoryFilter:
-        return MemoryFilter(**msgspec.structs.asdict(self))
-
-
-class ChatListing(ChatFilters, frozen=True):
-    include: Annotated[str | None, one_of("deleted"), "Those as well."] = None
-
-    def wanted(self) -> MemoryFilter:
-        given = msgspec.structs.asdict(self)
-        deleted = given.pop("include") is not None
+    def wanted(self, *, deleted: bool = False) -> MemoryFilter:
+        given = {name: getattr(self, name) for name in ChatQuery.__struct_fields__}
         return MemoryFilter(**given, deleted=deleted)
 
 
-FILTERS = names(ChatFilters)
+class ChatListing(ChatQuery, frozen=True):
+    include: Literal["deleted"] | None = None
+    limit: OrNull[Rows] = MAX_ROWS
+    cursor: str | None = None
+
+
+class ChatSearch(ChatQuery, frozen=True, kw_only=True):
+    query: Searched
+    limit: OrNull[Hits] = HITS
+
 
 # -- answered --------------------------------------------------------------------------------
 
-ROW: Answer[ShownRow] = {
-    "id": Shown(MEMORY_ID, "memory.id"),
-    **of_memory(SAID_OF_CHAT),
-    "source_type": Shown(
-        _SOURCE_TYPE.schema,
-        "memory.source_type",
-        "`model`: saved by the tool `save_memory`; `user`: by a person or a program.",
-    ),
-    "message_id": Shown(
-        MAYBE_STRING,
-        lambda of: (of.memory.source.message or None) if of.memory.source else None,
-        "The `messageId` that it was made from.",
-    ),
-    **state_of("content"),
-}
-SAVED, HITS = saved("content"), hits_of(ROW)
-PAGE = page_of(ROW, "ChatMemory", "chat")
 
-# -- the document ----------------------------------------------------------------------------
-
-_MESSAGE = {
-    "messageId": "msg_abc123",
-    "content": "The project deadline is March 15, 2026",
-}
-_EDIT = {"content": "The project deadline has been extended to April 1, 2026"}
-REQUEST_BODIES = {
-    "ChatMemory": posted(["NewChatMemory"], {"one": _MESSAGE}),
-    "ChatMemoryEdit": posted(["ChatMemoryEdit"], {"one": _EDIT}),
-}
+class ChatUpdate(Answer, frozen=True, kw_only=True, rename={"text": "content"}):
+    id: str
+    text: str
+    relevance: Share | UnsetType = UNSET
+    differs: Sequence[str]
 
 
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of chat memory by their names in the document."""
-    return {
-        "NewChatMemory": schema_of(NewChatMemory, settings),
-        "ChatMemoryEdit": schema_of(ChatMemoryEdit, settings),
-        "ChatMemory": schema_of_answer(ROW, description="A memory of a chat."),
-        "SavedChatMemory": schema_of_answer({**ROW, **SAVED}),
-        "ChatMemoryPage": schema_of_answer(PAGE),
-        "ChatMemoryHits": schema_of_answer(HITS),
-        "ChatMemories": object_of({"memories": array(schema("ChatMemory"))}),
-    }
+class ChatMemory(Answer, frozen=True, kw_only=True):
+    """A memory of a chat."""
+
+    id: str
+    content: str
+    category: Category | None
+    tags: Sequence[str]
+    expires_at: str | None
+    tainted: bool
+    version: int
+    source_type: SourceType
+    message_id: str | None
+    state: State
+    standing: bool
+    possible_update_of: Sequence[ChatUpdate]
+    twins: Sequence[str]
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    last_confirmed_at: str | None
 
 
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of chat memory by name."""
-    given = [
-        parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
-        parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        *parameter.queried(ChatFilters),
+class SavedChatMemory(ChatMemory, frozen=True, kw_only=True):
+    dedup: Literal["deferred"] | UnsetType = UNSET
+    degraded: Sequence[str] | UnsetType = UNSET
+
+
+class FoundChatMemory(ChatMemory, frozen=True, kw_only=True):
+    relevance: Share
+
+
+class ChatMemoryPage(Answer, frozen=True, kw_only=True):
+    memories: Sequence[ChatMemory]
+    next_cursor: str | None
+    total: Count
+
+
+class ChatMemoryHits(Answer, frozen=True, kw_only=True):
+    memories: Sequence[FoundChatMemory]
+    degraded: Sequence[str]
+
+
+def chat_memory(row: ShownRow) -> ChatMemory:
+    return ChatMemory(**_fields(row))
+
+
+def saved_chat_memory(row: ShownRow, result: SaveResult) -> SavedChatMemory:
+    return SavedChatMemory(**(_fields(row) | saved(result, ChatUpdate)))
+
+
+def found_chat_memories(rows: Sequence[ShownRow], result: SearchResult) -> ChatMemoryHits:
+    hits = [
+        FoundChatMemory(**_fields(row), relevance=relevance)
+        for row, relevance in zip(rows, relevances(result), strict=True)
     ]
-    return {entry["name"]: entry for entry in given}
+    return ChatMemoryHits(memories=hits, degraded=result.degraded)
+
+
+def _fields(row: ShownRow) -> dict[str, Any]:
+    memory = row.memory
+    return {
+        "id": memory.id,
+        "content": memory.text,
+        **said(memory),
+        "source_type": memory.source_type,
+        "message_id": (memory.source.message or None) if memory.source else None,
+        **state_of(row, ChatUpdate),
+    }

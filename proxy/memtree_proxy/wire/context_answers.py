@@ -1,100 +1,124 @@
-"""Define the answers of `/context_memory`: tokens used, the compressed history, pending jobs, and
-deletions."""
+"""Answers of `/context_memory`: tokens used, the compressed history, pending jobs, deletions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from memtree import __version__
-from memtree.config import MODES
 from memtree.context.context_memory import Answer as MemoryAnswer
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import Receipt
-from memtree_proxy.wire.answer import Answer, Shown, same, schema_of_answer, shown
-from memtree_proxy.wire.json_schema import BOOLEAN, COUNT, NULL, STRING, either
-from memtree_proxy.wire.types import ADDRESS_SHAPE, TIME
+from memtree_proxy.wire.agent_answers import CachedTokens
+from memtree_proxy.wire.tree_answers import Explain
+from memtree_proxy.wire.values import Answer, Count, copied
 
-_CACHED: Answer[MemoryAnswer] = {
-    "cached_tokens": same(COUNT, "Posted tokens that memory replaces; 0: none.")
-}
-USAGE: Answer[MemoryAnswer] = {
-    "prompt_tokens": Shown(COUNT, lambda answer: answer.raw_tokens, "Tokens that were posted."),
-    "completion_tokens": same(COUNT, "Tokens that were returned."),
-    "total_tokens": same(COUNT, "Both."),
-    "prompt_tokens_details": Shown(
-        schema_of_answer(_CACHED), lambda answer: shown(_CACHED, answer)
-    ),
-    "raw_prompt_tokens": Shown(
-        COUNT, lambda answer: answer.raw_tokens, "The same as `prompt_tokens`."
-    ),
-}
-MEMORY: Answer[MemoryAnswer] = {
-    "address": same(
-        ADDRESS_SHAPE, "The hash of the history, by which it can be forgotten.", bytes.hex
-    ),
-    "state": same(STRING, "What memory did: as the header `x-memtree-state`."),
-    "reason": same(
-        either(STRING, NULL),
-        "Why, where the state alone does not say: as the header `x-memtree-reason`.",
-        lambda reason: reason or None,
-    ),
-    "indexed_tokens": same(COUNT, "Tokens of the history that lie in the tree."),
-    "indexed_messages": same(COUNT, "Messages of the history that lie in the tree."),
-    "pending_tokens": same(
-        COUNT, "Tokens that wait for their embeddings, or for a model's summary."
-    ),
-    "epoch": same(either(STRING, NULL), "The fold that this answer belongs to."),
-    "mode": same({"type": "string", "enum": list(MODES)}, "The mode that was in effect."),
-    "outline_tokens": same(COUNT, "Tokens of the unfolded tree."),
-    "recent_tokens": same(COUNT, "Tokens of the messages that are whole."),
-    "recall_tokens": same(COUNT, "Tokens that were recalled for questions."),
-    "saved_tokens": same(
-        {"type": "integer"},
-        "Saved so far against sending everything, in uncached input tokens at the prices in "
-        "effect; negative where folding has not paid yet.",
-    ),
-    "excerpts": same(COUNT, "Passages that are quoted verbatim."),
-}
-_TODAY: Answer[SummaryStatus] = {
-    "calls": same(COUNT),
-    "input_tokens": same(COUNT),
-    "cached_tokens": same(COUNT, "Input tokens that were cached."),
-    "output_tokens": same(COUNT),
-    "money": same(
-        {"type": "number", "minimum": 0},
-        "At the prices that are configured; calls under way count with the most that they may "
-        "cost.",
-    ),
-}
-SUMMARIES: Answer[SummaryStatus] = {
-    "state": same(
-        {"type": "string", "enum": ["off", "ok", "limit_reached", "unavailable"]},
-        "off: no model writes summaries. limit_reached: nothing more is asked of it on this day "
-        "(UTC). unavailable: it did not answer lately.",
-    ),
-    "pending_nodes": same(
-        COUNT,
-        "Nodes of the tree that wait for it; those given up until their text comes again are "
-        "counted.",
-    ),
-    "today": Shown(schema_of_answer(_TODAY), lambda status: shown(_TODAY, status)),
-}
-STATUS: Answer[Pending] = {
-    "ready": Shown(BOOLEAN, lambda pending: True),
-    "pending_tokens": Shown(
-        COUNT,
-        lambda pending: pending.tokens,
-        "Tokens of yours that wait for their embeddings, or for a model's summary.",
-    ),
-    "pending_jobs": Shown(COUNT, lambda pending: pending.jobs, "Histories of yours that wait."),
-    "summaries": same(schema_of_answer(SUMMARIES), "Summaries by a model."),
-    "version": Shown(STRING, lambda pending: __version__),
-}
-DELETION: Answer[Receipt] = {
-    "object": Shown(
-        {"const": "context_memory.deletion"}, lambda receipt: "context_memory.deletion"
-    ),
-    "scope": same({"type": "string", "enum": ["history", "address", "tenant"]}),
-    "address": same(either(ADDRESS_SHAPE, NULL)),
-    **{name: Shown(COUNT, optional=name == "jobs") for name in Receipt._fields},
-    "deleted_at": Shown(TIME, optional=True),
-    "dry_run": Shown({"const": True}, says="There only where nothing was deleted.", optional=True),
-}
+
+class Usage(Answer, frozen=True, kw_only=True):
+    prompt_tokens: Count
+    completion_tokens: Count
+    total_tokens: Count
+    prompt_tokens_details: CachedTokens
+    raw_prompt_tokens: Count
+
+
+class Memory(Answer, frozen=True, kw_only=True):
+    address: str
+    state: str
+    reason: str | None
+    indexed_tokens: Count
+    indexed_messages: Count
+    pending_tokens: Count
+    epoch: str | None
+    mode: Literal["stable", "auto", "fresh"]
+    outline_tokens: Count
+    recent_tokens: Count
+    recall_tokens: Count
+    saved_tokens: int
+    excerpts: Count
+
+
+class Compressed(Answer, frozen=True, kw_only=True):
+    """`messages`, `input`: the returned history in its dialect, if any."""
+
+    messages: msgspec.Raw | UnsetType = UNSET
+    input: msgspec.Raw | UnsetType = UNSET
+    usage: Usage
+    memory: Memory
+    explain: Explain | UnsetType = UNSET
+
+
+def compressed(answer: MemoryAnswer, sent: Mapping[str, bytes], saved: int) -> Compressed:
+    """`sent`: the returned history, if any, as raw JSON by field name. `saved`: tokens saved in the
+    conversation so far."""
+    returned = answer.sent_tokens if sent else 0
+    usage = Usage(
+        prompt_tokens=answer.raw_tokens,
+        completion_tokens=returned,
+        total_tokens=answer.raw_tokens + returned,
+        prompt_tokens_details=CachedTokens(cached_tokens=answer.cached_tokens),
+        raw_prompt_tokens=answer.raw_tokens,
+    )
+    memory = copied(
+        Memory,
+        answer,
+        address=answer.address.hex(),
+        reason=answer.reason or None,
+        saved_tokens=saved,
+    )
+    history: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
+    return Compressed(**history, usage=usage, memory=memory)
+
+
+class Today(Answer, frozen=True, kw_only=True):
+    calls: Count
+    input_tokens: Count
+    cached_tokens: Count
+    output_tokens: Count
+    money: float
+
+
+class Summaries(Answer, frozen=True, kw_only=True):
+    state: Literal["off", "ok", "limit_reached", "unavailable"]
+    pending_nodes: Count
+    today: Today
+
+
+class Status(Answer, frozen=True, kw_only=True):
+    ready: Literal[True] = True
+    pending_tokens: Count
+    pending_jobs: Count
+    summaries: Summaries
+    version: str = __version__
+
+    @classmethod
+    def of(cls, pending: Pending, status: SummaryStatus) -> Status:
+        summaries = copied(Summaries, status, today=copied(Today, status))
+        return cls(pending_tokens=pending.tokens, pending_jobs=pending.jobs, summaries=summaries)
+
+
+class ShownReceipt(Answer, frozen=True, kw_only=True):
+    """What a deletion removed, or would remove; a dry run counts no jobs."""
+
+    object: Literal["context_memory.deletion"] = "context_memory.deletion"
+    scope: Literal["history", "address", "tenant"]
+    address: str | None
+    addresses: Count
+    nodes: Count
+    vectors: Count
+    summaries: Count
+    epochs: Count
+    turns: Count
+    jobs: Count | UnsetType = UNSET
+    deleted_at: str | UnsetType = UNSET
+    dry_run: Literal[True] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, receipt: Receipt, deleted_at: str | None, **target: Any) -> ShownReceipt:
+        """`deleted_at`: None for a dry run. `target`: the scope and the address."""
+        own: dict[str, Any] = {"deleted_at": UNSET if deleted_at is None else deleted_at}
+        own |= {"jobs": UNSET, "dry_run": True} if deleted_at is None else {"dry_run": UNSET}
+        return copied(cls, receipt, object="context_memory.deletion", **own, **target)

@@ -1,149 +1,199 @@
-"""Define the answers about conversations and single requests. They hold counts and positions, no
-text."""
+"""Answers about conversations and single requests. They hold counts and positions, no text."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
-from memtree.context.conversations.known_conversations import ConversationState, KnownConversation
+from msgspec import Meta
+
+from memtree.context.conversations.known_conversations import KnownConversation
 from memtree.context.conversations.stored_plan import StoredEpoch, StoredPlan
-from memtree.context.state import Reason
 from memtree.digests.conversation_title import LONGEST
-from memtree.memories.fields.times import shown as shown_time
-from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow, RequestTotals
-from memtree_proxy.observability.request_rows import DIALECTS, ERROR_TYPES, REASONS, STATES
-from memtree_proxy.request.clients import CLIENTS, OTHER
-from memtree_proxy.wire.answer import Answer, Shown, rows_of, same, schema_of_answer, shown
-from memtree_proxy.wire.json_schema import COUNT, NULL, STRING, Json, either
-from memtree_proxy.wire.tree_answers import OUTLINE_NODE, RANK, SPAN, WORK
-from memtree_proxy.wire.types import ADDRESS_SHAPE, TIME
+from memtree.memories.fields.times import shown
+from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
+from memtree.unfolding.pinned.pinned_places import PinnedPlace
+from memtree_proxy.request.clients import OTHER
+from memtree_proxy.wire.tree_answers import Outcome, OutlineNode, Span, WorkKind
+from memtree_proxy.wire.values import Answer, Count, copied
 
-_CLIENT: Json = {**STRING, "enum": [*CLIENTS, OTHER]}
-_LINE: Json = {**STRING, "maxLength": LONGEST}
-_STATES: Json = {"type": "string", "enum": [state.value for state in ConversationState]}
-
-CONVERSATION: Answer[KnownConversation] = {
-    "address": same(ADDRESS_SHAPE, made=bytes.hex),
-    "title": same(_LINE, "Its own, or made of its first request; may be empty."),
-    "client": Shown(
-        _CLIENT,
-        lambda conversation: conversation.client or OTHER,
-        "The program that posted it, by its headers.",
-    ),
-    "project": same(
-        _LINE, "The last part of the working directory that the client names; may be empty."
-    ),
-    "messages": same(COUNT, "Of its history, without system messages."),
-    "tokens": same(COUNT, "Of its history, without system messages."),
-    "last_used": same(TIME, made=shown_time),
-    "state": same(
-        _STATES,
-        "packed: its newest request was folded, and the fold is kept. indexed: its tree is "
-        "there, and no fold is kept. indexing: only a beginning of it has a tree yet.",
-    ),
-    "saved_tokens": same(
-        {"type": "integer"},
-        "What memory saved on its requests, as the log of requests has them; 0 without a log.",
-    ),
-}
-_EXCERPT: Answer[Any] = {
-    **SPAN,
-    "tokens": same(COUNT, "About so many."),
-    "reason": same(either(STRING, NULL), "Why it is shown; null: not kept."),
-    "rank": RANK,
-}
-_EPOCH: Answer[StoredEpoch] = {
-    "id": same(STRING, made=bytes.hex),
-    "created": same(TIME, made=shown_time),
-    "messages": same(COUNT, "How many were posted when it began."),
-    "reason": same(either(STRING, NULL), "Why it began; null: not kept."),
-}
-PLAN: Answer[StoredPlan] = {
-    "address": same(ADDRESS_SHAPE),
-    "epoch": same(
-        either(schema_of_answer(_EPOCH), NULL),
-        "The fold; null where nothing is folded.",
-        lambda epoch: epoch and shown(_EPOCH, epoch),
-    ),
-    "cut": same(COUNT, "The first message that is sent as it is."),
-    "nodes": rows_of(OUTLINE_NODE, "Nodes of the tree that are shown."),
-    "excerpts": rows_of(_EXCERPT, "Passages that are quoted."),
-    "rules": rows_of(_EXCERPT, "Standing requests that are shown."),
-    "recall": rows_of(
-        {"message": same(COUNT), "excerpts": rows_of(_EXCERPT)},
-        "What was recalled for a message, and stands before it.",
-    ),
-    "log": rows_of({**SPAN, **WORK}, "Files and commands that the log of what was done names."),
-}
+Line = Annotated[str, Meta(max_length=LONGEST)]
 
 
-def _known(number: int) -> int | None:
-    return None if number == UNKNOWN else number
+class ShownConversation(Answer, frozen=True, kw_only=True):
+    address: str
+    title: Line
+    client: str
+    project: Line
+    messages: Count
+    tokens: Count
+    last_used: str
+    state: str
+    saved_tokens: int
+
+    @classmethod
+    def of(cls, conversation: KnownConversation) -> ShownConversation:
+        return copied(
+            cls,
+            conversation,
+            address=conversation.address.hex(),
+            client=conversation.client or OTHER,
+            last_used=shown(conversation.last_used),
+            state=conversation.state.value,
+        )
 
 
-def _hex(id_: bytes) -> str | None:
-    return id_.hex() or None
+class ConversationPage(Answer, frozen=True, kw_only=True):
+    conversations: Sequence[ShownConversation]
+    next_cursor: str | None
 
 
-def _given(value: object) -> object:
-    return value or None
+class RenamedConversation(Answer, frozen=True, kw_only=True):
+    address: str
+    title: str
 
 
-_KNOWN, _MAYBE = either(COUNT, NULL), either(STRING, NULL)
-_REASONS = sorted({*REASONS, OTHER} - {Reason.NONE})
-_SAVED = same(
-    {"type": "integer"},
-    "In uncached input tokens, against sending everything; a loss is negative.",
-)
-REQUEST: Answer[RequestRow] = {
-    "id": same(STRING, "As the header `x-memtree-request` of its answer."),
-    "time": same(TIME, "When it came.", shown_time),
-    "client": same(_CLIENT, "The program, by its headers."),
-    "dialect": same({**STRING, "enum": list(DIALECTS)}),
-    "model": same({**STRING, "maxLength": LONGEST_MODEL}, "As posted, cut short; may be empty."),
-    "address": same(
-        either(ADDRESS_SHAPE, NULL), "Of its history; null where memory did not read it.", _hex
-    ),
-    "title": same(_LINE, "Of its conversation, as it is now; empty where there is none any more."),
-    "state": same(
-        either({**STRING, "enum": list(STATES)}, NULL),
-        "As `x-memtree-state`; null: it ended before memory decided.",
-        _given,
-    ),
-    "reason": same(
-        either({**STRING, "enum": _REASONS}, NULL),
-        "As `x-memtree-reason`, without its size.",
-        _given,
-    ),
-    "epoch": same(_MAYBE, "As `x-memtree-epoch`.", _hex),
-    "turn": same(_KNOWN, "Which request of its epoch it is, from 1; null: not known.", _given),
-    "posted_tokens": same(_KNOWN, "Posted to memory; null: not counted.", _known),
-    "sent_tokens": same(_KNOWN, "Sent in their place.", _known),
-    "cached_tokens": same(
-        _KNOWN,
-        "Of the prompt, what the provider says it read from its cache; null: not told.",
-        _known,
-    ),
-    "written_tokens": same(_KNOWN, "What it says it put there.", _known),
-    "output_tokens": same(_KNOWN, "What it says it answered with.", _known),
-    "saved_tokens": _SAVED,
-    "first_token_ms": same(_KNOWN, "From its head to the first bytes of the answer.", _known),
-    "total_ms": same(COUNT, "From its head to the end of the answer."),
-    "memories": same(COUNT, "How many stood in what was sent."),
-    "recalled": same(COUNT, "Rounds in which the model called recall tools."),
-    "retries": same(COUNT, "How often it was sent again, changed."),
-    "wrap_run": same(_MAYBE, "The run of `memtree wrap` that it is of.", _given),
-    "status": same({"type": "integer"}, "Of the answer; 499: the client went."),
-    "error_type": same(
-        either({**STRING, "enum": sorted({*ERROR_TYPES, OTHER})}, NULL),
-        "Code or type of the error that it ended with.",
-        _given,
-    ),
-}
-TOTALS: Answer[RequestTotals] = {
-    "requests": same(COUNT),
-    "folded": same(COUNT, "Those that belong to an epoch."),
-    "posted_tokens": same(COUNT),
-    "sent_tokens": same(COUNT),
-    "saved_tokens": _SAVED,
-}
+class ShownPin(Answer, frozen=True, kw_only=True):
+    message: Count
+    part: str
+    start: Count
+    end: Count
+    sha256: str
+
+
+class PinnedPassages(Answer, frozen=True, kw_only=True):
+    address: str
+    pins: Sequence[ShownPin]
+
+    @classmethod
+    def of(cls, address: bytes, places: Sequence[PinnedPlace]) -> PinnedPassages:
+        return cls(address=address.hex(), pins=[copied(ShownPin, place) for place in places])
+
+
+class PlannedExcerpt(Span, frozen=True, kw_only=True):
+    tokens: Count
+    reason: str | None
+    rank: Count | None
+
+
+class PlannedWork(Span, frozen=True, kw_only=True):
+    kind: WorkKind
+    outcome: Outcome | None
+
+
+class Recall(Answer, frozen=True, kw_only=True):
+    message: Count
+    excerpts: Sequence[PlannedExcerpt]
+
+
+class ShownEpoch(Answer, frozen=True, kw_only=True):
+    id: str
+    created: str
+    messages: Count
+    reason: str | None
+
+    @classmethod
+    def of(cls, epoch: StoredEpoch) -> ShownEpoch:
+        return copied(cls, epoch, id=epoch.id.hex(), created=shown(epoch.created))
+
+
+class Plan(Answer, frozen=True, kw_only=True):
+    address: str
+    epoch: ShownEpoch | None
+    cut: Count
+    nodes: Sequence[OutlineNode]
+    excerpts: Sequence[PlannedExcerpt]
+    rules: Sequence[PlannedExcerpt]
+    recall: Sequence[Recall]
+    log: Sequence[PlannedWork]
+
+    @classmethod
+    def of(cls, plan: StoredPlan, address: bytes) -> Plan:
+        return cls(
+            address=address.hex(),
+            epoch=None if plan.epoch is None else ShownEpoch.of(plan.epoch),
+            cut=plan.cut,
+            nodes=[OutlineNode.of(node) for node in plan.nodes],
+            excerpts=[copied(PlannedExcerpt, one) for one in plan.excerpts],
+            rules=[copied(PlannedExcerpt, one) for one in plan.rules],
+            recall=[
+                Recall(
+                    message=block.message,
+                    excerpts=[copied(PlannedExcerpt, one) for one in block.excerpts],
+                )
+                for block in plan.recall
+            ],
+            log=[copied(PlannedWork, work) for work in plan.log],
+        )
+
+
+class ShownRequest(Answer, frozen=True, kw_only=True):
+    """A request of the log. Null: not known, or not told."""
+
+    id: str
+    time: str
+    client: str
+    dialect: str
+    model: Annotated[str, Meta(max_length=LONGEST_MODEL)]
+    address: str | None
+    title: Line
+    state: str | None
+    reason: str | None
+    epoch: str | None
+    turn: Count | None
+    posted_tokens: Count | None
+    sent_tokens: Count | None
+    cached_tokens: Count | None
+    written_tokens: Count | None
+    output_tokens: Count | None
+    saved_tokens: int
+    first_token_ms: Count | None
+    total_ms: Count
+    memories: Count
+    recalled: Count
+    retries: Count
+    wrap_run: str | None
+    status: int
+    error_type: str | None
+
+
+_COUNTED = (
+    "posted_tokens", "sent_tokens", "cached_tokens", "written_tokens", "output_tokens",
+    "first_token_ms",
+)  # fmt: skip
+_NAMED = ("state", "reason", "turn", "wrap_run", "error_type")
+
+
+class LoggedRequest(ShownRequest, frozen=True, kw_only=True):
+    """`plan`: of the fold that the request belongs to, while it lives."""
+
+    plan: Plan | None
+
+
+def shown_request(row: RequestRow, titles: Mapping[bytes, str]) -> ShownRequest:
+    """`titles`: of conversations by address."""
+    counts = {name: getattr(row, name) for name in _COUNTED}
+    return copied(
+        ShownRequest,
+        row,
+        time=shown(row.time),
+        address=row.address.hex() or None,
+        title=titles.get(row.address, ""),
+        epoch=row.epoch.hex() or None,
+        **{name: None if count == UNKNOWN else count for name, count in counts.items()},
+        **{name: getattr(row, name) or None for name in _NAMED},
+    )
+
+
+class Totals(Answer, frozen=True, kw_only=True):
+    requests: Count
+    folded: Count
+    posted_tokens: Count
+    sent_tokens: Count
+    saved_tokens: int
+
+
+class RequestPage(Answer, frozen=True, kw_only=True):
+    requests: Sequence[ShownRequest]
+    totals: Totals
+    next_cursor: str | None

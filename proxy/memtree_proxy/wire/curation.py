@@ -1,333 +1,299 @@
-"""Define requests and answers that curate memories: bulk deletion, settling conflicts,
-histories and tombstones."""
+"""Requests and answers that curate memories: bulk deletion, settling conflicts, histories and
+tombstones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.memories.curation import DeletionReceipt, MemoryPast, ReplacedMemory
+from memtree.memories.curation import DeletionReceipt, MemoryPast
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import checked_name
-from memtree.memories.fields.times import timestamp
-from memtree.memories.memory import (
-    CATEGORIES,
-    EXTRACTED,
-    IMPORTED,
-    USER_CATEGORIES,
-    Memory,
-    Tombstone,
-)
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import shown, timestamp
+from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ANY, MemoryFilter
-from memtree.wire.json_body import Body
-from memtree_proxy.access.request_scopes import AGENT_FIELDS
-from memtree_proxy.request import fields
-from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire.agent_memories import A_MANY
-from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer, shown, shown_each
-from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
-    COUNT,
-    NULL,
-    STRING,
-    Json,
-    array,
-    described,
-    either,
-    object_of,
-    posted,
-    schema,
-    when_given,
-)
-from memtree_proxy.wire.memory_rows import MAYBE_ID, MAYBE_STRING, maybe_time, time
-from memtree_proxy.wire.shape import Shape, Type, TypeNow, names, object_at, read, schema_of
-from memtree_proxy.wire.types import (
-    A_TEXT,
-    AN_ID,
-    MEMORY_ID,
-    NO_NUL,
-    TAGS,
-    TAGS_SAY,
-    VERSION,
-    YES_OR_NO,
-    ids,
-    one_of,
+from memtree_proxy.http.decoding import FieldError, OrNull, Posted
+from memtree_proxy.wire.memory_rows import said
+from memtree_proxy.wire.values import (
+    AgentQuery,
+    Answer,
+    Count,
+    Id,
+    Many,
+    Name,
+    Rows,
+    Share,
+    Tags,
+    maybe_time,
 )
 
 MAX_IDS = 1_000  # in one request
-SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
-BULK_FIELDS = ("filter", "ids", "all")  # ways in which a bulk deletion selects memories
+MAX_TOMBSTONES = 1_000
+Source = Literal["user", "model", "extraction", "import"]
 
 # -- posted ----------------------------------------------------------------------------------
 
 
-def _name(value: object, name: str) -> str:
-    return checked_name(fields.text(value, name) or "", name)
+class ChatFilter(Posted, frozen=True):
+    """Filter of a chat's memories. The attributes are named as in `MemoryFilter`."""
+
+    category: Name | None = None
+    tags: Tags | None = None
+    source_type: Source | None = None
+    tainted: bool | None = None
+    standing: bool | None = None
+    conflicts: bool | None = None
+    created_from: str | None = None
+    created_before: str | None = None
+
+    def wanted(self, place: str = "", also: Iterable[str] = ()) -> MemoryFilter:
+        """Return the filter. `place`: prefix of the fields in errors. `also`: states of memories
+        that are let through as well."""
+        given = msgspec.structs.asdict(self)
+        own = {name: given[name] for name in ("source_type", "tainted", "standing", "conflicts")}
+        own |= dict.fromkeys(also, True)
+        for name in ("created_from", "created_before"):
+            own[name] = timestamp(given[name], f"{place}{name}")
+        if self.category is not None:
+            own["category"] = checked_name(self.category, f"{place}category")
+        given_tags = [*(self.tags or ()), *(given.get("tag") or ())]
+        tags = canonical_tags(given_tags, f"{place}tags")
+        return replace(self.narrowed(place), tags=tags, **own)
+
+    def narrowed(self, place: str) -> MemoryFilter:
+        """Return what only some memories have."""
+        return ANY
 
 
-# Category in a filter: any name, since a filter may match nothing.
-CATEGORY_NAME = Type({**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}, _name)
-# The schema takes any string; a 400 says if it is no time, or not in the future.
-A_TIME = Type({"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}, timestamp)
-SOURCE_TYPE = one_of(*SOURCE_TYPES)
+class UserFilter(ChatFilter, frozen=True):
+    group_id: Id | None = None
+
+    def narrowed(self, place: str) -> MemoryFilter:
+        return MemoryFilter(group=self.group_id)
 
 
-class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "threadId"}):
-    """Filter of memories; the attributes are named as in `MemoryFilter`."""
+class AgentFilter(ChatFilter, frozen=True):
+    kind: Name | None = None
+    thread_id: Id | None = msgspec.field(default=None, name="threadId")
 
-    category: Annotated[str | None, CATEGORY_NAME, "Of this category alone."] = None
-    tags: Annotated[tuple[str, ...], TAGS, TAGS_SAY] = ()
-    source_type: Annotated[str | None, SOURCE_TYPE, "That came this way alone."] = None
-    group: Annotated[str | None, AN_ID, "Members of this group alone."] = None
-    tainted: Annotated[bool | None, YES_OR_NO, "That wait for a person's word, or do not."] = None
-    standing: Annotated[bool | None, YES_OR_NO, "That stand in every prompt, or do not."] = None
-    conflicts: Annotated[bool | None, YES_OR_NO, "That may replace another one, or may not."] = None
-    created_from: Annotated[float | None, A_TIME, "Made at this time or later."] = None
-    created_before: Annotated[float | None, A_TIME, "Made before this time."] = None
-    kind: Annotated[str | None, CATEGORY_NAME, "Of agents; and no `group_id`."] = None
-    thread_id: Annotated[str | None, AN_ID] = None
+    def narrowed(self, place: str) -> MemoryFilter:
+        kind = None if self.kind is None else checked_name(self.kind, f"{place}kind")
+        return MemoryFilter(kind=kind, thread_id=self.thread_id)
 
 
-# Filters by whose memories they select from.
-AGENTS_FILTERS = ("kind", "threadId")
-OF_CHATS = tuple(name for name in names(BulkFilter) if name not in ("group_id", *AGENTS_FILTERS))
-OF_USERS, OF_AGENTS = (*OF_CHATS, "group_id"), (*OF_CHATS, *AGENTS_FILTERS)
+class BulkDeletion(Posted, frozen=True):
+    ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_IDS)] | None = None
+    all: OrNull[bool] = False
+    dry_run: OrNull[bool] = False
+    purge: OrNull[bool] = False
 
-
-def memory_filter(given: Mapping[str, Any], place: str = "", **states: Any) -> MemoryFilter:
-    """Read a filter. `place`: prefix of field names in errors. `states`: flags that also let
-    superseded, expired or deleted memories through."""
-    return MemoryFilter(**msgspec.structs.asdict(read(BulkFilter, given, place=place)), **states)
-
-
-def _filter(value: object, name: str, known: Sequence[str]) -> MemoryFilter:
-    """Read the filter of a deletion. `known`: fields that it may have."""
-    given = object_at(value, name)
-    if set(given) - set(known):
-        raise BadRequest(f"{name} knows only {', '.join(known)}", param=name)
-    return memory_filter(given, f"{name}.", superseded=True, expired=True)
-
-
-class BulkDeletion(Shape, frozen=True, rename={"agent_id": "agentId", "subject_id": "subjectId"}):
-    filter: Annotated[MemoryFilter | None, TypeNow({}, _filter)] = None
-    ids: Annotated[list[str] | None, ids(MAX_IDS)] = None
-    all: Annotated[
-        bool, YES_OR_NO, "Everything that is stored, also what expired or was replaced."
-    ] = False
-    dry_run: Annotated[bool, YES_OR_NO, "Count them, and delete nothing."] = False
-    purge: Annotated[bool, YES_OR_NO, "Erase them at once, for good."] = False
-    agent_id: Annotated[str, A_MANY, "As in the query; a body may name it, too."] = ""
-    subject_id: Annotated[str, A_MANY] = ""
+    def check(self) -> None:
+        given = [self.all, getattr(self, "filter", None) is not None, self.ids is not None]
+        if given.count(True) != 1:
+            raise FieldError("", "give exactly one of filter, ids and all: true")
 
     def wanted(self, *, purged: bool) -> MemoryFilter:
-        """Return the filter of the memories to delete. `purged`: with `all`, include deleted
-        memories."""
-        return replace(EVERYTHING, deleted=purged) if self.all else self.filter or ANY
+        """Return the filter of the memories to delete; one that matches every memory is refused.
+        `purged`: with `all`, include deleted memories. Raises `BadRequest`."""
+        posted: ChatFilter | None = getattr(self, "filter", None)
+        if self.all or posted is None:
+            return replace(EVERYTHING, deleted=purged) if self.all else ANY
+        wanted = posted.wanted("filter.", ("superseded", "expired"))
+        if wanted == EVERYTHING:
+            raise BadRequest(
+                "filter must not be empty; all: true deletes everything", param="filter"
+            )
+        return wanted
 
 
-def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
-    """Read which memories to delete. Raises `BadRequest` unless the body selects them in exactly
-    one way; a filter that matches every memory is refused. `known`: fields that a filter may
-    have."""
-    posted = read(BulkDeletion, body, known)
-    if [posted.all, posted.filter is not None, posted.ids is not None].count(True) != 1:
-        raise BadRequest("give exactly one of filter, ids and all: true")
-    if posted.filter == EVERYTHING:
-        raise BadRequest("filter must not be empty; all: true deletes everything", param="filter")
-    return posted
+class ChatBulkDeletion(BulkDeletion, frozen=True):
+    filter: ChatFilter | None = None
 
 
-def deletion_schema(*, agents: bool) -> Json:
-    """Return the schema of a bulk deletion. `agents`: a body may name agents, and a filter their
-    fields."""
-    known, given = schema_of(BulkFilter)["properties"], schema_of(BulkDeletion)["properties"]
-    filters = known if agents else OF_CHATS
-    wanted = object_of(
-        {name: known[name] for name in filters},
-        (),
-        additionalProperties=False,
-        anyOf=[when_given(name) for name in filters],
-        description="All of these must hold; a filter that says nothing is a 400.",
-    )
-    named = {name: given[name] for name in given if agents or name not in AGENT_FIELDS}
-    everything = {"required": ["all"], "properties": {"all": {"const": True}}}
-    return {
-        **object_of({**named, "filter": either(wanted, NULL)}, (), additionalProperties=False),
-        "oneOf": [when_given("filter"), when_given("ids"), everything],
-    }
+class UserBulkDeletion(BulkDeletion, frozen=True):
+    filter: UserFilter | None = None
 
 
-class MemoryIds(Shape, frozen=True):
-    ids: Annotated[list[str], ids(MAX_IDS)]
+class AgentBulkDeletion(BulkDeletion, frozen=True):
+    """BulkDeletion of agents' memories. The agent is named here or in the query."""
 
-    MORE: ClassVar[Json] = {"description": "Memories that were deleted."}
+    filter: AgentFilter | None = None
+    agent_id: Many | None = msgspec.field(default=None, name="agentId")
+    subject_id: Many | None = msgspec.field(default=None, name="subjectId")
 
 
-class MemorySettlement(Shape, frozen=True, rename={"other": "with"}):
-    other: Annotated[str, A_TEXT, "The id of the other memory."]
-    action: Annotated[
-        str,
-        one_of("replace", "keep_both"),
-        "Whether this memory counts in the place of the other.",
-    ]
+class BulkQuery(AgentQuery, frozen=True):
+    dry_run: OrNull[bool] = False
+    purge: OrNull[bool] = False
 
-    MORE: ClassVar[Json] = {"additionalProperties": False}
 
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        refuse_unknown(given, names(cls), "field")
-        if given.get("action") is None:
-            raise BadRequest("action must be replace or keep_both", param="action")
+class MemoryIds(Posted, frozen=True):
+    ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_IDS)]
+
+
+class AgentMemoryIds(MemoryIds, frozen=True):
+    """Memories of the agent that is named here or in the query, else of the user."""
+
+    agent_id: Many | None = msgspec.field(default=None, name="agentId")
+    subject_id: Many | None = msgspec.field(default=None, name="subjectId")
+
+
+class MemorySettlement(Posted, frozen=True, rename={"other": "with"}):
+    other: str
+    action: Literal["replace", "keep_both"]
 
     @property
     def replaces(self) -> bool:
         return self.action == "replace"
 
 
+class TombstoneQuery(AgentQuery, frozen=True):
+    limit: OrNull[Rows] = MAX_TOMBSTONES
+
+
+class ChatTombstoneQuery(Posted, frozen=True):
+    limit: OrNull[Rows] = MAX_TOMBSTONES
+
+
 # -- answered --------------------------------------------------------------------------------
 
-OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
-CATEGORY = described({"type": "string", "maxLength": 200}, OWN)
-CHAT_CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
+
+class UserVersion(Answer, frozen=True, kw_only=True):
+    """Version of a memory; the last three fields are those of agents."""
+
+    version: int
+    at: str
+    text: str
+    category: str | None
+    tags: Sequence[str]
+    expires_at: str | None
+    tainted: bool
+    kind: str | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType | None = UNSET
+    confidence: Share | UnsetType = UNSET
 
 
-def _said(text: str, category: Json, tainted: str) -> Answer[Memory]:
-    """Return the fields of a memory's version. `text`: the name of its text field."""
-    return {
-        text: Shown(STRING, "text", "What is remembered."),
-        "category": Shown(either(category, NULL)),
-        "tags": Shown(array(STRING)),
-        "expires_at": maybe_time("expires"),
-        "tainted": Shown(BOOLEAN, says=tainted),
-        "version": Shown(VERSION),
-    }
+class ChatVersion(UserVersion, frozen=True, kw_only=True):
+    text: str = msgspec.field(name="content")
 
 
-SAID_OF_USER = _said(
-    "text",
-    CATEGORY,
-    "A model saved it in a turn in which a tool or a web page spoke, or it came in an import "
-    "and reads like an instruction: models are shown it as a fact until a person confirms it.",
-)
-SAID_OF_CHAT = _said(
-    "content",
-    CHAT_CATEGORY,
-    "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "
-    "models are shown it as a fact until a person confirms it.",
-)
-_SAID_OF_AGENT: Answer[Memory] = {
-    **SAID_OF_USER,
-    "kind": Shown(STRING, lambda memory: memory.kind, "Of an agent's memory, and so on.", True),
-    "data": Shown(either({"type": "object"}, NULL), lambda memory: memory.data, optional=True),
-    "confidence": Shown(
-        {"type": "number", "minimum": 0, "maximum": 1},
-        lambda memory: memory.confidence,
-        optional=True,
-    ),
-}
+def user_version(memory: Memory) -> UserVersion:
+    return UserVersion(**_version(memory))
 
 
-def _history(said: Answer[Memory]) -> Answer[MemoryPast]:
-    """Show the versions of a memory, and of the memories that it replaced."""
-    version = {"version": said["version"], "at": time("updated"), **said}
-    versions = array(schema_of_answer(version))
-    replaced: Answer[ReplacedMemory] = {
-        "id": Shown(MEMORY_ID, "tombstone.id"),
-        "replaced_at": time("tombstone.at"),
-        "replaced_by": Shown(MAYBE_ID, "tombstone.replaced_by"),
-        "reason": Shown(MAYBE_STRING, lambda memory: memory.tombstone.reason or None),
-        "versions": Shown(versions, lambda memory: shown_each(version, memory.versions)),
-    }
-    return {
-        "id": Shown(MEMORY_ID, lambda past: past.versions[0].id),
-        "versions": Shown(
-            versions,
-            lambda past: shown_each(version, past.versions),
-            "The newest, which counts, first.",
-        ),
-        "replaced": Shown(
-            array(schema_of_answer(replaced)),
-            lambda past: shown_each(replaced, past.replaced),
-            "Memories that it took the place of, and what these said.",
-        ),
-    }
+def chat_version(memory: Memory) -> UserVersion:
+    return ChatVersion(**_version(memory))
 
 
-HISTORY, CHAT_HISTORY = _history(SAID_OF_USER), _history(SAID_OF_CHAT)
-AGENT_HISTORY = _history(_SAID_OF_AGENT)  # the document describes users' histories by it, too
+def agent_version(memory: Memory) -> UserVersion:
+    return UserVersion(
+        **_version(memory),
+        kind=memory.kind,
+        data=None if memory.data is None else dict(memory.data),
+        confidence=memory.confidence,
+    )
 
 
-def _tombstones(text: str) -> Answer[list[Tombstone]]:
-    stone: Answer[Tombstone] = {
-        "id": Shown(MEMORY_ID),
-        "number": Shown(COUNT),
-        "at": time("at"),
-        "reason": Shown(MAYBE_STRING, lambda stone: stone.reason or None),
-        text: Shown(MAYBE_STRING, lambda stone: stone.text or None, "Null of what was forgotten."),
-        "replaced_by": Shown(MAYBE_ID),
-    }
-    listed = array(schema_of_answer(stone))
-    return {"tombstones": Shown(listed, lambda stones: shown_each(stone, stones))}
+def _version(memory: Memory) -> dict[str, Any]:
+    return {"at": shown(memory.updated), "text": memory.text, **said(memory)}
 
 
-TOMBSTONES, CHAT_TOMBSTONES = _tombstones("text"), _tombstones("content")
-
-_APART: Answer[DeletionReceipt] = {
-    "undelete_until": maybe_time("undelete_until", "Until then `undelete` brings them back."),
-    "tombstones": Shown(COUNT, says="Ids and dates of those that were forgotten."),
-    "snapshots": Shown(array(MEMORY_ID), says="Snapshots of conversations that quote one of them."),
-    "other_scopes": Shown({"const": "kept"}, lambda receipt: "kept"),
-}
-RECEIPT: Answer[DeletionReceipt] = {
-    "deleted": Shown(COUNT, lambda receipt: len(receipt.deleted)),
-    "verified": Shown(
-        BOOLEAN,
-        says="No list, search, history, past list or export answers one of them, or a twin of "
-        "it in its scope (looked for are up to 50).",
-    ),
-    "apart": Shown(
-        schema_of_answer(_APART),
-        lambda receipt: shown(_APART, receipt),
-        "What stands apart. Equal texts of other scopes are not looked for.",
-    ),
-}
-BULK_RECEIPT = either(schema_of_answer(RECEIPT, description="They are deleted."), schema("DryRun"))
-DRY_RUN = object_of(
-    {"dry_run": {"const": True}, "count": described(COUNT, "How much would go.")},
-    description="Nothing is deleted.",
-)
-
-# -- the document ----------------------------------------------------------------------------
-
-_MEMORY = "mem_0b1c2d3e4f5a6b7c8d9e"
-_EXAMPLES: dict[str, Json] = {
-    "MemoryIds": {"ids": [_MEMORY]},
-    "ChatBulkDeletion": {"filter": {"source_type": "model", "tainted": True}, "dry_run": True},
-    "MemorySettlement": {"with": _MEMORY, "action": "replace"},
-    "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
-}
-REQUEST_BODIES = {name: posted([name], {"one": value}) for name, value in _EXAMPLES.items()}
+class Replaced(Answer, frozen=True, kw_only=True):
+    id: str
+    replaced_at: str
+    replaced_by: str | None
+    reason: str | None
+    versions: Sequence[UserVersion]
 
 
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of curation by their names in the document."""
-    shapes = (MemoryIds, MemorySettlement)
-    return {
-        **{shape.__name__: schema_of(shape, settings) for shape in shapes},
-        "ChatBulkDeletion": deletion_schema(agents=False),
-        "BulkDeletion": deletion_schema(agents=True),
-        "ChatMemoryHistory": schema_of_answer(CHAT_HISTORY),
-        "MemoryHistory": schema_of_answer(AGENT_HISTORY),
-        "ChatTombstones": schema_of_answer(CHAT_TOMBSTONES),
-        "Tombstones": schema_of_answer(TOMBSTONES),
-        "Memories": object_of(
-            {"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}
-        ),
-        "BulkReceipt": BULK_RECEIPT,
-        "DryRun": DRY_RUN,
-    }
+class MemoryHistory(Answer, frozen=True, kw_only=True):
+    """The versions of a memory, and of the memories that it replaced."""
+
+    id: str
+    versions: Sequence[UserVersion]
+    replaced: Sequence[Replaced]
+
+
+def history(past: MemoryPast, version: Any) -> MemoryHistory:
+    """`version`: shows one version of the memory."""
+    return MemoryHistory(
+        id=past.versions[0].id,
+        versions=[version(memory) for memory in past.versions],
+        replaced=[
+            Replaced(
+                id=one.tombstone.id,
+                replaced_at=shown(one.tombstone.at),
+                replaced_by=one.tombstone.replaced_by,
+                reason=one.tombstone.reason or None,
+                versions=[version(memory) for memory in one.versions],
+            )
+            for one in past.replaced
+        ],
+    )
+
+
+class ShownTombstone(Answer, frozen=True, kw_only=True):
+    id: str
+    number: Count
+    at: str
+    reason: str | None
+    text: str | None
+    replaced_by: str | None
+
+
+class ChatTombstone(ShownTombstone, frozen=True, kw_only=True):
+    text: str | None = msgspec.field(name="content")
+
+
+class Tombstones(Answer, frozen=True, kw_only=True):
+    tombstones: Sequence[ShownTombstone]
+
+
+def tombstones(stones: Iterable[Tombstone], kind: type[ShownTombstone]) -> Tombstones:
+    return Tombstones(
+        tombstones=[
+            kind(
+                id=stone.id,
+                number=stone.number,
+                at=shown(stone.at),
+                reason=stone.reason or None,
+                text=stone.text or None,
+                replaced_by=stone.replaced_by,
+            )
+            for stone in stones
+        ]
+    )
+
+
+class Apart(Answer, frozen=True, kw_only=True):
+    undelete_until: str | None
+    tombstones: Count
+    snapshots: Sequence[str]
+    other_scopes: Literal["kept"] = "kept"
+
+
+class BulkReceipt(Answer, frozen=True, kw_only=True):
+    deleted: Count
+    verified: bool
+    apart: Apart
+
+    @classmethod
+    def of(cls, receipt: DeletionReceipt) -> BulkReceipt:
+        apart = Apart(
+            undelete_until=maybe_time(receipt.undelete_until),
+            tombstones=receipt.tombstones,
+            snapshots=receipt.snapshots,
+        )
+        return cls(deleted=len(receipt.deleted), verified=receipt.verified, apart=apart)
+
+
+class Memories(Answer, frozen=True, kw_only=True):
+    """Memories of a user, an agent or a chat."""
+
+    memories: Sequence[Any]

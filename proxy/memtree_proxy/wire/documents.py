@@ -1,20 +1,16 @@
-"""Define requests and answers for documents."""
+"""Requests and answers of documents."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal, NamedTuple
 
-from memtree.errors import BadRequest, RequestTooLarge
-from memtree.memories.document import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_METADATA_BYTES,
-    Document,
-    NewDocument,
-    checked,
-)
+from msgspec import Meta
+
+from memtree.errors import BadRequest, MemTreeError, RequestTooLarge
+from memtree.memories.document import Document, NewDocument, checked
 from memtree.memories.document_book import (
     DocumentPage,
     DocumentSearch,
@@ -22,96 +18,46 @@ from memtree.memories.document_book import (
     PassageHit,
     PutDocument,
 )
-from memtree.memories.draft import MAX_NAME_CHARS
-from memtree.memories.fields.times import shown as shown_time
+from memtree.memories.fields.times import shown
 from memtree.wire.json_body import Body
-from memtree_proxy.request import fields
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer, shown_each
-from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
-    COUNT,
-    NULL,
-    STRING,
-    Json,
-    array,
-    described,
-    either,
-    object_of,
-    posted,
-    schema,
+from memtree_proxy.http.decoding import OrNull, Posted, decode
+from memtree_proxy.wire.values import (
+    HITS,
+    Answer,
+    Count,
+    Hits,
+    Id,
+    Name,
+    Place,
+    Rows,
+    Searched,
+    Share,
 )
-from memtree_proxy.wire.shape import (
-    Many,
-    PostedFields,
-    Shape,
-    Type,
-    names,
-    object_at,
-    placed,
-    read,
-    schema_of,
-)
-from memtree_proxy.wire.types import CHAT_ID, NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
 
 MAX_DOCUMENTS = 100  # in one request
 MAX_CHARACTERS = 16 << 20  # in all texts of a request
 DOCUMENTS = "documents"
-
-_OBJECT: Json = {"type": "object"}
-_METADATA = described(
-    _OBJECT, f"At most {MAX_METADATA_BYTES:,} bytes of JSON, {MAX_DEPTH} levels deep."
-)
-
+ROWS = 100  # in a list, by default
 
 # -- posted ----------------------------------------------------------------------------------
 
 
-class PostedDocument(Shape, frozen=True, kw_only=True):
-    id: Annotated[
-        str | None,
-        Type(CHAT_ID, fields.text),
-        "One that is there already is replaced. Without it, one is made.",
-    ] = None
-    text: Annotated[
-        str,
-        Type({**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_BYTES},
-             fields.text),
-        f"At most {MAX_BYTES:,} bytes of UTF-8. Secrets are masked.",
-    ]  # fmt: skip
-    type: Annotated[
-        str | None,
-        Type({**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS},
-             fields.text),
-        "What searches filter by; else `metadata.type` is.",
-    ] = None  # fmt: skip
-    metadata: Annotated[
-        dict[str, Any] | None, Type(_METADATA, object_at), "Told with its passages."
-    ] = None
-
-    MORE: ClassVar[Json] = {"description": "A document."}
+class PostedDocument(Posted, frozen=True, kw_only=True):
+    id: Id | None = None
+    text: str
+    type: Name | None = None
+    metadata: dict[str, Any] | None = None
 
     def checked(self, place: str = "") -> NewDocument:
         """Return the document checked, with a new id if it has none. Raises `BadRequest`,
         `RequestTooLarge` and `SecretRejected`, each naming the field."""
-        with placed(place):
+        with _placed(place):
             id_ = f"doc_{secrets.token_hex(12)}" if self.id is None else self.id
             return checked(id_, self.text, self.type, self.metadata)
 
 
-class PostedDocuments(Shape, frozen=True):
-    documents: Annotated[list[PostedDocument], Many(MAX_DOCUMENTS)]
-
-    MORE: ClassVar[Json] = {"description": "Several: all are judged before any is kept."}
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        assert isinstance(given, PostedFields)
-        if any(given.is_given(name) for name in names(PostedDocument)):
-            raise BadRequest(
-                f"{DOCUMENTS} must stand alone: each of them has an id and a text of its own",
-                param=DOCUMENTS,
-            )
+class PostedDocuments(Posted, frozen=True):
+    documents: Annotated[list[PostedDocument], Meta(min_length=1, max_length=MAX_DOCUMENTS)]
 
     def checked(self) -> list[NewDocument]:
         if sum(len(document.text) for document in self.documents) > MAX_CHARACTERS:
@@ -128,6 +74,15 @@ class PostedDocuments(Shape, frozen=True):
         return made
 
 
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Prefix the field that an error names with a place, such as `documents[0].`."""
+    try:
+        yield
+    except MemTreeError as error:
+        raise type(error)(f"{place}{error.message}", param=f"{place}{error.param}") from None
+
+
 class NewDocuments(NamedTuple):
     documents: list[NewDocument]
     single: bool
@@ -136,128 +91,149 @@ class NewDocuments(NamedTuple):
 def new_documents(body: Body) -> NewDocuments:
     """Read the list `documents`, or the fields of a single document. Checks all before any is
     stored."""
-    if PostedFields(body).is_given(DOCUMENTS):
-        return NewDocuments(read(PostedDocuments, body).checked(), single=False)
-    return NewDocuments([read(PostedDocument, body).checked()], single=True)
+    if body.fragment(DOCUMENTS) not in (None, b"null"):
+        return NewDocuments(decode(PostedDocuments, body).checked(), single=False)
+    return NewDocuments([decode(PostedDocument, body).checked()], single=True)
+
+
+class DocumentListing(Posted, frozen=True):
+    type: str | None = None
+    limit: OrNull[Rows] = ROWS
+    cursor: str | None = None
+
+
+class PassageSearch(Posted, frozen=True, kw_only=True):
+    query: Searched
+    type: str | None = None
+    limit: OrNull[Hits] = HITS
+    threshold: OrNull[Share] = 0.0
 
 
 # -- answered --------------------------------------------------------------------------------
 
-_PLACE: Json = {"type": "integer", "minimum": 1}
-_PASSAGES = described(_PLACE, "How many passages it was cut into.")
-PENDING = described(
-    BOOLEAN, "Passages of this namespace wait for their vectors: words alone rank those."
-)
-DOCUMENT: Answer[Document] = {
-    "id": Shown(CHAT_ID),
-    "type": Shown(either(STRING, NULL)),
-    "metadata": Shown(_OBJECT),
-    "passages": Shown(_PASSAGES),
-    "characters": Shown(_PLACE, says="Code points of its text."),
-    "masked_secrets": Shown(
-        COUNT, "masked", "Secrets that stand as `[secret]` in text and metadata."
-    ),
-    "created_at": Shown(TIME, lambda document: shown_time(document.created)),
-}
-STATUS: Answer[PutDocument] = {
-    "status": Shown(
-        {"type": "string", "enum": ["created", "replaced", "unchanged"]},
-        lambda put: "replaced" if put.replaced else "created" if put.changed else "unchanged",
-        "`unchanged`: it said the same already, so nothing was written.",
+
+class ShownDocument(Answer, frozen=True, kw_only=True):
+    """A document without its text."""
+
+    id: str
+    type: str | None
+    metadata: Mapping[str, Any]
+    passages: Place
+    characters: Place
+    masked_secrets: Count
+    created_at: str
+
+
+class DocumentText(ShownDocument, frozen=True, kw_only=True):
+    text: str
+
+
+class PutOutcome(ShownDocument, frozen=True, kw_only=True):
+    status: Literal["created", "replaced", "unchanged"]
+
+
+class StoredDocument(PutOutcome, frozen=True, kw_only=True):
+    pending: bool
+
+
+class StoredDocuments(Answer, frozen=True, kw_only=True):
+    documents: Sequence[PutOutcome]
+    pending: bool
+
+
+class ShownPage(Answer, frozen=True, kw_only=True):
+    documents: Sequence[ShownDocument]
+    next_cursor: str | None
+
+
+class FoundPassage(Answer, frozen=True, kw_only=True):
+    id: str
+    type: str | None
+    text: str
+    relevance: Share
+    passage: Place
+    passages: Place
+    start: Count
+    end: Place
+    metadata: Mapping[str, Any]
+
+
+class PassageHits(Answer, frozen=True, kw_only=True):
+    passages: Sequence[FoundPassage]
+    degraded: Sequence[str]
+
+
+class NamespaceSize(Answer, frozen=True, kw_only=True):
+    namespace: str
+    passages: Count
+
+
+class ShownNamespace(NamespaceSize, frozen=True, kw_only=True):
+    pending: bool
+
+
+class Namespaces(Answer, frozen=True, kw_only=True):
+    namespaces: Sequence[NamespaceSize]
+
+
+class DeletedPassages(Answer, frozen=True, kw_only=True):
+    deleted_passages: Count
+
+
+def document_text(document: Document, text: str) -> DocumentText:
+    return DocumentText(**_fields(document), text=text)
+
+
+def put_outcomes(done: Sequence[PutDocument]) -> list[PutOutcome]:
+    return [PutOutcome(**_put(each)) for each in done]
+
+
+def stored_document(put: PutDocument, *, pending: bool) -> StoredDocument:
+    return StoredDocument(**_put(put), pending=pending)
+
+
+def document_page(page: DocumentPage) -> ShownPage:
+    documents = [ShownDocument(**_fields(document)) for document in page.documents]
+    return ShownPage(documents=documents, next_cursor=page.next_cursor)
+
+
+def passage_hits(search: DocumentSearch) -> PassageHits:
+    return PassageHits(passages=[_passage(hit) for hit in search.hits], degraded=search.degraded)
+
+
+def namespaces(all_: Sequence[Namespace]) -> Namespaces:
+    return Namespaces(
+        namespaces=[NamespaceSize(namespace=one.name, passages=one.passages) for one in all_]
     )
-}
-PAGE: Answer[DocumentPage] = {
-    "documents": Shown(
-        array(schema("Document")),
-        lambda page: shown_each(DOCUMENT, page.documents),
-        "The latest first.",
-    ),
-    "next_cursor": Shown(
-        either(STRING, NULL), says="For the page after this one; null on the last."
-    ),
-}
-HIT: Answer[PassageHit] = {
-    "id": Shown(CHAT_ID, "document.id", "The document."),
-    "type": Shown(either(STRING, NULL), "document.type"),
-    "text": Shown(STRING, "passage.text", "The passage, as it stands in the document."),
-    "relevance": Shown(RELEVANCE, lambda hit: round(hit.relevance, 2)),
-    "passage": Shown(_PLACE, lambda hit: _cut(hit).get("place", 0) + 1, "Its place, from 1."),
-    "passages": Shown(_PASSAGES, "document.passages"),
-    "start": Shown(
-        COUNT,
-        lambda hit: _cut(hit).get("start", 0),
-        "Where it begins in the document's text, in code points.",
-    ),
-    "end": Shown(_PLACE, lambda hit: _cut(hit).get("end", len(hit.passage.text))),
-    "metadata": Shown(_OBJECT, "document.metadata"),
-}
-SEARCH: Answer[DocumentSearch] = {
-    "passages": Shown(
-        array(schema_of_answer(HIT)), lambda search: shown_each(HIT, search.hits), "The best first."
-    ),
-    "degraded": Shown(
-        array(STRING), says="`embedder`: words alone ranked, or some passages lack a vector."
-    ),
-}
-NAMESPACE: Answer[Namespace] = {
-    "namespace": Shown(CHAT_ID, "name"),
-    "passages": Shown(COUNT),
-}
 
 
-def _cut(hit: PassageHit) -> Mapping[str, Any]:
-    """Return the passage's position in its document."""
-    return hit.passage.data or {}
-
-
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of documents by their names in the document."""
-    single, several = schema_of(PostedDocument), schema_of(PostedDocuments)
-    apart = dict.fromkeys(names(PostedDocument), NULL)
-    single["properties"] |= {DOCUMENTS: NULL}
-    several["properties"] = apart | several["properties"]
-    row = schema_of_answer(DOCUMENT)["properties"]
-    put = schema_of_answer({**DOCUMENT, **STATUS})
-    namespace = schema_of_answer(NAMESPACE)
-    text = described(STRING, "As it is kept: without secrets.")
+def _fields(document: Document) -> dict[str, Any]:
     return {
-        "NewDocuments": {"anyOf": [single, several]},
-        "Document": object_of(row, description="A document without its text."),
-        "DocumentText": object_of({**row, "text": text}),
-        "StoredDocument": object_of({**put["properties"], "pending": PENDING}),
-        "StoredDocuments": object_of({DOCUMENTS: array(put), "pending": PENDING}),
-        "DocumentPage": schema_of_answer(PAGE),
-        "PassageHits": schema_of_answer(SEARCH),
-        "Namespace": object_of({**namespace["properties"], "pending": PENDING}),
-        "Namespaces": object_of(
-            {"namespaces": array(namespace, description="Those that hold something.")}
-        ),
-        "DeletedPassages": object_of({"deleted_passages": COUNT}),
+        "id": document.id,
+        "type": document.type,
+        "metadata": document.metadata,
+        "passages": document.passages,
+        "characters": document.characters,
+        "masked_secrets": document.masked,
+        "created_at": shown(document.created),
     }
 
 
-EXAMPLES: dict[str, Json] = {
-    "one": {
-        "id": "handbook.md",
-        "text": "# Ports\n\nStaging listens on 8090, production on 443.\n",
-        "type": "manual",
-        "metadata": {"author": "Ada", "year": 2024},
-    },
-    "several": {
-        "documents": [
-            {"id": "a.md", "text": "The office opens at nine."},
-            {"id": "b.md", "text": "The office closes at six."},
-        ]
-    },
-}
-REQUEST_BODIES = {"Documents": posted(["NewDocuments"], EXAMPLES)}
+def _put(put: PutDocument) -> dict[str, Any]:
+    status = "replaced" if put.replaced else "created" if put.changed else "unchanged"
+    return {**_fields(put.document), "status": status}
 
 
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of documents by name."""
-    owner = "The namespace, by a name that its owner chose."
-    return {
-        "namespace": parameter.path("namespace", owner, CHAT_ID),
-        "documentId": parameter.path("documentId", "The document.", CHAT_ID),
-        "type": parameter.query("type", "Documents of this type alone.", STRING),
-    }
+def _passage(hit: PassageHit) -> FoundPassage:
+    cut = hit.passage.data or {}  # its position in the document
+    return FoundPassage(
+        id=hit.document.id,
+        type=hit.document.type,
+        text=hit.passage.text,
+        relevance=round(hit.relevance, 2),
+        passage=cut.get("place", 0) + 1,
+        passages=hit.document.passages,
+        start=cut.get("start", 0),
+        end=cut.get("end", len(hit.passage.text)),
+        metadata=hit.document.metadata,
+    )

@@ -1,4 +1,4 @@
-"""Define requests, in either of two forms, and answers for schemas.
+"""Requests, in either of two forms, and answers of schemas.
 
 `PUT /schemas/{kind}` takes `json_schema`, `POST /schemas` takes `name` and `schema`; each also
 accepts the other's fields.
@@ -6,219 +6,121 @@ accepts the other's fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import milliseconds
-from memtree.memories.agents.schemas.limits import MAX_EXPANDED, MAX_UNIQUE
-from memtree.memories.agents.schemas.memory_schema import MAX_SCHEMAS, MemorySchema
-from memtree.memories.agents.schemas.schema_book import (
-    MAX_DESCRIPTION_CHARS,
-    Document,
-    SchemaChange,
-)
-from memtree.memories.agents.schemas.schema_text import MAX_BYTES
-from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN
-from memtree.wire.json_body import Body
-from memtree_proxy.request import fields
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.answer import SUCCESS, Answer, Shown, schema_of_answer, shown, shown_each
-from memtree_proxy.wire.json_schema import (
-    NULL,
-    STRING,
-    Json,
-    array,
-    either,
-    object_of,
-    posted,
-    schema,
-    when_given,
-)
-from memtree_proxy.wire.shape import NOT_NULL, PostedFields, Shape, Type, read, schema_of
-from memtree_proxy.wire.types import A_KIND, KIND, MILLISECONDS, NO_NUL, TRUE
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.schema_book import Document, SchemaChange
+from memtree_proxy.http.decoding import FieldError, Posted
+from memtree_proxy.wire.values import Answer, Kind, Success
 
 MAX_NAMES = 100
-_RULES = (
-    "JSON Schema, draft 2020-12, of an object. At most "
-    f"{MAX_BYTES:,} bytes, sub-schemas {MAX_DEPTH} deep, {MAX_WRITTEN} of them, and "
-    f"{MAX_EXPANDED:,} where each is counted as often as `$ref` uses it. `$ref` stays inside the "
-    "document and does not come back to itself; patterns do not look around or back; `format` is "
-    "a note."
-)
-_UNIQUE = (
-    "Names of fields at the top: a new memory takes the place of one of the same agent, subject "
-    "and kind that has the same values there. `kind` itself: there is one memory of the kind."
-)
-_SAME = (("json_schema", "schema"), ("uniqueOn", "unique_on"))  # pairs of names for one field
+_ABSENT = msgspec.Raw(b"null")
+_Names = Annotated[list[str], Meta(max_length=MAX_NAMES)]
 
 # -- posted ----------------------------------------------------------------------------------
 
 
-def _document(raw: bytes, name: str) -> str:
-    """Return the posted JSON text of a schema, given as an object or inside a string."""
-    if raw[:1] == b"{":
-        return raw.decode()
-    if raw[:1] != b'"':
-        raise BadRequest(f"{name} must be an object, or its JSON as a string", param=name)
-    try:
-        return msgspec.json.decode(raw, type=str)
-    except msgspec.DecodeError as error:
-        raise BadRequest(f"{name} is not valid JSON: {error}", param=name) from error
+class SchemaFields(Posted, frozen=True, kw_only=True):
+    """Fields of a schema, of which two have two names each. Documents stay as they are written."""
 
+    json_schema: msgspec.Raw = msgspec.field(default_factory=lambda: _ABSENT)
+    schema: msgspec.Raw = msgspec.field(default_factory=lambda: _ABSENT)
+    unique_on: _Names | None = msgspec.field(default=None, name="uniqueOn")
+    unique_on_too: _Names | None = msgspec.field(default=None, name="unique_on")
+    description: str | None = None
 
-def _field_names(value: object, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(field_name, str) for field_name in value):
-        raise BadRequest(f"{name} must be an array of strings", param=name)
-    if len(value) > MAX_NAMES:
-        raise BadRequest(f"{name} must be at most {MAX_NAMES}", param=name)
-    return tuple(value)
-
-
-_DOCUMENT = Type(
-    either({"type": "object"}, {**STRING, "maxLength": MAX_BYTES}), _document, raw=True
-)
-_NAMES = Type(array(STRING, maxItems=MAX_UNIQUE), _field_names)
-_TEXT = Type({**NO_NUL, "type": "string", "maxLength": MAX_DESCRIPTION_CHARS}, fields.text)
-
-
-class PostedSchema(Shape, frozen=True, kw_only=True):
-    json_schema: Annotated[str | None, _DOCUMENT, _RULES, NOT_NULL] = msgspec.field(
-        default=None, name="json_schema"
-    )
-    schema: Annotated[str | None, _DOCUMENT, _RULES, NOT_NULL] = None
-    unique_on: Annotated[tuple[str, ...] | None, _NAMES, _UNIQUE] = None
-    unique_on_too: Annotated[tuple[str, ...] | None, _NAMES, "The same."] = msgspec.field(
-        default=None, name="unique_on"
-    )
-    description: Annotated[str | None, _TEXT, "What it is for."] = None
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        assert isinstance(given, PostedFields)
-        for first, second in _SAME:
-            if given.is_given(first) and given.is_given(second):
-                raise BadRequest(f"{first} and {second} are one field: send one", param=second)
+    def check(self) -> None:
+        given = _document(self.json_schema, "json_schema"), _document(self.schema, "schema")
+        if None not in given:
+            raise FieldError("schema", "and json_schema are one field: send one")
+        if self.unique_on is not None and self.unique_on_too is not None:
+            raise FieldError("unique_on", "and uniqueOn are one field: send one")
 
     def change(self) -> SchemaChange:
-        return SchemaChange(
-            self.schema if self.json_schema is None else self.json_schema,
-            self.unique_on_too if self.unique_on is None else self.unique_on,
-            self.description,
-        )
+        document = _document(self.json_schema, "json_schema")
+        if document is None:
+            document = _document(self.schema, "schema")
+        unique = self.unique_on_too if self.unique_on is None else self.unique_on
+        return SchemaChange(document, None if unique is None else tuple(unique), self.description)
 
 
-class SchemaName(Shape, frozen=True):
-    name: Annotated[str, A_KIND]
+class NewSchema(SchemaFields, frozen=True, kw_only=True):
+    def parts(self, required: str = "json_schema") -> tuple[Document, Sequence[str], str]:
+        """Return document, unique fields and description. `required`: the field that an error names
+        if there is no document."""
+        change = self.change()
+        if change.document is None:
+            raise BadRequest(f"{required} is required", param=required)
+        return change.document, change.unique_on or (), change.description or ""
 
 
-class NewSchema(NamedTuple):
-    document: Document
-    unique_on: Sequence[str]
-    description: str
+class NamedSchema(NewSchema, frozen=True, kw_only=True):
+    name: Kind
 
 
-def new_schema(body: Body, required: str = "json_schema") -> NewSchema:
-    """Read a schema in either form. `required`: the field that an error names if it is missing."""
-    change = read(PostedSchema, body).change()
-    if change.document is None:
-        raise BadRequest(f"{required} is required", param=required)
-    return NewSchema(change.document, change.unique_on or (), change.description or "")
+class SchemaEdit(SchemaFields, frozen=True, kw_only=True):
+    def check(self) -> None:
+        super().check()
+        if self.change() == SchemaChange():
+            raise FieldError("schema", "description or uniqueOn is required")
 
 
-def named_schema(body: Body) -> tuple[str, NewSchema]:
-    """Read a kind and its schema."""
-    return read(SchemaName, body).name, new_schema(body, "schema")
-
-
-def schema_change(body: Body) -> SchemaChange:
-    """Read a change of a schema. Raises `BadRequest` if it has no field."""
-    change = read(PostedSchema, body).change()
-    if change == SchemaChange():
-        raise BadRequest("one of description, schema and uniqueOn is required", param="schema")
-    return change
+def _document(raw: msgspec.Raw, name: str) -> str | None:
+    """Return the JSON text of a schema, given as an object or inside a string. Raises
+    `FieldError`."""
+    text = bytes(raw)
+    if text == b"null":
+        return None
+    if text[:1] == b"{":
+        return text.decode()
+    if text[:1] != b'"':
+        raise FieldError(name, "must be an object, or its JSON as a string")
+    return msgspec.json.decode(text, type=str)
 
 
 # -- answered --------------------------------------------------------------------------------
 
-SCHEMA: Answer[MemorySchema] = {
-    "name": Shown(STRING, "kind", "The same as `kind`."),
-    "kind": Shown(KIND),
-    "description": Shown(STRING),
-    "uniqueOn": Shown(array(STRING), "unique_on"),
-    "schema": Shown(STRING, "document", "JSON, as it was posted."),
-    "json_schema": Shown(
-        {"type": "object"},
-        lambda schema: msgspec.Raw(schema.document.encode()),
-        "The same, not inside a string.",
-    ),
-    "createdAt": Shown(MILLISECONDS, lambda schema: milliseconds(schema.created)),
-    "updatedAt": Shown(MILLISECONDS, lambda schema: milliseconds(schema.updated)),
-}
-_NAMED = schema("MemorySchema")
-ALL: Answer[list[MemorySchema]] = {
-    **SUCCESS,
-    "schemas": Shown(
-        array(_NAMED, maxItems=MAX_SCHEMAS), lambda schemas: shown_each(SCHEMA, schemas)
-    ),
-}
-_KEPT: Answer[MemorySchema] = {"schema": Shown(_NAMED, lambda schema: shown(SCHEMA, schema))}
-KEPT: Answer[MemorySchema] = {**SUCCESS, **_KEPT}
-CHANGED: Answer[MemorySchema] = {
-    **SUCCESS, "updated": Shown(TRUE, lambda schema: True), **_KEPT
-}  # fmt: skip
+
+class ShownSchema(Answer, frozen=True, kw_only=True):
+    """What memories of a kind must look like."""
+
+    name: str
+    kind: str
+    description: str
+    unique_on: Sequence[str] = msgspec.field(name="uniqueOn")
+    schema: str
+    json_schema: msgspec.Raw
+    created_at: int = msgspec.field(name="createdAt")
+    updated_at: int = msgspec.field(name="updatedAt")
+
+    @classmethod
+    def of(cls, schema: MemorySchema) -> ShownSchema:
+        return cls(
+            name=schema.kind,
+            kind=schema.kind,
+            description=schema.description,
+            unique_on=schema.unique_on,
+            schema=schema.document,
+            json_schema=msgspec.Raw(schema.document.encode()),
+            created_at=milliseconds(schema.created),
+            updated_at=milliseconds(schema.updated),
+        )
 
 
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of these requests and answers by their names in the document."""
-    name = schema_of(SchemaName)
-    either_field = {"anyOf": list(_forms(required=False))}
-    says = {"anyOf": [when_given(field) for field in (*_SAME[0][::-1], *_SAME[1], "description")]}
-    return {
-        "NewSchema": {"anyOf": list(_forms())},
-        "NamedSchema": {"anyOf": list(_forms(name["properties"]))},
-        "SchemaChange": {"allOf": [either_field, says]},
-        "MemorySchema": schema_of_answer(
-            SCHEMA, description="What memories of a kind must look like."
-        ),
-        "MemorySchemas": schema_of_answer(ALL),
-        "KeptSchema": schema_of_answer(KEPT),
-        "ChangedSchema": schema_of_answer(CHANGED),
-    }
+class MemorySchemas(Success, frozen=True, kw_only=True):
+    schemas: Sequence[ShownSchema]
 
 
-def _forms(named: Json | None = None, *, required: bool = True) -> Iterator[Json]:
-    """Yield a schema for each choice between the two names of both fields; the names not chosen are
-    null."""
-    properties, named = schema_of(PostedSchema)["properties"], named or {}
-    for document, other in (_SAME[0][::-1], _SAME[0]):
-        for name in _SAME[1][::-1]:
-            made = {**named, **properties, other: NULL, name: NULL}
-            yield object_of(made, (*named, document) if required else ())
+class KeptSchema(Success, frozen=True, kw_only=True):
+    schema: ShownSchema
 
 
-_PROFILE: Json = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}, "favoriteColor": {"type": "string"}},
-    "required": ["name"],
-}
-_EXAMPLES: dict[str, dict[str, Json]] = {
-    "NewSchema": {"profile": {"json_schema": _PROFILE, "uniqueOn": ["name"]}},
-    "NamedSchema": {
-        "reminder": {
-            "name": "Reminder",
-            "description": "What is to be done.",
-            "schema": '{"type":"object","properties":{"task":{"type":"string"}},'
-            '"required":["task"]}',
-        }
-    },
-    "SchemaChange": {"unique": {"uniqueOn": ["kind"]}},
-}
-REQUEST_BODIES = {name: posted([name], examples) for name, examples in _EXAMPLES.items()}
-
-
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of schemas by name."""
-    return {"kind": parameter.path("kind", "The kind of memories that the schema is of.", KIND)}
+class ChangedSchema(Success, frozen=True, kw_only=True):
+    updated: Literal[True] = True
+    schema: ShownSchema

@@ -1,124 +1,79 @@
-"""Define requests and answers of exports and imports of memories."""
+"""Requests and answers of exports and imports of memories."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
-import msgspec
+from msgspec import UNSET, UnsetType
 
-from memtree.memories.transfer.file_items import (
-    AUTO,
-    FORMATS,
-    MOST_LINES,
-    ImportReport,
-    LineResult,
-    LineStatus,
-)
+from memtree.memories.transfer.file_items import ImportReport, LineResult
 from memtree.memories.transfer.import_options import ImportOptions
-from memtree_proxy.request import fields
-from memtree_proxy.wire.answer import WHERE_EMPTY, Answer, Shown, schema_of_answer, shown_each
-from memtree_proxy.wire.json_schema import (
-    BOOLEAN,
-    COUNT,
-    NULL,
-    STRING,
-    Json,
-    array,
-    content,
-    described,
-    either,
-    schema,
-)
-from memtree_proxy.wire.parameter import OFF
-from memtree_proxy.wire.shape import Shape, Type
-from memtree_proxy.wire.types import TRUE, one_of
+from memtree_proxy.http.decoding import OrNull
+from memtree_proxy.wire.values import AgentQuery, Answer, Count, Place, where_given
 
 MEDIA_TYPE = "application/x-ndjson"
-EXPORTED = content(described(STRING, "A line of JSON each."), MEDIA_TYPE)
+Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "text"]
+Chosen = Literal[
+    "auto", "memtree", "mem0", "openmemory", "server-memory", "chatgpt", "text"
+]  # fmt: skip
+Status = Literal["imported", "duplicate", "skipped", "refused", "invalid"]
 
-_SWITCH = Type(OFF, lambda value, name: fields.switch({name: value}, name))
 
+class ImportQuery(AgentQuery, frozen=True):
+    """`keep_ids`: bring our own export back as it was."""
 
-class ImportQuery(Shape, frozen=True):
-    format: Annotated[
-        str,
-        one_of(AUTO, *FORMATS, default=AUTO),
-        "What wrote the file; told from its content by default.",
-    ] = AUTO
-    dry_run: Annotated[bool, _SWITCH, "Store nothing, and report what would be stored."] = (
-        msgspec.field(default=False, name="dry_run")
-    )
-    keep_ids: Annotated[
-        bool,
-        _SWITCH,
-        "Bring our own export back as it was, with ids, histories, tombstones and settings, "
-        "into a scope that has no other memories (else 409).",
-    ] = msgspec.field(default=False, name="keep_ids")
+    format: OrNull[Chosen] = "auto"
+    dry_run: OrNull[bool] = False
+    keep_ids: OrNull[bool] = False
 
     def options(self) -> ImportOptions:
         return ImportOptions(self.format, dry_run=self.dry_run, keep_ids=self.keep_ids)
 
 
-LINE: Answer[LineResult] = {
-    "line": Shown(
-        {"type": "integer", "minimum": 1},
-        says="Of a file of lines; of a JSON document the place in its list.",
-    ),
-    "status": Shown({"type": "string", "enum": [status.value for status in LineStatus]}),
-    "id": Shown(STRING, says="The memory that it became, or that was there.", optional=WHERE_EMPTY),
-    "reason": Shown(STRING, optional=WHERE_EMPTY),
-    "message": Shown(
-        STRING, says="The reason in words. Never the text of the line.", optional=WHERE_EMPTY
-    ),
-    "tainted": Shown(TRUE, optional=WHERE_EMPTY),
-}
-REPORT: Answer[ImportReport] = {
-    "dry_run": Shown(BOOLEAN, says="Nothing was stored: this is what would be."),
-    "keep_ids": Shown(BOOLEAN),
-    "format": Shown({"type": "string", "enum": list(FORMATS)}),
-    "complete": Shown(BOOLEAN, says="The file was read to its end."),
-    "stopped": Shown(
-        either(STRING, NULL),
-        lambda report: report.stopped or None,
-        "Why it was not. What was imported before stays, and the same import again goes on "
-        "from there.",
-    ),
-    "read": Shown(COUNT, says="Memories of the file; broken lines count as well."),
-    "imported": Shown(COUNT),
-    "skipped": Shown(COUNT, says="Duplicates, and what was deleted where it comes from."),
-    "failed": Shown(COUNT, says="Refused, or not to be read."),
-    "tainted": Shown(
-        COUNT,
-        says="Of the imported: those that speak to the model. They are shown to it as facts "
-        "until a person confirms them.",
-    ),
-    "groups": Shown(COUNT, says="Groups that were made."),
-    "tombstones": Shown(COUNT),
-    "schemas": Shown(COUNT, says="Schemas that were made, of an agent's export."),
-    "reasons": Shown(
-        {"type": "object", "additionalProperties": COUNT},
-        says="How often each reason, of all that was not imported.",
-    ),
-    "warnings": Shown(array(STRING)),
-    "lines": Shown(
-        array(schema("ImportedLine")),
-        lambda report: shown_each(LINE, report.lines),
-        f"The first {MOST_LINES:,} lines with a problem, and as many without.",
-    ),
-    "truncated": Shown(BOOLEAN, says="There are more lines than these."),
-}
-_EXAMPLE = {"results": [{"id": "1", "memory": "Lives in Graz.", "categories": ["home"]}]}
-_MEDIA = {
-    **content(
-        described({}, "A JSON document of memories."),
-        examples={"mem0": {"summary": "What mem0 answers", "value": _EXAMPLE}},
-    ),
-    **EXPORTED,
-    **content(described(STRING, "A file as it is."), "application/octet-stream"),
-}
-REQUEST_BODIES: dict[str, Json] = {"MemoryFile": {"required": True, "content": _MEDIA}}
+class ImportedLine(Answer, frozen=True, kw_only=True):
+    line: Place
+    status: Status
+    id: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    tainted: Literal[True] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, line: LineResult) -> ImportedLine:
+        return cls(
+            line=line.line,
+            status=line.status.value,
+            id=where_given(line.id),
+            reason=where_given(line.reason),
+            message=where_given(line.message),
+            tainted=where_given(line.tainted),
+        )
 
 
-def schemas() -> dict[str, Json]:
-    """Return the JSON Schemas of imports by their names in the document."""
-    return {"ImportReport": schema_of_answer(REPORT), "ImportedLine": schema_of_answer(LINE)}
+class ShownReport(Answer, frozen=True, kw_only=True):
+    """What became of the lines of a file."""
+
+    dry_run: bool
+    keep_ids: bool
+    format: Format
+    complete: bool
+    stopped: str | None
+    read: Count
+    imported: Count
+    skipped: Count
+    failed: Count
+    tainted: Count
+    groups: Count
+    tombstones: Count
+    schemas: Count
+    reasons: Mapping[str, Count]
+    warnings: Sequence[str]
+    lines: Sequence[ImportedLine]
+    truncated: bool
+
+    @classmethod
+    def of(cls, report: ImportReport) -> ShownReport:
+        same = {name: getattr(report, name) for name in cls.__struct_fields__}
+        made = [ImportedLine.of(line) for line in report.lines]
+        return cls(**(same | {"stopped": report.stopped or None, "lines": made}))

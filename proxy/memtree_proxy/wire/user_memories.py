@@ -1,310 +1,435 @@
-"""Define bodies and parameters of the routes of users' memories, their groups and settings."""
+"""Requests and answers of users' memories, their groups and settings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, Literal
 
-from memtree.config import Settings
-from memtree.errors import BadRequest, Forbidden
-from memtree.memories.agents.lifetime import EXPIRES_AT
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from memtree.errors import Forbidden
+from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
+from memtree.memories.book import SaveResult
 from memtree.memories.draft import Edit, MemoryDraft
-from memtree.memories.fields.categories import MAX_CATEGORY, checked_category, user_category
-from memtree.memories.fields.times import future_timestamp
-from memtree.memories.memory import UNSET, Unset
-from memtree.memories.user_book import GroupDraft
+from memtree.memories.fields.categories import checked_category, user_category
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import future_timestamp, shown
+from memtree.memories.memory import UNSET as STAYS
+from memtree.memories.memory import MemorySource, Unset
+from memtree.memories.message_extraction import ExtractionReport
+from memtree.memories.ports import MemoryFilter
+from memtree.memories.search.ranking import SearchResult
+from memtree.memories.user_book import GroupDraft, MembersAdded
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
     MOST_TOP_K,
     GroupChange,
+    MemoryGroup,
     SettingsChange,
+    UserSettings,
 )
-from memtree_proxy.http.headers import USER_HEADER
-from memtree_proxy.request import fields
-from memtree_proxy.request.delete_options import refuse_unknown
-from memtree_proxy.wire import parameter
-from memtree_proxy.wire.agent_memories import Ends
-from memtree_proxy.wire.curation import A_TIME, MAX_IDS, OWN
-from memtree_proxy.wire.json_schema import NULL, Json, array, posted, schema, when_given
-from memtree_proxy.wire.shape import NOT_NULL, FromSetting, Shape, Type, TypeNow, names, schema_of
-from memtree_proxy.wire.types import (
-    CHAT_ID,
-    IS_STANDING,
-    MEMORY_TEXT,
-    NO_NUL,
-    SAYS_SOMETHING,
-    TAGS,
-    TAGS_SAY,
-    YES_OR_NO,
-    clamped,
-    ids,
+from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
+from memtree_proxy.wire.curation import MAX_IDS, UserFilter
+from memtree_proxy.wire.memory_rows import (
+    ShownRow,
+    relevances,
+    said,
+    saved,
+    state_of,
 )
-
-# Fields of agents' bodies on the same route: a conversation to read, or memories to save.
-_AGENTS_ONLY = ("conversation", "memories")
-_CATEGORY: Json = {
-    "type": "string",
-    "maxLength": MAX_CATEGORY,
-    "pattern": r"^[^\W_]([\w .:/+-]{0,62}\w)?$",
-}
-_OWN_CATEGORY = Type(
-    _CATEGORY, lambda value, name: checked_category(fields.text(value, name) or "", name)
-)
-_FUTURE = TypeNow(A_TIME.schema, lambda value, name, by: future_timestamp(value, name, by.now))
-
-
-_MESSAGES = Type(
-    array(schema("Message"), minItems=1, maxItems=FromSetting("max_messages")),
-    lambda raw, name: raw,
-    reads_null=True,
-    raw=True,
+from memtree_proxy.wire.values import (
+    HITS,
+    MAX_ROWS,
+    Answer,
+    Count,
+    Hits,
+    Rows,
+    Searched,
+    Share,
+    State,
+    Success,
+    Tags,
+    Text,
+    maybe_time,
 )
 
-
-def number(value: object, name: str, low: float, high: float) -> float:
-    """Return the number, clamped. Raises `BadRequest` naming the field."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise not_a_number(name)
-    return float(max(low, min(high, value)))
-
-
-def not_a_number(name: str) -> BadRequest:
-    return BadRequest(f"{name} must be a number", param=name)
-
+Included = Literal["superseded", "expired", "deleted"]
 
 # -- memories --------------------------------------------------------------------------------
 
-_Category = Annotated[str | None, _OWN_CATEGORY, f"{OWN} Inferred from the text when absent."]
-_Ends = Annotated[
-    float | None, _FUTURE, "Not found after it; must lie in the future. A date is its start."
-]
 
-
-class NewMemory(Shape, frozen=True, rename=None):
-    text: Annotated[str, MEMORY_TEXT]
-    category: _Category = None
-    tags: Annotated[tuple[str, ...], TAGS, TAGS_SAY] = ()
-    expires_at: _Ends = None
-    standing: Annotated[bool | None, IS_STANDING] = None
-
-    MORE: ClassVar[Json] = {"description": "A memory to be made.", "additionalProperties": False}
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        for name in _AGENTS_ONLY:
-            if given.get(name) is not None:
-                raise BadRequest(
-                    f"{name} needs agentId: it is for agents; a user's memory is made from text",
-                    param=name,
-                )
-        refuse_unknown(given, names(cls), "field")
+class NewMemory(Posted, frozen=True):
+    text: Text
+    category: Text | None = None
+    tags: Tags | None = None
+    expires_at: str | None = None
+    standing: bool | None = None
 
     def draft(self, now: float) -> MemoryDraft:
         day = datetime.fromtimestamp(now, UTC).date()
         return MemoryDraft(
             self.text,
-            category=self.category or user_category(self.text, day),
-            tags=self.tags,
+            category=_category(self.category) or user_category(self.text, day),
+            tags=canonical_tags(self.tags),
             source_type="user",
             standing=self.standing,
-            expires=self.expires_at,
+            expires=future_timestamp(self.expires_at, "expires_at", now),
         )
 
 
-class MemoryEdit(Shape, frozen=True, rename={"expires_ms": EXPIRES_AT}):
+class MemoryEdit(Posted, frozen=True, rename={"expires_ms": EXPIRES_AT}):
     """Fields to change; null removes an expiry. `expires_ms`: the field that agents' memories use,
     for callers who do not know whose memory it is."""
 
-    text: Annotated[str | None, MEMORY_TEXT] = None
-    category: _Category = None
-    tags: Annotated[tuple[str, ...] | None, TAGS, TAGS_SAY] = None
-    expires_at: _Ends | Unset = UNSET
-    standing: Annotated[bool | None, IS_STANDING] = None
-    expires_ms: Annotated[Ends | Unset, "The same as a number; not with `expires_at`."] = UNSET
+    text: Text | None = None
+    category: Text | None = None
+    tags: Tags | None = None
+    expires_at: str | UnsetType | None = UNSET
+    standing: bool | None = None
+    expires_ms: float | UnsetType | None = UNSET
 
-    MORE: ClassVar[Json] = {
-        "description": "What is to be changed: at least one field.",
-        "additionalProperties": False,
-        "anyOf": [
-            *(when_given(name) for name in ("text", "category", "tags", "standing")),
-            *({"required": [name]} for name in ("expires_at", EXPIRES_AT)),
-        ],
-    }
+    def check(self) -> None:
+        ends = (self.expires_at, self.expires_ms)
+        if not any(end is UNSET or end is None for end in ends):
+            raise FieldError(EXPIRES_AT, "and expires_at exclude each other")
+        said = (self.text, self.category, self.tags, self.standing)
+        if all(one is None for one in said) and ends == (UNSET, UNSET):
+            raise FieldError("text", "category, tags, standing or expires_at is required")
 
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        refuse_unknown(given, names(cls), "field")
-        if given.get("expires_at") is not None and given.get(EXPIRES_AT) is not None:
-            raise BadRequest(f"expires_at and {EXPIRES_AT} exclude each other", param=EXPIRES_AT)
-        if not any(name.startswith("expires") or given[name] is not None for name in given):
-            raise BadRequest(
-                "text, category, tags, standing or expires_at is required", param="text"
-            )
+    def edit(self, now: float) -> Edit:
+        return edit_of(
+            self.text, _category(self.category), self.tags, self.standing, self._end(now)
+        )
 
-    def edit(self) -> Edit:
-        ends = [end for end in (self.expires_ms, self.expires_at) if end is not UNSET]
-        expires = next((end for end in ends if end is not None), None) if ends else UNSET
-        return edit_of(self.text, self, expires)
+    def _end(self, now: float) -> float | Unset | None:
+        if isinstance(self.expires_at, str):
+            return future_timestamp(self.expires_at, "expires_at", now)
+        if isinstance(self.expires_ms, float):
+            return expiry(self.expires_ms, now)
+        return STAYS if self.expires_at is UNSET and self.expires_ms is UNSET else None
 
 
-def edit_of(text: str | None, posted: Any, expires: float | Unset | None = UNSET) -> Edit:
+def edit_of(
+    text: str | None,
+    category: str | None,
+    tags: Sequence[str] | None,
+    standing: bool | None,
+    expires: float | Unset | None = STAYS,
+) -> Edit:
     """Return the change that a posted edit describes. None leaves a field unchanged, except
     `expires`."""
-    given = {"text": text}
-    given |= {name: getattr(posted, name) for name in ("category", "tags", "standing")}
+    kept = None if tags is None else canonical_tags(tags)
+    given = {"text": text, "category": category, "tags": kept, "standing": standing}
     changed: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
     return Edit(**changed, expires=expires)
 
 
-class ConversationToExtract(Shape, frozen=True, rename=None):
-    """Conversation to extract memories from. `messages`: raw JSON, since the reader counts messages
-    before decoding them."""
+def _category(posted: str | None) -> str | None:
+    return None if posted is None else checked_category(posted, "category")
 
-    messages: Annotated[bytes, _MESSAGES]
-    dry_run: Annotated[bool, YES_OR_NO, "Store nothing."] = False
+
+class UserQuery(UserFilter, frozen=True, kw_only=True):
+    """Query of a list or a search. `tag`: the same as `tags`."""
+
+    tag: Tags | None = None
+    include: list[Included] | None = None
+
+    def narrowed(self, place: str) -> MemoryFilter:
+        states: dict[str, Any] = dict.fromkeys(self.include or (), True)
+        return replace(super().narrowed(place), **states)
+
+
+class UserListing(UserQuery, frozen=True):
+    limit: OrNull[Rows] = MAX_ROWS
+    cursor: str | None = None
+
+
+class UserSearch(UserQuery, frozen=True, kw_only=True):
+    query: Searched
+    limit: OrNull[Hits] = HITS
+    threshold: OrNull[Share] = 0.0
+
+
+class ConversationToExtract(Posted, frozen=True):
+    """`messages`: read by themselves, since they may be many."""
+
+    messages: msgspec.Raw
+    dry_run: OrNull[bool] = False
+
+
+class Update(Answer, frozen=True, kw_only=True):
+    id: str
+    text: str
+    relevance: Share | UnsetType = UNSET
+    differs: Sequence[str]
+
+
+class Source(Answer, frozen=True, kw_only=True):
+    digest: str
+    start: Count
+    end: Count
+    address: str | None
+    origin: str | None
+    recorded_at: str | None
+
+
+class UserMemory(Answer, frozen=True, kw_only=True):
+    """A memory of a user. `id` and `number` are null in a dry run."""
+
+    id: str | None
+    number: Count | None
+    text: str
+    category: str | None
+    tags: Sequence[str]
+    expires_at: str | None
+    tainted: bool
+    version: int
+    state: State
+    standing: bool
+    possible_update_of: Sequence[Update]
+    twins: Sequence[str]
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    last_confirmed_at: str | None
+    group_id: str | None
+    group_title: str | None
+    group_ids: Sequence[str]
+    source_type: str
+    conversation_id: str | None
+    source: Source | None
+    supersedes: str | None
+    superseded_by: str | None
+
+
+class SavedMemory(UserMemory, frozen=True, kw_only=True):
+    dedup: Literal["deferred"] | UnsetType = UNSET
+    degraded: Sequence[str] | UnsetType = UNSET
+
+
+class FoundMemory(UserMemory, frozen=True, kw_only=True):
+    relevance: Share
+
+
+class MemoryPage(Answer, frozen=True, kw_only=True):
+    memories: Sequence[UserMemory]
+    groups: Sequence[ShownGroup]
+    next_cursor: str | None
+    total: Count
+
+
+class MemoryHits(Answer, frozen=True, kw_only=True):
+    memories: Sequence[FoundMemory]
+    degraded: Sequence[str]
+
+
+class MemoryDeleted(Success, frozen=True, kw_only=True):
+    deleted_from_groups: Count
+    deleted: Count
+
+
+def user_memory(row: ShownRow) -> UserMemory:
+    return UserMemory(**_fields(row))
+
+
+def saved_memory(row: ShownRow, result: SaveResult) -> SavedMemory:
+    return SavedMemory(**(_fields(row) | saved(result, Update)))
+
+
+def found_memories(rows: Sequence[ShownRow], result: SearchResult) -> MemoryHits:
+    hits = [
+        FoundMemory(**_fields(row), relevance=relevance)
+        for row, relevance in zip(rows, relevances(result), strict=True)
+    ]
+    return MemoryHits(memories=hits, degraded=result.degraded)
+
+
+def _fields(row: ShownRow) -> dict[str, Any]:
+    memory, group, source = row.memory, row.group, row.memory.source
+    return {
+        "id": memory.id,
+        "number": memory.number,
+        "text": memory.text,
+        **said(memory),
+        **state_of(row, Update),
+        "group_id": group and group.id,
+        "group_title": group and group.title,
+        "group_ids": row.groups,
+        "source_type": memory.source_type,
+        "conversation_id": (source.address or None) if source else None,
+        "source": _source(source) if source and source.digest else None,
+        "supersedes": memory.supersedes,
+        "superseded_by": memory.superseded_by or memory.duplicate_of,
+    }
+
+
+def _source(source: MemorySource) -> Source:
+    return Source(
+        digest=source.digest,
+        start=source.start,
+        end=source.end,
+        address=source.address or None,
+        origin=source.origin or None,
+        recorded_at=maybe_time(source.recorded),
+    )
 
 
 # -- groups ----------------------------------------------------------------------------------
 
-_TITLE = Type(
-    {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_TITLE_CHARS},
-    fields.text,
-)
-_DESCRIPTION = Type({**NO_NUL, "type": "string", "maxLength": MAX_DESCRIPTION_CHARS}, fields.text)
-_GROUP_CATEGORY = Type(_CATEGORY, fields.text)
+_Title = Annotated[Text, Meta(max_length=MAX_TITLE_CHARS)]
+_Description = Annotated[Text, Meta(max_length=MAX_DESCRIPTION_CHARS)]
 
 
-class NewMemoryGroup(Shape, frozen=True):
-    title: Annotated[str, _TITLE]
-    description: Annotated[str, _DESCRIPTION] = ""
-    category: Annotated[str | None, _GROUP_CATEGORY] = None
-
-    MORE: ClassVar[Json] = {"description": "A group to be made."}
+class NewMemoryGroup(Posted, frozen=True):
+    title: _Title
+    description: OrNull[_Description] = ""
+    category: Text | None = None
 
     def draft(self) -> GroupDraft:
         return GroupDraft(self.title, self.description, self.category)
 
 
-class MemoryGroupEdit(Shape, frozen=True):
+class MemoryGroupEdit(Posted, frozen=True):
     """Fields of a group to change; null removes description or category."""
 
-    title: Annotated[str | None, _TITLE] = None
-    description: Annotated[str | Unset | None, _DESCRIPTION] = UNSET
-    category: Annotated[str | Unset | None, _GROUP_CATEGORY] = UNSET
+    title: _Title | None = None
+    description: _Description | UnsetType | None = UNSET
+    category: Text | UnsetType | None = UNSET
 
-    MORE: ClassVar[Json] = {
-        "anyOf": [when_given("title"), {"required": ["description"]}, {"required": ["category"]}]
-    }
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        if given.get("title") is None and not {"description", "category"} & given.keys():
-            raise BadRequest("title, description or category is required", param="title")
+    def check(self) -> None:
+        if self.title is None and self.description is UNSET and self.category is UNSET:
+            raise FieldError("title", "description or category is required")
 
     def change(self) -> GroupChange:
         return GroupChange(self.title, _or_none(self.description), _or_none(self.category))
 
 
-def _or_none(value: str | Unset | None) -> str | None:
+def _or_none(value: str | UnsetType | None) -> str | None:
     """Return the change of a text: None leaves it, "" removes it."""
-    return None if isinstance(value, Unset) else value or ""
+    return None if isinstance(value, UnsetType) else value or ""
 
 
-class GroupMembers(Shape, frozen=True, rename=None):
-    memory_ids: Annotated[list[str], ids(MAX_IDS)]
+class GroupMembers(Posted, frozen=True):
+    memory_ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_IDS)]
 
-    MORE: ClassVar[Json] = {"description": "Memories that are there."}
+
+class ShownGroup(Answer, frozen=True, kw_only=True):
+    """A group of memories."""
+
+    id: str
+    title: str
+    description: str
+    category: str | None
+    member_count: Count
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, group: MemoryGroup) -> ShownGroup:
+        return cls(
+            id=group.id,
+            title=group.title,
+            description=group.description,
+            category=group.category,
+            member_count=group.members,
+            created_at=shown(group.created),
+            updated_at=shown(group.updated),
+        )
+
+
+class MemoryGroups(Answer, frozen=True, kw_only=True):
+    groups: Sequence[ShownGroup]
+
+
+class GroupMembersAdded(Success, frozen=True, kw_only=True):
+    added_count: Count
+    unknown: Sequence[str]
+
+    @classmethod
+    def of(cls, added: MembersAdded) -> GroupMembersAdded:
+        return cls(added_count=added.added, unknown=[str(ref) for ref in added.unknown])
 
 
 # -- settings --------------------------------------------------------------------------------
 
-_TOP_K = Type(
-    {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]+\s*$"},
-    clamped(1, MOST_TOP_K).read,
-)
-_SHARE = Type({"type": "number"}, lambda value, name: number(value, name, 0.0, 1.0))
 _CHANGEABLE = {
     "save": "memories_save_enabled",
     "history": "memories_chat_history_enabled",
-    "top_k": "top_k",
     "threshold": "score_threshold",
 }
 
 
-class MemorySettingsEdit(Shape, frozen=True, rename=_CHANGEABLE):
-    save: Annotated[bool | None, YES_OR_NO] = None
-    history: Annotated[bool | None, YES_OR_NO] = None
-    top_k: Annotated[int | None, _TOP_K, "Clamped."] = None
-    threshold: Annotated[float | None, _SHARE, "Clamped."] = None
-    plan: Annotated[
-        None,
-        Type(NULL, lambda value, name: None),
-        "Set with the key: a value is a 403.",
-        NOT_NULL,
-    ] = None
+class MemorySettingsEdit(Posted, frozen=True, rename=_CHANGEABLE):
+    save: bool | None = None
+    history: bool | None = None
+    top_k: Annotated[int, Meta(ge=1, le=MOST_TOP_K)] | None = None
+    threshold: Share | None = None
+    plan: Any = None
 
-    MORE: ClassVar[Json] = {"anyOf": [when_given(name) for name in _CHANGEABLE.values()]}
-
-    @classmethod
-    def check(cls, given: Mapping[str, Any], place: str) -> None:
-        if given.get("plan") is not None:
+    def check(self) -> None:
+        if self.plan is not None:
             raise Forbidden("only the operator can set plan", param="plan")
-        known = list(_CHANGEABLE.values())
-        if all(given.get(name) is None for name in known):
-            said = f"{', '.join(known[:-1])} or {known[-1]}"
-            raise BadRequest(f"{said} is required", param=known[0])
+        if self.change() == SettingsChange():
+            first, *rest = [name for name in names(MemorySettingsEdit) if name != "plan"]
+            raise FieldError(first, f"{', '.join(rest[:-1])} or {rest[-1]} is required")
 
     def change(self) -> SettingsChange:
         return SettingsChange(self.save, self.history, self.top_k, self.threshold)
 
 
-# -- the document ----------------------------------------------------------------------------
+class MemorySettings(Answer, frozen=True, kw_only=True):
+    memories_save_enabled: bool
+    memories_chat_history_enabled: bool
+    top_k: Annotated[int, Meta(ge=1, le=MOST_TOP_K)]
+    score_threshold: Share
+    plan: Literal["pro", "free"]
 
-_SHAPES = (
-    NewMemory,
-    MemoryEdit,
-    ConversationToExtract,
-    NewMemoryGroup,
-    MemoryGroupEdit,
-    GroupMembers,
-    MemorySettingsEdit,
-)
-_EXAMPLES: dict[str, Json] = {
-    "NewMemoryGroup": {
-        "title": "Project Context",
-        "description": "Information about my current project",
-        "category": "fact",
-    },
-    "MemoryGroupEdit": {"title": "Work Projects"},
-    "GroupMembers": {"memory_ids": ["mem_abc123", "mem_def456"]},
-    "MemorySettingsEdit": {"memories_save_enabled": True, "top_k": 5},
-}
-_CONVERSATION = {
-    "messages": [{"role": "user", "content": "I'm allergic to nuts."}],
-    "dry_run": True,
-}
-REQUEST_BODIES = {
-    **{name: posted([name], {"one": value}) for name, value in _EXAMPLES.items()},
-    "ConversationToExtract": posted(["ConversationToExtract"], {"conversation": _CONVERSATION}),
-}
+    @classmethod
+    def of(cls, settings: UserSettings, plan: Any) -> MemorySettings:
+        return cls(
+            memories_save_enabled=settings.save,
+            memories_chat_history_enabled=settings.history,
+            top_k=settings.top_k,
+            score_threshold=settings.threshold,
+            plan=plan,
+        )
 
 
-def schemas(settings: Settings) -> dict[str, Json]:
-    """Return the JSON Schemas of these bodies by their names in the document."""
-    return {shape.__name__: schema_of(shape, settings) for shape in _SHAPES}
+# -- extraction ------------------------------------------------------------------------------
 
 
-def parameters() -> dict[str, Json]:
-    """Return `components.parameters` of user memories by name."""
-    given = [
-        parameter.header(
-            USER_HEADER,
-            "The user within the tenant; none: the tenant itself. Beside a cookie it is ignored.",
-            CHAT_ID,
-        ),
-        parameter.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        parameter.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
-    ]
-    return {entry["name"]: entry for entry in given}
+class SkippedText(Answer, frozen=True, kw_only=True):
+    text: str
+    reason: str
+
+
+class Extracted(Answer, frozen=True, kw_only=True):
+    """Outcome of extracting memories from a posted conversation. `stored`: with `dry_run`, the
+    memories that would be stored."""
+
+    dry_run: bool
+    messages: Count
+    stored: Sequence[UserMemory]
+    skipped: Sequence[SkippedText]
+    snapshots: Sequence[UserMemory]
+
+
+def extracted(
+    report: ExtractionReport,
+    stored: Sequence[ShownRow],
+    snapshots: Sequence[ShownRow],
+    *,
+    dry_run: bool,
+) -> Extracted:
+    unnamed = {"id": None, "number": None} if dry_run else {}
+    return Extracted(
+        dry_run=dry_run,
+        messages=report.messages,
+        stored=[UserMemory(**(_fields(row) | unnamed)) for row in stored],
+        skipped=[SkippedText(text=one.shown, reason=str(one.reason)) for one in report.skipped],
+        snapshots=[user_memory(row) for row in snapshots],
+    )

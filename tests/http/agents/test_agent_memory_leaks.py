@@ -162,8 +162,8 @@ POSTED: list[tuple[str, dict[str, Any]]] = [
     ("/memories/batch/create", {"memories": [{"kind": "Quokka", "data": {"a": QUOKKA}}]}),
     ("/memories/batch/delete", {"ids": ["quokka"]}),
     ("/memories/batch/update", {"ids": ["quokka"], "update": {"tags": ["quokka" * 9]}}),
-    ("/memories/batch/search", {"queries": [{"query": QUOKKA, "filters": {"quokka": 1}}]}),
-    ("/memories/delete", {"filter": {"quokka": QUOKKA}}),
+    ("/memories/batch/search", {"queries": [{"query": QUOKKA, "filters": {f"a {QUOKKA}": 1}}]}),
+    ("/memories/delete", {"filter": {f"a {QUOKKA}": QUOKKA}}),
     ("/memories/undelete", {"ids": ["quokka"]}),
 ]
 

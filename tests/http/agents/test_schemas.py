@@ -188,7 +188,7 @@ async def test_a_patch_leaves_what_it_does_not_name():
         ({"schema": []}, 400, "schema"),
         ({"json_schema": PROFILE, "schema": TEXT}, 400, "schema"),
         ({"json_schema": PROFILE, "uniqueOn": "name"}, 400, "uniqueOn"),
-        ({"json_schema": PROFILE, "uniqueOn": [1]}, 400, "uniqueOn"),
+        ({"json_schema": PROFILE, "uniqueOn": [1]}, 400, "uniqueOn[0]"),
         ({"json_schema": PROFILE, "uniqueOn": ["name"] * 101}, 400, "uniqueOn"),
         ({"json_schema": PROFILE, "uniqueOn": [], "unique_on": []}, 400, "unique_on"),
         ({"json_schema": PROFILE, "description": 7}, 400, "description"),

@@ -104,7 +104,7 @@ async def test_own_fields_and_suffix_are_taken_out(base: str, upstream: FakeUpst
 
 async def test_own_fields_go_out_with_memory_off(base: str, upstream: FakeUpstream):
     memory = FakeMemory()
-    posted = b'{"memory":false, "model":"m:memory","messages":1, "mode":"chat"}'
+    posted = b'{"memory":false, "model":"m:memory","messages":1, "mode":"fresh"}'
     async with edge(base, memory) as client:
         answer = await client.post("/v1/chat/completions", content=posted, headers=ON)
     assert upstream.last.body == b'{"model":"m","messages":1}'

@@ -243,7 +243,7 @@ async def test_without_a_limit_everything_up_to_a_thousand():
     async with remembering() as chat:
         for number in range(1_001):
             await chat.book.save(chat.scope(), MemoryDraft(f"Fact {number} stands alone"))
-        for query in ({}, {"limit": 10**30}):
+        for query in ({}, {"limit": 1_000}):
             page = (await chat.ask("GET", "/memories", params=query)).json()
             assert (len(page["memories"]), page["total"]) == (1_000, 1_001)
             assert page["next_cursor"]
@@ -265,10 +265,8 @@ async def test_filters():
         assert [row["content"] for row in found] == ["User prefers cocoa"]
 
 
-@pytest.mark.parametrize(
-    ("limit", "count"), [("0", 1), ("-5", 1), ("2", 2), ("+2", 2), ("2000", 3), ("9" * 5_000, 3)]
-)
-async def test_a_limit_out_of_range_is_clamped(limit: str, count: int):
+@pytest.mark.parametrize(("limit", "count"), [("1", 1), ("2", 2), ("100", 3)])
+async def test_a_limit(limit: str, count: int):
     async with remembering() as chat:
         for number in range(3):
             await chat.saved(f"Fact number {number}")
@@ -279,7 +277,11 @@ async def test_a_limit_out_of_range_is_clamped(limit: str, count: int):
 @pytest.mark.parametrize("path", ["/memories", "/memories/search"])
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("limit", "two"), ("limit", ""), ("limit", "1.5"), ("category", "x"), ("source_type", "x")],
+    [
+        *(("limit", value) for value in ("two", "", "1.5", "0", "-5", "+2", "2000", "9" * 5_000)),
+        ("category", "x"),
+        ("source_type", "x"),
+    ],
 )
 async def test_wrong_queries_are_named(path: str, name: str, value: str):
     async with remembering() as chat:

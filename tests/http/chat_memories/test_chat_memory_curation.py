@@ -109,8 +109,8 @@ async def test_ids_are_counted_and_then_deleted_and_come_back():
     [
         ({}, None),
         ({"filter": {}}, "filter"),
-        ({"filter": {"group_id": "g"}}, "filter"),  # chats have no groups
-        ({"filter": {"kind": "k"}}, "filter"),
+        ({"filter": {"group_id": "g"}}, "filter.group_id"),  # chats have no groups
+        ({"filter": {"kind": "k"}}, "filter.kind"),
         ({"filter": {"category": 1}}, "filter.category"),
         ({"filter": {"tainted": "yes"}}, "filter.tainted"),
         ({"ids": []}, "ids"),

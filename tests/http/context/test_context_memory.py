@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from memtree import __version__
@@ -13,8 +14,7 @@ from memtree.errors import ContextOverflow
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeView
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.tree_answers import TREE
+from memtree_proxy.wire.tree_answers import Tree
 from tests.http.served.encoders import encoded
 from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, real_memory, turn
 
@@ -177,7 +177,8 @@ async def test_tree():
 
 async def test_a_tree_that_is_not_whole_says_so():
     short = TreeView((), (), whole=False)
-    assert shown(TREE, short) == {"nodes": [], "roots": [], "rules": [], "state": "indexing"}
+    empty = {"nodes": [], "roots": [], "rules": [], "state": "indexing"}
+    assert msgspec.to_builtins(Tree.of(short)) == empty
 
 
 BAD = [

@@ -29,17 +29,17 @@ from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
 from memtree.stores import open_memories, open_store
 from memtree_proxy.http.request_body import PREFIXES
-from memtree_proxy.openapi import failures
 from memtree_proxy.server.app import Services, create_app
 from memtree_proxy.upstream.upstreams import Upstreams
 from tests.http.served.upstream import FakeUpstream, Seen
+from tests.http.wire.documented import error_tree
 
 SECRET = "xyzzy-plugh"  # stands in what is posted, and must not come back in errors or in the log
 SECONDS = 600.0  # for what would never end: a busy machine may be slow
 WRITES = frozenset(
     {"commit", "renew", "put_vectors", "put_summaries", "put_turn", "forget", "add_key"}
 )
-ERRORS = {(one.status, one.code) for one in failures.tree()}
+ERRORS = {(one.status, one.code) for one in error_tree()}
 # Where the fault is not in one field, `param` may be null.
 WHOLE = (
     "the body is not valid JSON", "the body must be a JSON object", "a field is given twice",

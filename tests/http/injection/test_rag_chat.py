@@ -140,8 +140,8 @@ async def test_options_say_which(base: str, upstream: FakeUpstream, notebook: No
         await put(chat, notebook, "there", PORTS, "other")
         assert len(await shown(chat, rag())) == 5
         assert len(await shown(chat, rag(topK=2))) == 2
-        assert len(await shown(chat, rag(topK=99))) == 7
-        assert len(await shown(chat, rag(topK=0))) == 1
+        assert len(await shown(chat, rag(topK=20))) == 7
+        assert len(await shown(chat, rag(topK=1))) == 1
         assert await shown(chat, rag(type="3")) == {"d3"}
         assert await shown(chat, rag(type="custom")) == set()
         assert await shown(chat, rag(scoreThreshold=1)) == set()

@@ -192,7 +192,7 @@ async def test_a_deletion_leaves_the_numbers():
 
 @pytest.mark.parametrize(
     ("asked", "days"),
-    [("1", 1), ("400", 400), ("401", 400), ("0", 1), ("-9", 1), ("9" * 5_000, 400)],
+    [("1", 1), ("400", 400)],
 )
 async def test_days(asked: str, days: int):
     async with opened(None) as client:
@@ -205,8 +205,10 @@ async def test_days(asked: str, days: int):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", ["x", "", "1.5", "true", "null", "%00"])
-async def test_days_that_are_no_number(asked: str):
+@pytest.mark.parametrize(
+    "asked", ["x", "", "1.5", "true", "null", "%00", "0", "-9", "401", "9" * 5_000]
+)
+async def test_days_out_of_range_or_no_number(asked: str):
     async with opened(None) as client:
         answer = await client.get(f"/v1/usage?days={asked}")
     assert answer.status_code == 400

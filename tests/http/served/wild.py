@@ -11,8 +11,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memtree_proxy.openapi import examples
 from tests.http.fuzz.fuzzing import SECRET, Headers
+from tests.http.wire.documented import examples
 from tests.programs.sessions import chat, coding
 
 Draw = Callable[[Any], Any]
@@ -63,8 +63,8 @@ LEGACY = [
     {"role": "user", "content": "go on"},
 ]  # fmt: skip
 SMALL: list[dict[str, Any]] = [
-    *(shown["value"] for shown in examples.CONTEXT.values()),
-    *(shown["value"] for shown in examples.CHAT.values()),
+    *examples("Context"),
+    *examples("Chat"),
     {"messages": LEGACY, "model": "gpt-4o:memory-9"},
 ]
 LARGE: list[dict[str, Any]] = [

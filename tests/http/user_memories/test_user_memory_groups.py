@@ -214,18 +214,13 @@ async def test_both_switches_are_off_until_they_are_switched_on():
     ("posted", "shown"),
     [
         ({"top_k": 7}, {"top_k": 7}),
-        ({"top_k": "7"}, {"top_k": 7}),
-        ({"top_k": 0}, {"top_k": 1}),
-        ({"top_k": -(10**30)}, {"top_k": 1}),
-        ({"top_k": 10**6}, {"top_k": MOST_TOP_K}),
+        ({"top_k": MOST_TOP_K}, {"top_k": MOST_TOP_K}),
         ({"score_threshold": 0.25}, {"score_threshold": 0.25}),
         ({"score_threshold": 1}, {"score_threshold": 1.0}),
-        ({"score_threshold": -1}, {"score_threshold": 0.0}),
-        ({"score_threshold": 1e300}, {"score_threshold": 1.0}),
         ({"score_threshold": 0.7, "top_k": None}, {"score_threshold": 0.7}),
     ],
 )
-async def test_numbers_out_of_range_are_clamped(posted: dict[str, Any], shown: dict[str, Any]):
+async def test_numbers_are_kept(posted: dict[str, Any], shown: dict[str, Any]):
     async with users() as of:
         assert await of.got("PATCH", "/settings", json=posted) == {**PLAIN, **shown}
 
@@ -235,11 +230,12 @@ async def test_numbers_out_of_range_are_clamped(posted: dict[str, Any], shown: d
     [
         ({}, "memories_save_enabled"),
         ({"top_k": None}, "memories_save_enabled"),
-        ({"memories_save": True}, "memories_save_enabled"),
+        ({"memories_save": True}, "memories_save"),
         ({"memories_save_enabled": 1}, "memories_save_enabled"),
         ({"memories_save_enabled": "true"}, "memories_save_enabled"),
         ({"memories_chat_history_enabled": []}, "memories_chat_history_enabled"),
-        ({"top_k": 1.5}, "top_k"),
+        *(({"top_k": value}, "top_k") for value in ("7", 0, -(10**30), MOST_TOP_K + 1, 1.5)),
+        *(({"score_threshold": value}, "score_threshold") for value in (-1, 1e300)),
         ({"top_k": True}, "top_k"),
         ({"top_k": "many"}, "top_k"),
         ({"score_threshold": "high"}, "score_threshold"),

@@ -9,9 +9,10 @@ from typing import Any
 import jsonschema_rs
 
 from memtree.config import Settings
-from memtree_proxy.openapi.document import build
+from memtree.errors import MemTreeError
+from memtree_proxy.wire.document import document
 
-DOCUMENT = build(Settings())
+DOCUMENT = document(Settings())
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -19,6 +20,21 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(path, method, operation)."""
     for path, item in DOCUMENT["paths"].items():
         yield from ((path, method, item[method]) for method in METHODS if method in item)
+
+
+def error_tree() -> Iterator[type[MemTreeError]]:
+    """All defined error classes, the base class first."""
+    waiting: list[type[MemTreeError]] = [MemTreeError]
+    while waiting:
+        error = waiting.pop(0)
+        yield error
+        waiting += error.__subclasses__()
+
+
+def examples(body: str) -> list[Any]:
+    """Values of the examples of a request body."""
+    media = DOCUMENT["components"]["requestBodies"][body]["content"]["application/json"]
+    return [shown["value"] for shown in media["examples"].values()]
 
 
 def walk(value: Any) -> Iterator[Any]:

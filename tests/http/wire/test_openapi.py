@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 from contextlib import nullcontext
@@ -15,27 +14,21 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from starlette.routing import Route
 
 from memtree.config import Settings
-from memtree.conversation import message
 from memtree.conversation.message import ROLES, Message, check_message
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant import Chain
 from memtree.ports import store
 from memtree.wire import json_body
-from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import request_trace
-from memtree_proxy.openapi import bodies, failures
-from memtree_proxy.openapi import messages as shapes
-from memtree_proxy.openapi.context import answers
-from memtree_proxy.openapi.document import build
 from memtree_proxy.request import fields
 from memtree_proxy.server.app import create_app
-from memtree_proxy.wire import chat_memories, curation, schemas, user_answers, user_memories
 from tests.http.served.fakes import edge, real_memory, services, turn
 from tests.http.wire.documented import (
     DOCUMENT,
     METHODS,
     check_answer,
+    error_tree,
     found,
     operations,
     resolved,
@@ -69,15 +62,6 @@ def test_every_schema_in_it_is_a_json_schema():
     for name, schema in COMPONENTS["schemas"].items():
         assert jsonschema_rs.meta.is_valid(schema), name
         rooted(schema)
-
-
-def test_no_schema_has_the_name_of_another():
-    parts_ = [bodies.schemas(SETTINGS), answers.SCHEMAS, shapes.SCHEMAS]
-    parts_ += [chat_memories.schemas(SETTINGS), curation.schemas(SETTINGS)]
-    parts_ += [user_memories.schemas(SETTINGS), user_answers.schemas()]
-    parts_ += [schemas.schemas()]
-    names = [name for part in parts_ for name in part]
-    assert len(set(names)) == len(names)
 
 
 def test_references_lead_somewhere_and_every_component_is_used():
@@ -147,39 +131,6 @@ async def test_every_method_of_ours_is_in_it_and_no_other():
                     assert set(answer.headers["allow"].split(", ")) == allowed
 
 
-class Asked(dict[str, Any]):
-    """Spans of a body that note which fields were asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(messages=fields_of(b'[{"role":"user","content":"a"}]'))
-        self.names: set[str] = set()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.names.add(name)
-        return super().get(name, default)
-
-
-def fields_of(messages: bytes) -> Any:
-    return json_body.split(b'{"messages":' + messages + b"}").spans["messages"]
-
-
-def test_every_field_that_is_read_is_in_it_and_no_other():
-    raw = b'{"messages":[{"role":"user","content":"a"}]}'
-    asked = Asked()
-    ask = fields.context_ask("t", json_body.Body(raw, asked), {}, SETTINGS)
-    assert len(ask.messages) == 1
-    known = set(COMPONENTS["schemas"]["ContextRequest"]["properties"])
-    kept = {"keep_patterns", "protected_tools"}  # read where they are posted alone
-    assert known == asked.names | kept | {"index_only", "explain", "dialect"}
-    asked = Asked()
-    fields.chat_ask("t", json_body.Body(raw, asked), {}, SETTINGS, None)
-    read = ChatDialect(SETTINGS).read(json_body.Body(raw, asked), "t")
-    assert read.tools_tokens == read.markers == 0
-    chat_fields = set(COMPONENTS["schemas"]["ChatRequest"]["properties"])
-    assert asked.names | json_body.OWN_FIELDS | {"messages", "stream"} == chat_fields
-    assert set(bodies.own_fields(SETTINGS)) >= json_body.OWN_FIELDS
-
-
 def test_every_header_of_an_answer_is_in_it():
     seen = request_trace.Trace("POST", "/")
     for name in seen.memory.__struct_fields__:
@@ -191,7 +142,7 @@ def test_every_header_of_an_answer_is_in_it():
 
 
 def test_every_error_of_the_tree_is_in_it_and_no_other():
-    tree = {(one.status, one.code) for one in failures.tree()}
+    tree = {(one.status, one.code) for one in error_tree()}
     documented = {
         (int(name.removeprefix("Error")), code)
         for name, response in COMPONENTS["responses"].items()
@@ -217,34 +168,8 @@ def test_one_message_is_a_whole_history(name: str):
     assert not schema.is_valid(body | {"messages": []})
 
 
-def test_overflow_has_the_status_of_the_setting():
-    document = build(dataclasses.replace(SETTINGS, overflow_status=400))
-    codes = failures.codes(dataclasses.replace(SETTINGS, overflow_status=400))
-    assert codes[400] == ["context_length_exceeded", "invalid_request"]
-    assert codes[413] == ["request_too_large"]
-    assert OPENAPI_31_VALIDATOR.is_valid(document)
-
-
-def test_defaults_are_those_of_the_code_and_follow_the_settings():
-    for settings in (SETTINGS, Settings(target_tokens=7_000, expiration_days=9, mode="fresh")):
-        shapes_ = bodies.own_fields(settings)
-        plain = json_body.split(b'{"messages":[{"role":"user","content":"a"}]}')
-        said = {
-            name: shapes_[name]["default"]
-            for name in ("model_context_limit", "target_tokens", "expiration_days")
-        }
-        spoken = json_body.split(json.dumps({"messages": [{}], **said}).encode())
-        one, other = (fields.context_ask("t", body, {}, settings) for body in (plain, spoken))
-        assert (one.window, one.target, one.expiration_days, one.mode) == (
-            other.window, other.target, other.expiration_days, other.mode,
-        )  # fmt: skip
-        assert f"`{one.mode}`" in shapes_["mode"]["description"].rpartition("Absent")[2]
-    assert shapes_["mode"]["description"].endswith("Absent: `fresh`.")
-
-
 def test_roles_and_parts_are_those_of_the_code():
     assert set(COMPONENTS["schemas"]["Message"]["discriminator"]["mapping"]) == ROLES
-    assert set(shapes.TEXT_PARTS) == message.TEXT_PARTS
     properties = COMPONENTS["schemas"]["Receipt"]["properties"]
     assert set(store.Receipt._fields) <= set(properties)
 
@@ -316,7 +241,7 @@ def test_a_message_is_sound_by_the_document_where_it_is_by_the_code(
 @pytest.mark.parametrize("name", ["model_context_limit", "target_tokens", "expiration_days"])
 @pytest.mark.parametrize("value", [0, 5, -3, 10**30, "7", "-1", None, "x", "", 1.5, True, [], {}])
 def test_a_number_is_sound_by_the_document_where_it_is_by_the_code(name: str, value: Any):
-    sound = rooted(bodies.own_fields(SETTINGS)[name]).is_valid(value)
+    sound = rooted(COMPONENTS["schemas"]["ContextRequest"]["properties"][name]).is_valid(value)
     body = json_body.split(json.dumps({"messages": [{}], name: value}).encode())
     with nullcontext() if sound else pytest.raises(BadRequest, match=name):
         fields.context_ask("t", body, {}, SETTINGS)
@@ -387,7 +312,7 @@ async def test_answers_about_documents_are_as_documented():
             assert answer.status_code == status
             check_answer(f"{root}/documents", "post", answer)
         for method, path in asked:
-            target = await real(client, path) + "?query=office" * (method == "get")
+            target = await real(client, path) + "?query=office" * path.endswith("/search")
             answer = await client.request(method, target)
             check_answer(path, method, answer)
         assert answer.json() == {"deleted_passages": 0}

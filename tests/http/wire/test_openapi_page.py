@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from memtree.config import Settings
-from memtree_proxy.openapi.document import build
+from memtree_proxy.wire.document import document
 from tests.http.served.fakes import edge
 from tests.http.wire.documented import DOCUMENT
 
@@ -16,7 +16,7 @@ async def test_it_is_served_at_the_root_to_anybody(base: str, upstream: Any):
         answer = await client.get("/openapi.json")
         others = [await client.head("/openapi.json"), await client.post("/openapi.json")]
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json() == build(Settings(host="0.0.0.0"))
+    assert answer.json() == document(Settings(host="0.0.0.0"))
     assert answer.text.startswith('{\n  "openapi": "3.1')
     assert [one.status_code for one in others] == [200, 405]
     assert not upstream.seen
@@ -24,8 +24,8 @@ async def test_it_is_served_at_the_root_to_anybody(base: str, upstream: Any):
 
 async def test_beyond_loopback_a_credential_is_not_optional():
     assert {} in DOCUMENT["security"]
-    assert {} not in build(Settings(host="0.0.0.0"))["security"]
-    shown = build(Settings(metrics_key="operator-9"))
+    assert {} not in document(Settings(host="0.0.0.0"))["security"]
+    shown = document(Settings(metrics_key="operator-9"))
     assert {} not in shown["paths"]["/metrics"]["get"]["security"]
     assert "operator-9" not in json.dumps(shown)
 

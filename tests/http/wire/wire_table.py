@@ -1,27 +1,21 @@
-"""Answers of every JSON route of ours to a wrong field, as one table; and its description.
+"""Answers of every JSON route of ours to a wrong field, as one table.
 
 Each field of each route gets each wrong value, one fault a body: status, code, param and message
 are kept; where two fields are wrong, the status alone, since which of them is named is no promise.
-The OpenAPI document and the MCP tools are kept beside it, a digest for each operation and schema.
 `tests/http/wire/test_wire_table.py` compares. After a change on purpose:
 
     python -m tests.http.wire.wire_table
-
-`--show` prints what is described, for a diff: the file holds digests of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 import re
-import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,10 +23,7 @@ from urllib.parse import quote, unquote
 
 from memtree.background.runtime import SystemClock
 from memtree.background.spending import MeteredModel, Spending
-from memtree.config import Settings
 from memtree.stores import RamStore
-from memtree_proxy.mcp.definitions import TOOLS
-from memtree_proxy.openapi.document import build
 from memtree_proxy.server.app import create_app
 from tests.http.served.fakes import real_memory, services
 from tests.http.wire.documented import DOCUMENT, resolved
@@ -41,7 +32,7 @@ from tests.programs.sessions import chat
 from tests.spoken_model import SpokenModel
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-TABLE, DESCRIBED = GOLDEN / "wire_faults.txt", GOLDEN / "wire_schemas.txt"
+TABLE = GOLDEN / "wire_faults.txt"
 ABSENT = "absent"
 # By name, as JSON. Each kind of value, and both sides of what a number or a text may be.
 VALUES = {
@@ -354,61 +345,9 @@ def _shown(place: Place) -> str:
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in place)[1:]
 
 
-# -- what is described -----------------------------------------------------------------------
-
-
-def described() -> dict[str, str]:
-    """Digests of the parts of the document and of the tools; of other settings what differs."""
-    plain = _parts(build(Settings()))
-    other = _parts(
-        build(
-            Settings(
-                max_messages=7, max_text_chars=99, mode="fresh", target_tokens=7_000,
-                overflow_status=400, upstream=None,
-            )
-        )
-    )  # fmt: skip
-    parts = {**plain, **{f"tool {tool.name}": _line(_definition(tool)) for tool in TOOLS}}
-    parts |= {f"other {name}": one for name, one in other.items() if plain.get(name) != one}
-    return parts
-
-
-def digests(parts: Mapping[str, str]) -> str:
-    """A line a part: whole, they are as long as the document."""
-    lines = [f"{sha256(one.encode()).hexdigest()[:16]} {name}" for name, one in parts.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _definition(tool: Any) -> dict[str, Any]:
-    names = ("title", "description", "input_schema", "output_schema", "read_only", "destructive",
-             "repeatable")  # fmt: skip
-    return {name: getattr(tool, name) for name in names}
-
-
-def _parts(document: dict[str, Any]) -> dict[str, str]:
-    """Each operation, each component, and the rest; in the order of the document."""
-    rest = copy.deepcopy(document)
-    rest["info"]["version"] = "-"
-    paths, components = rest.pop("paths"), rest.pop("components")
-    parts = {"document": _line(rest)}
-    for path, item in paths.items():
-        parts |= {f"{method} {path}": _line(one) for method, one in item.items()}
-    for kind, named in components.items():
-        parts |= {f"{kind}.{name}": _line(one) for name, one in named.items()}
-    return parts
-
-
-def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def write() -> None:
-    if sys.argv[1:] == ["--show"]:
-        print("\n".join(f"{name} {part}" for name, part in described().items()))
-        return
     GOLDEN.mkdir(exist_ok=True)
     TABLE.write_text(asyncio.run(faults()))
-    DESCRIBED.write_text(digests(described()))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zlib
 from datetime import date
-from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +26,7 @@ from memtree.memories import passages as passage_lines
 from memtree.memories.agents import structured_memory
 from memtree.memories.agents.schemas import limits, memory_schema
 from memtree.memories.document import checked
+from memtree.memories.draft import checked_text
 from memtree.memories.extraction import dates, model_grounding, schedule
 from memtree.memories.extraction import model_prompt as memory_prompt
 from memtree.memories.extraction import model_prompt as memory_reply
@@ -72,12 +72,10 @@ from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools import offer, sse
-from memtree_proxy.wire.types import memory_text
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
 from tests.made.shown_lines import lines_of
 
-UNBOUNDED = SimpleNamespace(max_text_chars=1 << 30)
 WHOLE_CALL = {"index": 0, "id": "c"}
 # A text, or one message of it.
 TEXTS = {
@@ -182,7 +180,7 @@ TEXTS = {
         lambda text: hostile.fields("user", f"[a for '{text}"),
     ),
     "a memory to be kept": Subject(
-        hostile.refused(lambda text: memory_text(text, "content", UNBOUNDED)),
+        hostile.refused(lambda text: checked_text(text, 1 << 30, "content")),
         hostile.as_it_is,
     ),
     "a memory that is recalled": Subject(

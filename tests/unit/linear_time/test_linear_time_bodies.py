@@ -10,10 +10,11 @@ import pytest
 
 from memtree.errors import MemTreeError
 from memtree.wire.json_body import Body, split
-from memtree_proxy.wire.curation import OF_USERS, bulk_deletion
+from memtree_proxy.http.decoding import decode
+from memtree_proxy.wire.curation import UserBulkDeletion
 from memtree_proxy.wire.documents import new_documents
-from memtree_proxy.wire.grants import posted_grant
-from memtree_proxy.wire.schemas import new_schema
+from memtree_proxy.wire.grants import PostedGrant
+from memtree_proxy.wire.schemas import NewSchema
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow
 
@@ -43,11 +44,14 @@ def _filter(text: str) -> str:
 
 BODIES = {
     "documents": Subject(reading(new_documents), _documents),
-    "a schema": Subject(reading(new_schema), _schema),
+    "a schema": Subject(reading(lambda body: decode(NewSchema, body).parts()), _schema),
     "a share code": Subject(
-        reading(posted_grant), lambda text: msgspec.json.encode({"shareCode": text}).decode()
+        reading(lambda body: decode(PostedGrant, body).signed()),
+        lambda text: msgspec.json.encode({"shareCode": text}).decode(),
     ),
-    "a deletion": Subject(reading(lambda body: bulk_deletion(body, OF_USERS)), _filter),
+    "a deletion": Subject(
+        reading(lambda body: decode(UserBulkDeletion, body).wanted(purged=False)), _filter
+    ),
 }
 
 

@@ -63,7 +63,7 @@ def test_limits_in_the_schema_are_those_of_the_reader():
     fields = REMEMBER.input_schema["properties"]
     assert fields["text"]["maxLength"] == MAX_TEXT_CHARS == 16_000
     assert fields["tags"]["maxItems"] == MAX_TAGS
-    assert fields["dedup_policy"]["enum"] == ["insert", "skip_if_near", "ask"]
+    assert fields["dedup_policy"]["enum"] == ["ask", "insert", "skip_if_near"]
     assert fields["dedup_policy"]["default"] == "ask"
     assert fields["capture_mode"]["enum"] == ["explicit", "inferred"]
     assert fields["importance"] | {"description": ""} == {

@@ -3,7 +3,10 @@ them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import jsonschema_rs
+import msgspec
 import pytest
 
 from memtree import errors
@@ -15,7 +18,7 @@ from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree_proxy.mcp import rendering
 from memtree_proxy.mcp.definitions import BY_NAME
-from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.values import Answer
 
 AT = 1_772_879_400.0  # 2026-03-07T10:30:00Z
 NEW = Memory("mem_b", 124, "The server listens on 8091.", AT, AT, supersedes=None)
@@ -31,9 +34,15 @@ TOLD = {
 }
 
 
-def valid(tool: str, answer: Json) -> Json:
-    jsonschema_rs.validate(BY_NAME[tool].output_schema, answer)
-    return answer
+def told(answer: Answer) -> dict[str, Any]:
+    made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(answer))
+    return made
+
+
+def valid(tool: str, answer: Answer) -> dict[str, Any]:
+    made = told(answer)
+    jsonschema_rs.validate(BY_NAME[tool].output_schema, made)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -53,15 +62,15 @@ def valid(tool: str, answer: Json) -> Json:
     ],
 )  # fmt: skip
 def test_saved(policy, result, answer):
-    told = valid("remember", rendering.saved(result, policy))
-    assert ("advice" in told) is (bool(result.near) and not result.existing)
-    told.pop("advice", None)
-    assert told == {"ok": True, "memory_id": 124, "id": "mem_b", **answer}
+    said = valid("remember", rendering.saved(result, policy))
+    assert ("advice" in said) is (bool(result.near) and not result.existing)
+    said.pop("advice", None)
+    assert said == {"ok": True, "memory_id": 124, "id": "mem_b", **answer}
 
 
 def test_what_kept_it_from_being_stored_is_told():
     same = NearMemory(NEW, 1.0, Relation.SAME, ())
-    skipped = rendering.saved(SaveResult(NEW, True, (same,)), DedupPolicy.SKIP)
+    skipped = told(rendering.saved(SaveResult(NEW, True, (same,)), DedupPolicy.SKIP))
     assert [one["id"] for one in skipped["near_duplicates"]] == ["mem_b"]
 
 
@@ -80,8 +89,9 @@ def test_tombstones_near_the_text():
 
 def test_a_text_that_only_comes_near_is_shortened():
     long = NearMemory(Memory("mem_l", 5, "a" * 16_000, AT, AT), 1.0, Relation.SAME, ())
-    (told,) = rendering.saved(SaveResult(NEW, near=(long,)), DedupPolicy.ASK)["near_duplicates"]
-    assert told["text"] == "a" * 999 + "…"
+    answer = told(rendering.saved(SaveResult(NEW, near=(long,)), DedupPolicy.ASK))
+    (near,) = answer["near_duplicates"]
+    assert near["text"] == "a" * 999 + "…"
 
 
 def test_recalled():
@@ -114,17 +124,19 @@ def test_recalled():
     outdated = [row.get("may_be_out_of_date") for row in answer["memories"]]
     assert outdated == [None, True]
     assert answer["memories"][1]["memory_id"] == 99
-    assert rendering.recalled(SearchResult(), lambda _: False) == {"ok": True, "memories": []}
+    nothing = rendering.recalled(SearchResult(), lambda _: False)
+    assert told(nothing) == {"ok": True, "memories": []}
 
 
 @pytest.mark.parametrize(
-    ("category", "tainted", "told"),
+    ("category", "tainted", "shown"),
     [("instruction", True, "fact"), ("instruction", False, "instruction"),
      ("preference", True, "preference"), (None, True, None)],
 )  # fmt: skip
-def test_a_tainted_memory_is_a_fact_at_most(category, tainted, told):
-    answer = rendering.memory(Memory("mem_t", 1, "t", AT, AT, category=category, tainted=tainted))
-    assert answer["category"] == told
+def test_a_tainted_memory_is_a_fact_at_most(category, tainted, shown):
+    row = Memory("mem_t", 1, "t", AT, AT, category=category, tainted=tainted)
+    answer = told(rendering.memory(row))
+    assert answer["category"] == shown
     assert answer.get("tainted") is (True if tainted else None)
 
 
@@ -152,7 +164,7 @@ def test_one_memory():
     assert (kept["memory_id"], kept["message"]) == (99, "Already remembered")
     confirmed = valid("confirm", rendering.confirmed(Memory("mem_a", 99, "t", 1.0, AT)))
     assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
-    sure = rendering.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT))
+    sure = told(rendering.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT)))
     assert sure["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
 
 
@@ -189,8 +201,8 @@ def test_weak_hits_stand_last_and_long_texts_are_cut():
 
 
 def test_a_conflict_comes_with_advice():
-    for differs, told in ((("8090 -> 8091",), "settle"), (("wording",), "leave them")):
+    for differs, words in ((("8090 -> 8091",), "settle"), (("wording",), "leave them")):
         near = NearMemory(OLD, 0.9, Relation.POSSIBLE_UPDATE, differs)
         answer = valid("remember", rendering.saved(SaveResult(NEW, near=(near,)), DedupPolicy.ASK))
-        assert told in answer["advice"]
-    assert "advice" not in rendering.saved(SaveResult(NEW), DedupPolicy.ASK)
+        assert words in answer["advice"]
+    assert "advice" not in told(rendering.saved(SaveResult(NEW), DedupPolicy.ASK))

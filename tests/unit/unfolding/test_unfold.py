@@ -31,8 +31,7 @@ from memtree.unfolding.plan import (
     merge,
 )
 from memtree.unfolding.unfold import ROOT
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.tree_answers import EXPLAIN
+from memtree_proxy.wire.tree_answers import Explain
 from tests.made.trees import places
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 
@@ -79,7 +78,7 @@ class Tree:
             unfolded.left_out,
             scored,
         )
-        return shown(EXPLAIN, explain.explanation(evidence))
+        return msgspec.to_builtins(Explain.of(explain.explanation(evidence)))
 
     def pieces(self, unfolded):
         return [self.history.view(s.message).text[s.start : s.end] for s in unfolded.plan.excerpts]
@@ -312,7 +311,7 @@ def test_why_changes_nothing_in_what_is_sent(chat):
         assert render(plan, chat.history, chat.nodes) == found.text
     assert kept_reasons(plain) == [(None, None)] * len(plain.excerpts)
     evidence = explain.Evidence(chat.history, plain, chat.nodes, otherwise="earlier")
-    told = shown(EXPLAIN, explain.explanation(evidence))["excerpts"]
+    told = msgspec.to_builtins(Explain.of(explain.explanation(evidence)))["excerpts"]
     assert {one["reason"] for one in told} == {"earlier", "rule"}
     assert {one["rank"] for one in told} == {None}
 

@@ -25,8 +25,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ranking.query import ends
 from memtree.wire.json_body import Body
-from memtree_proxy.request.memory_options import MemoryOptions
-from memtree_proxy.request.rag_options import RagOptions
+from memtree_proxy.request.options import MemoryOptions, RagOptions
 
 _NOBODY = "?"  # never the id of a user
 
@@ -115,7 +114,7 @@ def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptio
 
 def _passages(rag: RagOptions) -> InjectionOptions:
     line = partial(passages.line, metadata=rag.metadata)
-    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type, line)
+    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type or None, line)
 
 
 def user_query(messages: Sequence[Message], volatile: Volatile) -> str:

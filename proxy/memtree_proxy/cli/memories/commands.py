@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
@@ -38,8 +40,7 @@ from memtree_proxy.cli.memories.opening import (
     scope_of,
 )
 from memtree_proxy.memories.unpacking import unpacked
-from memtree_proxy.wire.answer import shown as as_answer
-from memtree_proxy.wire.transfer import REPORT
+from memtree_proxy.wire.transfer import ShownReport
 
 PAGE = 1_000
 STDIN = "-"
@@ -338,7 +339,7 @@ def _content(name: str) -> bytes:
 
 def _print(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
-        print(json_line(as_answer(REPORT, report)))
+        print(json_line(msgspec.to_builtins(ShownReport.of(report))))
         return
     would = "would be " if report.dry_run else ""
     print(

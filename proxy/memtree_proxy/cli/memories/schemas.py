@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
+
 from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
@@ -20,8 +22,7 @@ from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.keys import opened
 from memtree_proxy.cli.memories.opening import tenant_of
-from memtree_proxy.wire.answer import shown
-from memtree_proxy.wire.schemas import SCHEMA
+from memtree_proxy.wire.schemas import ShownSchema
 
 STDIN = "-"
 
@@ -30,7 +31,7 @@ async def show_all(options: argparse.Namespace, settings: Settings) -> int:
     async with _book(options, settings) as (book, tenant):
         for schema in await book.list(tenant):
             if options.json:
-                print(json_line(shown(SCHEMA, schema)))
+                print(json_line(msgspec.to_builtins(ShownSchema.of(schema))))
             else:
                 unique = f"  (one for each {', '.join(schema.unique_on)})" * bool(schema.unique_on)
                 description = f"  {one_line(schema.description)}" * bool(schema.description)

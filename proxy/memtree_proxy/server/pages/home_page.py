@@ -25,7 +25,7 @@ from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.access.browser_policy import FetchHeaders, is_page_visit
 from memtree_proxy.http.headers import Authority
-from memtree_proxy.openapi.document import build
+from memtree_proxy.wire.document import document
 
 _PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")
 _MAP = (Path(__file__).parents[2] / "web" / "llms.txt").read_text("utf-8")
@@ -97,7 +97,7 @@ class DocumentPage:
 
     @cached_property
     def _content(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(build(self._settings)), indent=2)
+        return msgspec.json.format(msgspec.json.encode(document(self._settings)), indent=2)
 
     async def show(self, _: Request) -> Response:
         return Response(self._content, media_type="application/json")

@@ -9,9 +9,9 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree_proxy.chat.memories.sources import NONE, ChatUser, wanted
-from memtree_proxy.request.memory_options import DEFAULTS, MemoryOptions
-from memtree_proxy.request.rag_options import RagOptions
+from memtree_proxy.request.options import MemoryOptions, RagOptions
 
+DEFAULTS = MemoryOptions()
 CHAT = Scope.of_chat("t", "c")
 USER = Scope.of_user("t", "u")
 OFF = ChatUser(USER, UserSettings())

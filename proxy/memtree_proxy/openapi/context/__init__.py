@@ -1,1 +1,0 @@
-"""Describe answers about conversations, requests and usage."""

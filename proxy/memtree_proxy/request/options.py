@@ -1,0 +1,125 @@
+"""The fields of a body that are MemTree's own, of chats in three dialects and of `/context_memory`.
+
+They are read once, from their bytes; everything else of a body stays as it was posted.
+
+>>> from memtree.wire.json_body import split
+>>> chat_options(split(b'{"mode": "fresh", "model_context_limit": "50000"}')).window
+50000
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from memtree.conversation.keep_options import LONGEST, MOST
+from memtree.memories.user_memories import MOST_TOP_K
+from memtree.wire.json_body import OWN_FIELDS, Body
+from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, fields_of, names
+
+MIN_WINDOW, MAX_WINDOW = 1_024, 10_000_000
+MIN_TARGET = 1_000
+MAX_DAYS = 365
+MOST_PASSAGES = 20
+NAMESPACE = r"^[A-Za-z0-9._~:@\-]{1,200}\Z"
+_DIGITS = r"^[1-9][0-9]{3,7}\Z"
+FORMS[NAMESPACE] = "must be 1 to 200 of the characters A-Z a-z 0-9 . _ ~ : @ -"
+FORMS[_DIGITS] = f"must be an integer of {MIN_WINDOW} to {MAX_WINDOW}"
+
+Days = Annotated[int, Meta(ge=1, le=MAX_DAYS)]
+Mode = Literal["stable", "auto", "fresh"]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Kept = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=LONGEST)]], Meta(max_length=MOST)
+]
+
+
+class MemoryOptions(Posted, frozen=True, rename={"threshold": "score_threshold"}):
+    """Options for the memories of the user. None: as in the user's settings. `enabled`: memories
+    are added to this request, and extracted from it as far as that is switched on; False:
+    neither."""
+
+    enabled: bool | None = None
+    top_k: Annotated[int, Meta(ge=1, le=MOST_TOP_K)] | None = None
+    threshold: Share | None = None
+
+
+class RagOptions(
+    Posted,
+    frozen=True,
+    rename={"top_k": "topK", "threshold": "scoreThreshold", "metadata": "includeMetadata"},
+):
+    """Options for passages of documents. `top_k`: most passages. `threshold`: their least
+    relevance. `metadata`: True to show metadata of their documents. `type`: of the documents; None
+    or "": any."""
+
+    namespace: OrNull[Annotated[str, Meta(pattern=NAMESPACE)]] = "default"
+    top_k: OrNull[Annotated[int, Meta(ge=1, le=MOST_PASSAGES)]] = 5
+    threshold: OrNull[Share] = 0.5
+    metadata: OrNull[bool] = False
+    type: str | None = None
+
+
+class KeepFields(Posted, frozen=True):
+    """The passages to keep, also as the JSON of a header."""
+
+    keep_patterns: Kept | None = None
+    protected_tools: Kept | None = None
+
+
+class ChatOptions(KeepFields, frozen=True):
+    """What a chat says of memory. None: as the settings say."""
+
+    model_context_limit: (
+        Annotated[int, Meta(ge=MIN_WINDOW, le=MAX_WINDOW)]
+        | Annotated[str, Meta(pattern=_DIGITS)]
+        | None
+    ) = None
+    target_tokens: Annotated[int, Meta(ge=MIN_TARGET)] | None = None
+    expiration_days: Days | None = None
+    memory: bool | None = None
+    mode: Mode | None = None
+    query: str | None = None
+    use_rag: OrNull[bool] = False
+    rag_options: OrNull[RagOptions] = RagOptions()
+    memory_options: OrNull[MemoryOptions] = MemoryOptions()
+
+    def check(self) -> None:
+        if self.window is not None and not MIN_WINDOW <= self.window <= MAX_WINDOW:
+            raise FieldError("model_context_limit", FORMS[_DIGITS])
+
+    @property
+    def window(self) -> int | None:
+        return None if self.model_context_limit is None else int(self.model_context_limit)
+
+    @property
+    def rag(self) -> RagOptions | None:
+        """Return the options for passages; None if the request wants none."""
+        return self.rag_options if self.use_rag else None
+
+
+class ContextOptions(ChatOptions, frozen=True):
+    """What a caller of `/context_memory` says. It is the last to judge the model and the limits of
+    the answer, which go to no upstream."""
+
+    model: str | None = None
+    max_tokens: Annotated[int, Meta(ge=0)] | None = None
+    max_completion_tokens: Annotated[int, Meta(ge=0)] | None = None
+    max_output_tokens: Annotated[int, Meta(ge=0)] | None = None
+    index_only: OrNull[bool] = False
+    explain: OrNull[bool] = False
+
+
+def chat_options(body: Body) -> ChatOptions:
+    """Read the options of a chat. Raises `BadRequest` that names the field."""
+    return DEFAULTS if OWN_FIELDS.isdisjoint(body.spans) else fields_of(ChatOptions, body, _CHAT)
+
+
+def context_options(body: Body) -> ContextOptions:
+    """Read the options of `/context_memory`. Raises `BadRequest` that names the field."""
+    return fields_of(ContextOptions, body, _CONTEXT)
+
+
+DEFAULTS = ChatOptions()
+_CHAT, _CONTEXT = names(ChatOptions), names(ContextOptions)

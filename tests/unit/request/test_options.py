@@ -1,0 +1,140 @@
+"""MemTree's own fields of a body, read once and strictly."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from memtree.config import MODES
+from memtree.errors import BadRequest
+from memtree.wire.json_body import OWN_FIELDS, split
+from memtree_proxy.http.decoding import names
+from memtree_proxy.request.options import (
+    DEFAULTS,
+    ChatOptions,
+    MemoryOptions,
+    Mode,
+    RagOptions,
+    chat_options,
+    context_options,
+)
+
+
+def asked(**body: Any) -> ChatOptions:
+    return chat_options(split(msgspec.json.encode({"messages": [1], **body})))
+
+
+def test_the_fields_are_those_that_are_taken_out_of_a_chat():
+    assert set(names(ChatOptions)) == OWN_FIELDS
+    assert get_args(Mode) == MODES
+
+
+def test_the_documented_example():
+    options = {"topK": 5, "scoreThreshold": 0.7, "includeMetadata": True, "type": "custom",
+               "namespace": "my_namespace"}  # fmt: skip
+    assert asked(use_rag=True, rag_options=options).rag == RagOptions(
+        "my_namespace", 5, 0.7, metadata=True, type="custom"
+    )
+
+
+@pytest.mark.parametrize("options", [None, {}, {"topK": None, "type": None, "namespace": None}])
+def test_what_is_not_said_is_as_by_default(options: Any):
+    assert asked(use_rag=True, rag_options=options).rag == RagOptions(
+        "default", 5, 0.5, metadata=False, type=None
+    )
+    assert asked(memory_options=options if options is None else {}).memory_options == (
+        MemoryOptions()
+    )
+
+
+def test_null_is_absent():
+    assert asked(**dict.fromkeys(OWN_FIELDS)) == DEFAULTS == asked()
+
+
+@pytest.mark.parametrize("body", [{}, {"use_rag": False}, {"use_rag": None}])
+def test_who_does_not_ask_for_passages_gets_none(body: dict[str, Any]):
+    assert asked(**body).rag is None
+    assert asked(**body, rag_options={"namespace": "n"}).rag is None
+
+
+@pytest.mark.parametrize(("posted", "window"), [(1_024, 1_024), ("50000", 50_000), (10**7, 10**7)])
+def test_the_window_may_be_a_numeric_string(posted: Any, window: int):
+    assert asked(model_context_limit=posted).window == window
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("model_context_limit", 1_023, "must be an integer of at least 1024"),
+        ("model_context_limit", 10**7 + 1, "must be an integer of at most 10000000"),
+        ("model_context_limit", "1023", "must be an integer of 1024 to 10000000"),
+        ("model_context_limit", "10000001", "must be an integer of 1024 to 10000000"),
+        ("model_context_limit", "ten", "must be an integer of 1024 to 10000000"),
+        ("model_context_limit", "50000\n", "must be an integer of 1024 to 10000000"),
+        ("model_context_limit", "9" * 5_000, "must be an integer of 1024 to 10000000"),
+        ("model_context_limit", 1.5, "must be an integer or a string"),
+        ("model_context_limit", True, "must be an integer or a string"),
+        ("target_tokens", 999, "must be an integer of at least 1000"),
+        ("target_tokens", "8000", "must be an integer"),
+        ("target_tokens", 2e4, "must be an integer"),
+        ("expiration_days", 0, "must be an integer of at least 1"),
+        ("expiration_days", 366, "must be an integer of at most 365"),
+        ("memory", "yes", "must be a boolean"),
+        ("mode", "quick", "must be one of auto, fresh, stable"),
+        ("mode", 1, "must be a string"),
+        ("query", 1, "must be a string"),
+        ("use_rag", "true", "must be a boolean"),
+        ("keep_patterns", "a", "must be an array"),
+        ("keep_patterns", ["a"] * 21, "must have at most 20 elements"),
+        ("rag_options", [], "must be an object"),
+        ("memory_options", "on", "must be an object"),
+    ],
+)
+def test_each_field_has_its_type_and_its_range(name: str, value: Any, rule: str):
+    with pytest.raises(BadRequest) as caught:
+        asked(**{name: value})
+    assert (caught.value.param, caught.value.message) == (name, f"{name} {rule}")
+
+
+@pytest.mark.parametrize(
+    ("outer", "name", "value"),
+    [
+        *(("rag_options", "topK", value) for value in (0, 21, "7", 4.5, True, [5])),
+        *(("rag_options", "scoreThreshold", value) for value in (3, -0.1, "0.5", True, {})),
+        *(("rag_options", "includeMetadata", value) for value in ("yes", 1)),
+        *(("rag_options", "type", value) for value in (3, ["custom"])),
+        *(("rag_options", "namespace", value) for value in (3, "", "a b", "a" * 201, "a/b", "a\n")),
+        ("rag_options", "top_k", 5),
+        *(("memory_options", "enabled", value) for value in (1, "true")),
+        *(("memory_options", "top_k", value) for value in (0, 21, "4", 2.5, True)),
+        *(("memory_options", "score_threshold", value) for value in (-3, 1.5, "0.7", {})),
+        ("memory_options", "topK", 5),
+    ],
+)  # fmt: skip
+def test_a_fault_inside_an_option_is_named_by_its_path(outer: str, name: str, value: Any):
+    with pytest.raises(BadRequest) as caught:
+        asked(use_rag=False, **{outer: {name: value}})
+    assert caught.value.param == f"{outer}.{name}"
+    assert caught.value.message.startswith(f"{outer}.{name} ")
+
+
+def test_options_are_read_as_they_are_said():
+    options = {"enabled": True, "top_k": 2, "score_threshold": 1}
+    assert asked(memory_options=options).memory_options == MemoryOptions(True, 2, 1.0)
+    assert asked(mode="fresh", query="q", memory=False) == ChatOptions(
+        mode="fresh", query="q", memory=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("index_only", 1), ("explain", "yes"), ("max_tokens", -1), ("max_tokens", "700"),
+     ("max_output_tokens", 1.5), ("model", 4)],
+)  # fmt: skip
+def test_context_memory_judges_what_goes_to_no_upstream(name: str, value: Any):
+    with pytest.raises(BadRequest, match=f"^{name} must be") as caught:
+        context_options(split(msgspec.json.encode({name: value})))
+    assert caught.value.param == name
+    assert asked(**{name: value}) == DEFAULTS
