@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memtree import __version__
 from memtree.background.runtime import Runtime
@@ -25,6 +26,8 @@ from memtree_proxy.access.auth import Gate
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.wire.answers import answer
+from memtree_proxy.wire.values import Answer
 
 PATIENCE = 5.0  # seconds for one part
 # seconds that a result stays valid: of cheap checks, and of expensive ones
@@ -122,9 +125,19 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
     )
 
 
+class Health(Answer, frozen=True, kw_only=True):
+    status: Literal["ok"]
+    version: str
+
+
+class ShownHealth(Answer, frozen=True, kw_only=True):
+    version: str
+    findings: Sequence[Finding]
+
+
 async def health(_: Request) -> Response:
     """Answer that the process runs. Checks no parts, and needs no credential."""
-    return JSONResponse({"status": "ok", "version": __version__})
+    return answer(Health(status="ok", version=__version__))
 
 
 class HealthDetails:
@@ -136,8 +149,8 @@ class HealthDetails:
 
     async def show(self, request: Request) -> Response:
         await self._gate.operator(request)
-        findings = [asdict(finding) for finding in await self._report.findings()]
-        return JSONResponse({"version": __version__, "findings": findings})
+        findings = await self._report.findings()
+        return answer(ShownHealth(version=__version__, findings=findings))
 
 
 class MetricsPage:

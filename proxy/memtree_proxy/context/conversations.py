@@ -18,6 +18,7 @@ from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, decode, queried
 from memtree_proxy.request import fields
+from memtree_proxy.wire.answers import answer
 from memtree_proxy.wire.conversation_answers import (
     ConversationPage,
     PinnedPassages,
@@ -27,7 +28,7 @@ from memtree_proxy.wire.conversation_answers import (
 )
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.tree_answers import ShownStoredTree
-from memtree_proxy.wire.values import Address, Answer
+from memtree_proxy.wire.values import Address
 
 MAX_ROWS, ROWS = 100, 50  # in one page: the limit and the default
 MAX_BYTES = 16_384  # in a body with a title
@@ -86,7 +87,7 @@ class ConversationRoutes:
         query = queried(ConversationListing, request.query_params)
         page = await self._memory.conversations.page(tenant.id, query.limit, query.cursor)
         rows = [ShownConversation.of(conversation) for conversation in page.conversations]
-        return json_answer(ConversationPage(conversations=rows, next_cursor=page.next_cursor))
+        return answer(ConversationPage(conversations=rows, next_cursor=page.next_cursor))
 
     @route(f"PATCH {_ONE}")
     async def rename(self, request: Request) -> Response:
@@ -95,7 +96,7 @@ class ConversationRoutes:
         body = json_body.split(await request_body.content(request, MAX_BYTES))
         title = decode(ConversationTitle, body).title.strip()
         await self._memory.conversations.rename(tenant.id, address, title)
-        return json_answer(RenamedConversation(address=address.hex(), title=title))
+        return answer(RenamedConversation(address=address.hex(), title=title))
 
     @route(f"PUT {_ONE}/pins")
     async def pin(self, request: Request) -> Response:
@@ -104,27 +105,27 @@ class ConversationRoutes:
         body = json_body.split(await request_body.content(request, MAX_BYTES))
         places = decode(Pins, body).places()
         await self._memory.conversations.pin(tenant.id, address, places)
-        return json_answer(PinnedPassages.of(address, places))
+        return answer(PinnedPassages.of(address, places))
 
     @route(f"GET {_ONE}/pins")
     async def pins(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         places = await self._memory.conversations.pins(tenant.id, address)
-        return json_answer(PinnedPassages.of(address, places))
+        return answer(PinnedPassages.of(address, places))
 
     @route(f"GET {_ONE}/tree")
     async def tree(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         tree = await self._memory.conversations.tree(tenant.id, _named(request))
-        return json_answer(ShownStoredTree.of(tree))
+        return answer(ShownStoredTree.of(tree))
 
     @route(f"GET {_ONE}/plan")
     async def plan(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         plan = await self._memory.conversations.plan(tenant.id, address)
-        return json_answer(Plan.of(plan, address))
+        return answer(Plan.of(plan, address))
 
 
 class StoredConversations:
@@ -145,12 +146,6 @@ class StoredConversations:
         tree = await self._memory.conversations.tree(tenant, named)
         made: dict[str, Any] = msgspec.to_builtins(ShownStoredTree.of(tree))
         return made
-
-
-def json_answer(answer: Answer) -> Response:
-    response = Response(msgspec.json.encode(answer), media_type="application/json")
-    response.headers["cache-control"] = "no-store"
-    return response
 
 
 def _named(request: Request) -> bytes:

@@ -31,11 +31,12 @@ from memtree_proxy.access.event_streams import (
     EventStreams,
     last_event,
 )
-from memtree_proxy.context.conversations import MAX_ROWS, ROWS, json_answer
+from memtree_proxy.context.conversations import MAX_ROWS, ROWS
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, queried
 from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.request_rows import STATES, wrap_run
 from memtree_proxy.request.clients import CLIENTS, OTHER
+from memtree_proxy.wire.answers import answer
 from memtree_proxy.wire.conversation_answers import (
     LoggedRequest,
     Plan,
@@ -98,7 +99,7 @@ class RequestRoutes:
         totals = copied(Totals, await store.request_totals(tenant.id, where))
         more = made_cursor(listed[-1]) if len(page) > limit else None
         rows = await _titled(store, tenant.id, listed)
-        return json_answer(RequestPage(requests=rows, totals=totals, next_cursor=more))
+        return answer(RequestPage(requests=rows, totals=totals, next_cursor=more))
 
     @route(f"GET {_ROOT}/events", RequestQuery)
     async def events(self, request: Request) -> Response:
@@ -123,7 +124,7 @@ class RequestRoutes:
         if row is None:
             raise NotFound("nothing is known of this request", param="request_id")
         (titled,) = await _titled(store, tenant.id, [row])
-        return json_answer(copied(LoggedRequest, titled, plan=await self._plan(tenant.id, row)))
+        return answer(copied(LoggedRequest, titled, plan=await self._plan(tenant.id, row)))
 
     def _store(self) -> RequestLog:
         if self._writer.store is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,7 +34,9 @@ from memtree_proxy.observability.usage_tallies import (
     UsageTallies,
     percentile,
 )
+from memtree_proxy.wire.answers import answer
 from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.values import Answer, Count
 
 DEFAULT_DAYS = 30
 MILLION = 1_000_000
@@ -43,6 +45,59 @@ MILLION = 1_000_000
 class UsageQuery(Posted, frozen=True):
     days: OrNull[Annotated[int, Meta(ge=1, le=TALLY_DAYS)]] = DEFAULT_DAYS
     timezone: str | None = None
+
+
+class Period(Answer, frozen=True, kw_only=True):
+    """Days of a time zone, both included."""
+
+    first: str
+    last: str
+    days: Count
+    timezone: str
+
+
+class RequestCounts(Answer, frozen=True, kw_only=True):
+    total: Count
+    by_state: dict[str, Count]
+
+
+class Money(Answer, frozen=True, kw_only=True):
+    """`requests`: those whose model had a price."""
+
+    amount: float
+    requests: Count
+
+
+class PendingWork(Answer, frozen=True, kw_only=True):
+    tokens: Count
+    jobs: Count
+
+
+class Latency(Answer, frozen=True, kw_only=True):
+    """What memory added to a request, in milliseconds."""
+
+    p50: float | None
+    p95: float | None
+
+
+class DayUsage(Answer, frozen=True, kw_only=True):
+    date: str
+    requests: dict[str, Count]
+    raw_tokens: Count
+    sent_tokens: Count
+    saved_tokens: int
+
+
+class UsageReport(Answer, frozen=True, kw_only=True):
+    period: Period
+    requests: RequestCounts
+    raw_tokens: Count
+    sent_tokens: Count
+    saved_tokens: int
+    saved_money: Money | None
+    pending: PendingWork
+    latency_ms: Latency
+    daily: list[DayUsage]
 
 
 class UsageRoute:
@@ -68,8 +123,7 @@ class UsageRoute:
         first = last + 1 - query.days
         counts = await self._counts(tenant.id, first, last, zone.zone)
         pending = await self._memory.pending(tenant.id)
-        shown = usage_json(counts, first, last, pending, zone.name)
-        return Response(msgspec.json.encode(shown), media_type="application/json")
+        return answer(usage_report(counts, first, last, pending, zone.name))
 
     async def _counts(self, tenant: str, first: int, last: int, zone: tzinfo) -> UsageCounts:
         """Return the counts by day of the zone. Sums without days cover the same dates in UTC,
@@ -87,55 +141,49 @@ class UsageRoute:
         return UsageCounts(moved(daily, list(zip(shifts, spans, strict=True))), sums.sums)
 
 
-def usage_json(
+def usage_report(
     counts: UsageCounts, first: int, last: int, pending: Pending, timezone: str = IN_UTC.name
-) -> dict[str, Any]:
+) -> UsageReport:
     """Return the usage of the days `first` to `last` (days since 1970, inclusive). Totals are the
     sums of the answer's days, so a page that shows both never contradicts itself."""
     days = range(first, last + 1)
     daily = [_of_day(day, counts.daily.get(day, {})) for day in days]
-    by_state: dict[str, int] = {}
-    for day_counts in daily:
-        for state, count in day_counts["requests"].items():
-            by_state[state] = by_state.get(state, 0) + count
-    return {
-        "period": {
-            "first": _date(first),
-            "last": _date(last),
-            "days": len(days),
-            "timezone": timezone,
-        },
-        "requests": {"total": sum(by_state.values()), "by_state": dict(sorted(by_state.items()))},
-        "raw_tokens": sum(day_counts["raw_tokens"] for day_counts in daily),
-        "sent_tokens": sum(day_counts["sent_tokens"] for day_counts in daily),
-        "saved_tokens": sum(day_counts["saved_tokens"] for day_counts in daily),
-        "saved_money": _money(counts.sums),
-        "pending": {"tokens": pending.tokens, "jobs": pending.jobs},
-        "latency_ms": _latency(counts.sums),
-        "daily": daily,
-    }
+    by_state: Counter[str] = Counter()
+    for day in daily:
+        by_state.update(day.requests)
+    return UsageReport(
+        period=Period(first=_date(first), last=_date(last), days=len(days), timezone=timezone),
+        requests=RequestCounts(total=by_state.total(), by_state=dict(sorted(by_state.items()))),
+        raw_tokens=sum(day.raw_tokens for day in daily),
+        sent_tokens=sum(day.sent_tokens for day in daily),
+        saved_tokens=sum(day.saved_tokens for day in daily),
+        saved_money=_money(counts.sums),
+        pending=PendingWork(tokens=pending.tokens, jobs=pending.jobs),
+        latency_ms=_latency(counts.sums),
+        daily=daily,
+    )
 
 
-def _of_day(day: int, amounts: Mapping[str, int]) -> dict[str, Any]:
+def _of_day(day: int, amounts: Mapping[str, int]) -> DayUsage:
     states = {name.removeprefix(STATE): n for name, n in amounts.items() if name.startswith(STATE)}
-    return {
-        "date": _date(day),
-        "requests": dict(sorted(states.items())),
-        "raw_tokens": amounts.get(RAW, 0),
-        "sent_tokens": amounts.get(SENT, 0),
-        "saved_tokens": round(amounts.get(SAVED, 0) / MILLI),
-    }
+    return DayUsage(
+        date=_date(day),
+        requests=dict(sorted(states.items())),
+        raw_tokens=amounts.get(RAW, 0),
+        sent_tokens=amounts.get(SENT, 0),
+        saved_tokens=round(amounts.get(SAVED, 0) / MILLI),
+    )
 
 
-def _money(sums: Mapping[str, int]) -> dict[str, Any] | None:
+def _money(sums: Mapping[str, int]) -> Money | None:
     if not (requests := sums.get(PRICED, 0)):
         return None
-    return {"amount": sums.get(MICROS, 0) / MILLION, "requests": requests}
+    return Money(amount=sums.get(MICROS, 0) / MILLION, requests=requests)
 
 
-def _latency(sums: Mapping[str, int]) -> dict[str, float | None]:
+def _latency(sums: Mapping[str, int]) -> Latency:
     counts = {float(n.removeprefix(LATENCY)): c for n, c in sums.items() if n.startswith(LATENCY)}
-    return {"p50": percentile(counts, 0.5), "p95": percentile(counts, 0.95)}
+    return Latency(p50=percentile(counts, 0.5), p95=percentile(counts, 0.95))
 
 
 def _date(day: int) -> str:

@@ -181,13 +181,13 @@ def unknown(name: str, known: Iterable[str], noun: str, place: str = "") -> BadR
     """Return the error for an unknown name. `noun`: the kind of name; `place`: the object that has
     it. A name that is no plain word may be text, and is not told."""
     listed = ", ".join(sorted(known)) or "none"
-    told = f"; known are {listed}" if len(listed) <= MOST_LISTED else ""
+    hint = f"; known are {listed}" if len(listed) <= MOST_LISTED else ""
     if not _WORD.fullmatch(name):
         return BadRequest(
-            f"{place or 'the request'} has an unknown {noun}{told}", param=place or None
+            f"{place or 'the request'} has an unknown {noun}{hint}", param=place or None
         )
     whole = _inner(place, name)
-    return BadRequest(f"{whole} is not a known {noun}{told}", param=whole)
+    return BadRequest(f"{whole} is not a known {noun}{hint}", param=whole)
 
 
 def _inner(place: str, name: str) -> str:

@@ -146,8 +146,8 @@ class MemoryTools:
     async def _search_sessions(self, call: SearchSessions, caller: Caller) -> Answer:
         if self._sessions is None:
             raise NotFound("Past sessions are not searched here.")
-        found = await self._sessions.search(call.query, call.project or None, call.limit)
-        return msgspec.convert(found, Quoted)
+        quoted = await self._sessions.search(call.query, call.project or None, call.limit)
+        return msgspec.convert(quoted, Quoted)
 
     async def _settle(self, call: Settle, caller: Caller) -> Answer:
         replaces = call.action == "replace"

@@ -16,7 +16,6 @@ from memtree.memories.scope import Scope
 from memtree.ports.models import Usage
 from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.caller_model import CallerModel
 from memtree_proxy.memories.requests import MEMORY, AgentRequests, if_version, naming, unknown
 from memtree_proxy.request.memory_switch import strip_suffix
@@ -38,6 +37,7 @@ from memtree_proxy.wire.agent_memories import (
     NewAgentMemoryBatch,
     known_ids,
 )
+from memtree_proxy.wire.answers import answer, counted
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.user_memories import MemoryDeleted
 from memtree_proxy.wire.values import Deleted, Deleting

@@ -19,7 +19,6 @@ from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree_proxy.access.request_scopes import user_scope
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.wire.agent_search import (
     ANSWER,
@@ -33,6 +32,7 @@ from memtree_proxy.wire.agent_search import (
     SearchQuery,
     SearchRequest,
 )
+from memtree_proxy.wire.answers import answer
 from memtree_proxy.wire.routes import route
 
 NO_MODEL = (

@@ -18,7 +18,6 @@ from memtree_proxy.access.event_streams import (
     last_event,
 )
 from memtree_proxy.http.decoding import names, queried
-from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.curation_routes import MemoryFeed, deleted
 from memtree_proxy.memories.requests import (
     CHAT_MEMORY,
@@ -29,6 +28,7 @@ from memtree_proxy.memories.requests import (
     unknown,
 )
 from memtree_proxy.wire import curation
+from memtree_proxy.wire.answers import answer, counted
 from memtree_proxy.wire.chat_memories import (
     ChatListing,
     ChatMemoryEdit,

@@ -34,11 +34,11 @@ from memtree_proxy.access.request_scopes import (
     user_scope,
 )
 from memtree_proxy.http.decoding import names, queried
-from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user_routes import rows, shown_one
 from memtree_proxy.wire import curation
 from memtree_proxy.wire.agent_answers import AgentMemoryAnswer, agent_memory
+from memtree_proxy.wire.answers import answer, counted
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.user_memories import user_memory
 from memtree_proxy.wire.values import AgentQuery, Answer, distinct

@@ -13,9 +13,9 @@ from memtree.errors import BadRequest, NotFound
 from memtree.memories.document_book import DocumentBook
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DeleteOptions
+from memtree_proxy.wire.answers import answer, counted
 from memtree_proxy.wire.documents import (
     DeletedPassages,
     DocumentListing,

@@ -8,9 +8,9 @@ from starlette.responses import Response
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
-from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
+from memtree_proxy.wire.answers import answer, counted, done
 from memtree_proxy.wire.grants import PostedGrant, RevokedGrant, ShownGrant, Wallets
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.values import DryRun

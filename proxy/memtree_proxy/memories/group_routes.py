@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import MemoryGroup
-from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN
+from memtree_proxy.wire.answers import answer, counted, done
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.user_memories import (
     GroupMembers,

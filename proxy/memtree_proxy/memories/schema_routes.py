@@ -9,9 +9,9 @@ from starlette.responses import Response
 from memtree.errors import NotFound
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, checked_kind
 from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
-from memtree_proxy.memories.answers import answer, counted, done
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
+from memtree_proxy.wire.answers import answer, counted, done
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.schemas import (
     ChangedSchema,

@@ -15,10 +15,10 @@ from memtree.errors import MemTreeError
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.unpacking import unpacked
 from memtree_proxy.observability import log
+from memtree_proxy.wire.answers import answer
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.transfer import MEDIA_TYPE, ImportQuery, ShownReport
 from memtree_proxy.wire.values import AgentQuery

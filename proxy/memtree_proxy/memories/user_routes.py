@@ -17,7 +17,6 @@ from memtree.memories.user_memories import MemoryGroup
 from memtree.wire.json_body import Body
 from memtree_proxy.access.request_scopes import AGENT_FIELDS
 from memtree_proxy.http.decoding import decode, queried
-from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import (
     GROUP,
     MEMORY,
@@ -27,6 +26,7 @@ from memtree_proxy.memories.requests import (
     path_id,
     unknown,
 )
+from memtree_proxy.wire.answers import answer, counted
 from memtree_proxy.wire.memory_rows import ShownRow
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.user_memories import (

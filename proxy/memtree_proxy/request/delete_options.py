@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http.decoding import converted, unknown
+from memtree_proxy.http.decoding import converted, header, unknown
 
 DRY_RUN, PURGE = "dry_run", "purge"
 
@@ -40,8 +40,7 @@ def read(
     refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
     values = {}
     for name in switches:
-        asked = query.get(name)
-        in_query = None if asked is None else converted(bool, asked, name, strict=False)
+        in_query = header(bool, query, name)
         posted_value = body.value(name) if body else None
         value = None if posted_value is None else converted(bool, posted_value, name)
         if len(query.getlist(name)) > 1 or None not in (in_query, value):

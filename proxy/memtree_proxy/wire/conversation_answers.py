@@ -14,7 +14,7 @@ from memtree.memories.fields.times import shown
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree.unfolding.pinned.pinned_places import PinnedPlace
 from memtree_proxy.request.clients import OTHER
-from memtree_proxy.wire.tree_answers import Outcome, OutlineNode, Span, WorkKind
+from memtree_proxy.wire.tree_answers import Passed, OutlineNode, Span, WorkKind
 from memtree_proxy.wire.values import Answer, Count, copied
 
 Line = Annotated[str, Meta(max_length=LONGEST)]
@@ -78,7 +78,7 @@ class PlannedExcerpt(Span, frozen=True, kw_only=True):
 
 class PlannedWork(Span, frozen=True, kw_only=True):
     kind: WorkKind
-    outcome: Outcome | None
+    outcome: Passed | None
 
 
 class Recall(Answer, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from memtree.unfolding.stored_tree import StoredTree
 from memtree_proxy.wire.values import Answer, Count, copied, hexes
 
 WorkKind = Literal["created", "edited", "deleted", "changed", "run"]
-Outcome = Literal["passed", "failed"]
+Passed = Literal["passed", "failed"]
 
 
 class Place(Answer, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ class Candidate(Place, frozen=True, kw_only=True):
 class ShownWork(Place, frozen=True, kw_only=True):
     sha256: str
     kind: WorkKind
-    outcome: Outcome | None
+    outcome: Passed | None
 
 
 class Explain(Answer, frozen=True, kw_only=True):

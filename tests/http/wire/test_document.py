@@ -14,10 +14,12 @@ import msgspec
 import pytest
 from msgspec import inspect
 
+from memtree_proxy.checkups import health_report
 from memtree_proxy.context import conversations, parse, requests, usage
 from memtree_proxy.http.decoding import Posted, names
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.request import options
+from memtree_proxy.server.pages import page_session
 from memtree_proxy.wire import (
     agent_answers,
     agent_memories,
@@ -42,7 +44,7 @@ SCHEMAS = DOCUMENT["components"]["schemas"]
 MODULES = (
     agent_answers, agent_memories, agent_search, chat_memories, context_answers,
     conversation_answers, conversations, curation, documents, grants, parse, requests,
-    schemas, transfer, tree_answers, usage, user_memories, values,
+    health_report, page_session, schemas, transfer, tree_answers, usage, user_memories, values,
 )  # fmt: skip
 # Structs under another name in the document.
 NAMED: dict[str, type[msgspec.Struct]] = {
@@ -53,6 +55,7 @@ NAMED: dict[str, type[msgspec.Struct]] = {
     "DocumentPage": documents.ShownPage,
     "DryRun": values.Counted,
     "GrantReport": grants.ShownGrant,
+    "HealthDetails": health_report.ShownHealth,
     "ImportReport": transfer.ShownReport,
     "MemoryGroup": user_memories.ShownGroup,
     "MemorySchema": schemas.ShownSchema,
@@ -68,10 +71,10 @@ NAMED: dict[str, type[msgspec.Struct]] = {
 # are joined of others, what is relayed.
 APART = {
     "AssistantMessage", "AudioPart", "BulkReceipt", "ChatMemoryHistory", "ChatTombstones",
-    "Compressed", "Error", "FilePart", "Function", "FunctionMessage", "Health", "HealthDetails",
+    "Compressed", "Error", "FilePart", "Function", "FunctionMessage",
     "ImagePart", "Indexed", "Message", "MessagesFailure", "OtherPart", "ParsedFile", "Part",
     "RefusalPart", "RequestEvents", "SystemMessage", "TextPart", "ToolCall", "ToolMessage",
-    "UsageReport", "UserMessage",
+    "UserMessage",
 }  # fmt: skip
 CHATS = ("ChatRequest", "MessagesRequest", "ResponsesRequest")
 CONTEXTS = ("ContextRequest", "ContextOfMessages", "ContextOfResponses")
@@ -97,7 +100,7 @@ PAIRS = {
 }
 
 
-def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+def schema_of(kind: Any) -> dict[str, Any]:
     _, parts = msgspec.json.schema_components([kind], ref_template="{name}")
     made: dict[str, Any] = unfolded(parts[kind.__name__], parts)
     return made
@@ -219,7 +222,8 @@ def test_every_struct_is_documented_or_a_part_of_one():
 # Documented by hand, since their fields hold what was posted, or one Struct answers two routes.
 APART_STRUCTS: tuple[type[msgspec.Struct], ...] = (
     context_answers.Compressed, curation.BulkReceipt, curation.ChatVersion, curation.ChatTombstone,
-    options.MemoryOptions, options.RagOptions,
+    options.MemoryOptions, options.RagOptions, page_session.PageKey, page_session.PostedCode,
+    page_session.Proof, page_session.ShownSession,
 )  # fmt: skip
 
 
@@ -243,6 +247,7 @@ def queries() -> dict[tuple[str, str], type[Posted]]:
     """The Structs of queries by method and path."""
     found: dict[tuple[str, str], type[Posted]] = {
         ("post", "/memories"): values.NoQuery,
+        ("get", "/ui/session"): page_session.SessionQuery,
         ("get", "/memories/{memory_id}"): values.AgentQuery,
         ("patch", "/memories/{memory_id}"): values.AgentQuery,
         ("delete", "/memories/{memory_id}"): values.DeletingOne,
@@ -302,7 +307,7 @@ def test_every_query_that_is_documented_is_of_a_struct():
     for path, method, operation in operations():
         asked = [one for one in map(resolved, operation.get("parameters", ()))
                  if one["in"] == "query"]  # fmt: skip
-        read_apart = path in ("/context_memory/delete", "/ui/session", *EITHER)
+        read_apart = path in ("/context_memory/delete", *EITHER)
         assert not asked or (method, path) in known or read_apart, (method, path)
         assert method in METHODS
 

@@ -102,14 +102,14 @@ def test_each_field_has_its_type_and_its_range(name: str, value: Any, rule: str)
     ("outer", "name", "value"),
     [
         *(("rag_options", "topK", value) for value in (0, 21, "7", 4.5, True, [5])),
-        *(("rag_options", "scoreThreshold", value) for value in (3, -0.1, "0.5", True, {})),
+        *(("rag_options", "scoreThreshold", value) for value in (3, -0.1, "0.5", True, {"a": 1})),
         *(("rag_options", "includeMetadata", value) for value in ("yes", 1)),
         *(("rag_options", "type", value) for value in (3, ["custom"])),
         *(("rag_options", "namespace", value) for value in (3, "", "a b", "a" * 201, "a/b", "a\n")),
         ("rag_options", "top_k", 5),
         *(("memory_options", "enabled", value) for value in (1, "true")),
         *(("memory_options", "top_k", value) for value in (0, 21, "4", 2.5, True)),
-        *(("memory_options", "score_threshold", value) for value in (-3, 1.5, "0.7", {})),
+        *(("memory_options", "score_threshold", value) for value in (-3, 1.5, "0.7", {"a": 1})),
         ("memory_options", "topK", 5),
     ],
 )  # fmt: skip

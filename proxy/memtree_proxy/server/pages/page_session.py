@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Annotated
 
-import msgspec
+from msgspec import UNSET, Meta, UnsetType
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, Unauthorized
@@ -22,15 +22,38 @@ from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import Posted, decode, queried
+from memtree_proxy.wire.answers import answer
+from memtree_proxy.wire.values import Answer
 
 PATH = "/ui/session"
-NO_STORE = {"cache-control": "no-store"}
 # JSON may encode a character in twelve bytes, and an object has more than its content.
 _LONGEST_BODY = 12 * LONGEST_CODE + 1_000
 
 
-class _PostedCode(msgspec.Struct, forbid_unknown_fields=True):
-    code: Annotated[str, msgspec.Meta(max_length=LONGEST_CODE)]
+class PostedCode(Posted, frozen=True):
+    code: Annotated[str, Meta(max_length=LONGEST_CODE)]
+
+
+class SessionQuery(Posted, frozen=True):
+    nonce: Annotated[str, Meta(max_length=LONGEST_CODE)] | None = None
+
+
+class ShownSession(Answer, frozen=True, kw_only=True):
+    """What a page without a key sees, so that an empty one is not mistaken for lost data.
+    `others`: other tenants have memory here."""
+
+    keyless: bool
+    empty: bool | UnsetType = UNSET
+    others: bool | UnsetType = UNSET
+
+
+class Proof(Answer, frozen=True, kw_only=True):
+    proof: str
+
+
+class PageKey(Answer, frozen=True, kw_only=True):
+    key: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +74,25 @@ class PageSession:
             raise NotFound(f"There is no {request.method} {PATH} here.")
         if request.method == "POST":
             body = await request_body.read(request, _LONGEST_BODY)
-            return JSONResponse(await self._exchanged(body), headers=NO_STORE)
-        nonce = request.query_params.get("nonce")
-        answer = await self._without_key() if nonce is None else self._proof(nonce)
-        return JSONResponse(answer, headers=NO_STORE)
+            return answer(await self._exchanged(decode(PostedCode, body).code))
+        nonce = queried(SessionQuery, request.query_params).nonce
+        return answer(await self._session() if nonce is None else self._proof(nonce))
 
-    def _proof(self, nonce: str) -> dict[str, str]:
-        if self.local is None or len(nonce) > LONGEST_CODE:
-            raise BadRequest("nonce is too long, or this server has no secret", param="nonce")
+    def _proof(self, nonce: str) -> Proof:
+        if self.local is None:
+            raise BadRequest("this server has no secret", param="nonce")
         self.on_lookup()
-        return {"proof": self.local.proof(nonce)}
+        return Proof(proof=self.local.proof(nonce))
 
-    async def _exchanged(self, body: bytes) -> dict[str, str | None]:
-        try:
-            code = msgspec.json.decode(body, type=_PostedCode).code
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadRequest(f"code: {error}", param="code") from error
+    async def _exchanged(self, code: str) -> PageKey:
         if self.local is None:
             raise Unauthorized("This server accepts no codes.")
         key = self.local.redeem(code)
-        return {"key": key if await self.gate.keyless() else None}
+        return PageKey(key=key if await self.gate.keyless() else None)
 
-    async def _without_key(self) -> dict[str, bool]:
-        """Return what a page without a key sees, so that an empty one is not mistaken for lost
-        data."""
+    async def _session(self) -> ShownSession:
         if not await self.gate.opens_without_key():
-            return {"keyless": False}
+            return ShownSession(keyless=False)
         names = set(await self.tenants()) if self.tenants else set()
         others = bool(names - {ANONYMOUS})
-        return {"keyless": True, "empty": ANONYMOUS not in names, "others": others}
+        return ShownSession(keyless=True, empty=ANONYMOUS not in names, others=others)
