@@ -38,7 +38,7 @@ from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
 from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
 from memtree_proxy.http import request_body
-from memtree_proxy.http.decoding import check_query
+from memtree_proxy.http.decoding import KNOWN_QUERY, check_query
 from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
@@ -269,7 +269,8 @@ class Gate:
         return Unauthorized("Incorrect API key provided." if given else _NO_KEY)
 
     def _admitted(self, request: Request, tenant: Tenant, *, counted: bool) -> Tenant:
-        check_query(request)
+        if KNOWN_QUERY in request.scope:
+            check_query(request)
         request_trace.of(request.scope).tenant = tenant.id
         if counted and self._rates is not None:
             self._rates.take(tenant.id)

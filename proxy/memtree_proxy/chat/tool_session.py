@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from memtree.context.answer import Answer
 from memtree.context.answer_details import FoldedReader
@@ -30,15 +32,30 @@ from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
 from memtree.unfolding.search import EXCERPTS
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
-from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
+from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools, Said, ToolArguments
 from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.http.decoding import OrNull, converted
 from memtree_proxy.observability import log
-from memtree_proxy.request import fields
 from memtree_proxy.server_tools import calls
 from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound
 from memtree_proxy.server_tools.offer import Offer
 
-_MAX_NUMBER = 10**12
+Number = Annotated[int, Meta(ge=0, le=10**12)]
+
+
+class FoldedSearch(ToolArguments, frozen=True):
+    """Arguments of `memory_search`."""
+
+    query: Said
+    limit: OrNull[Number] = EXCERPTS
+
+
+class FoldedPart(ToolArguments, frozen=True):
+    """Arguments of `memory_read`: messages, and the character of the first to begin at."""
+
+    first: Number
+    last: Number | None = None
+    start: OrNull[Number] = 0
 
 
 def recall_handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
@@ -46,29 +63,16 @@ def recall_handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
     and `memory_read`), by the name of the tool."""
 
     async def search(arguments: Mapping[str, Any], room: int) -> str:
-        query = fields.text(arguments.get("query"), "query")
-        if not (query and query.strip()):
-            raise BadRequest("query must be a non-empty string")
-        return await folded.search(query, _number(arguments, "limit", EXCERPTS), room)
+        call = converted(FoldedSearch, arguments, strict=False)
+        return await folded.search(call.query, call.limit, room)
 
     async def read(arguments: Mapping[str, Any], room: int) -> str:
-        first = _number(arguments, "first", None)
-        last = _number(arguments, "last", first)
-        start = _number(arguments, "start", 0)
+        call = converted(FoldedPart, arguments, strict=False)
+        last = call.first if call.last is None else call.last
         # Reading a message of megabytes takes a while.
-        return await asyncio.to_thread(folded.read, first, last, start, room)
+        return await asyncio.to_thread(folded.read, call.first, last, call.start, room)
 
     return {SEARCH: search, READ: read}
-
-
-def _number(arguments: Mapping[str, Any], name: str, default: int | None) -> int:
-    """Return an argument as a number. Raises `BadRequest` if it is not a number, or is missing
-    without a default."""
-    number = fields.integer(arguments.get(name), name, -1, _MAX_NUMBER)
-    number = default if number is None else number
-    if number is None:
-        raise BadRequest(f"{name} is missing")
-    return number
 
 
 # Memory folded something, and has indexed all of it; ranking without vectors is fine

@@ -74,7 +74,7 @@ class PendingWork(Answer, frozen=True, kw_only=True):
 
 
 class Latency(Answer, frozen=True, kw_only=True):
-    """What memory added to a request, in milliseconds."""
+    """The time that memory added to a request, in milliseconds."""
 
     p50: float | None
     p95: float | None

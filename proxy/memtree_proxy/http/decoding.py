@@ -37,7 +37,8 @@ IN_QUERY = "query parameter"
 KNOWN_QUERY = "memtree.query"  # in the scope of a request: the parameters of its route
 MOST_LISTED = 500  # characters of the names that are known
 # What a text of a pattern must be, for the sentence of an error.
-FORMS: dict[str, str] = {}
+NOT_BLANK = r"\S"
+FORMS = {NOT_BLANK: "must be a text that is not empty"}
 _PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?([^`]*)`", re.DOTALL)
 _TYPES = {
     "int": "an integer", "float": "a number", "str": "a string", "bool": "a boolean",
@@ -117,9 +118,10 @@ def _is_text(kind: inspect.Type | None) -> bool:
 
 
 def check_query(request: Request) -> None:
-    """Refuse a query parameter that the route does not have. Raises `BadRequest`."""
-    known: frozenset[str] | None = request.scope.get(KNOWN_QUERY)
-    if known is not None and not known.issuperset(request.query_params):
+    """Refuse a query parameter that the route does not have. The scope has `KNOWN_QUERY`. Raises
+    `BadRequest`."""
+    known: frozenset[str] = request.scope[KNOWN_QUERY]
+    if not known.issuperset(request.query_params):
         name = next(name for name in request.query_params if name not in known)
         raise unknown(name, known, IN_QUERY)
 
@@ -133,6 +135,8 @@ def converted(
         return msgspec.convert(given, kind, strict=strict)
     except msgspec.ValidationError as error:
         raise _refused(kind, error, noun, name) from None
+    except UnicodeEncodeError:  # which does not say where
+        raise BadRequest("a text holds half a character (a lone surrogate)") from None
 
 
 def header(kind: Any, headers: Mapping[str, str], name: str) -> Any:

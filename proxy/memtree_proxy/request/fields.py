@@ -43,39 +43,10 @@ from memtree_proxy.request.wait_timeout import patience
 # Defaults without a field or setting: a caller of /context_memory wants memory, a chat through the
 # proxy wants it if it costs no more than sending everything.
 CONTEXT_MODE, CHAT_MODE = "stable", "auto"
+_UNSAID = KeepFields()
 DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
-_INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
-
-
-def integer(value: object, name: str, low: int, high: int) -> int | None:
-    """Return an int, also from a numeric string, clamped to [low, high]. Raises `BadRequest` that
-    names the field."""
-    if value is None:
-        return None
-    if isinstance(value, str) and (match := _INTEGER.fullmatch(value)):
-        sign, digits = match[1], match[2].lstrip("0") or "0"
-        if len(digits) > 18:  # beyond any limit here, and Python refuses 4,300 digits
-            return low if sign == "-" else high
-        value = int(sign + digits)
-    if isinstance(value, float) and value.is_integer():  # 2e4 is an integer in JSON
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise BadRequest(f"{name} must be an integer", param=name)
-    return max(low, min(high, value))
-
-
-def text(value: object, name: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise BadRequest(f"{name} must be a string", param=name)
-
-
-def choice(value: object, name: str, among: Sequence[str]) -> str | None:
-    if value is None or (isinstance(value, str) and value in among):
-        return value
-    raise BadRequest(f"{name} must be one of {', '.join(among)}", param=name)
 
 
 def address(value: object, name: str) -> bytes:
@@ -95,16 +66,18 @@ def expiration_days(posted: int | None, headers: Mapping[str, str], default: int
     """Return for how many days memory is kept. The header takes precedence over the body, the body
     over the default."""
     for name in EXPIRATION_HEADERS:
-        days: int | None = header(Days, headers, name)
-        if days is not None:
+        if name in headers:
+            days: int = header(Days, headers, name)
             return days
     return posted or max(1, min(MAX_DAYS, default))
 
 
 def mode(posted: str | None, headers: Mapping[str, str], default: str) -> str:
     """Return the mode. The header takes precedence over the body, the body over the default."""
-    said: str | None = header(Mode, headers, MODE_HEADER)
-    return said or posted or default
+    if MODE_HEADER in headers:
+        said: str = header(Mode, headers, MODE_HEADER)
+        return said
+    return posted or default
 
 
 def keep(posted: KeepFields, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
@@ -113,7 +86,7 @@ def keep(posted: KeepFields, headers: Mapping[str, str], settings: Settings) -> 
     setting = KeepOptions(settings.keep_patterns, settings.protected_tools)
     said = headers.get(KEEP_HEADER, "").strip()
     try:
-        named = decode(KeepFields, said.encode()) if said else KeepFields()
+        named = decode(KeepFields, said.encode()) if said else _UNSAID
     except BadRequest as error:
         raise BadRequest(f"{KEEP_HEADER}: {error.message}", param=KEEP_HEADER) from None
 

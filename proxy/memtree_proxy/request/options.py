@@ -69,7 +69,7 @@ class KeepFields(Posted, frozen=True):
 
 
 class ChatOptions(KeepFields, frozen=True):
-    """What a chat says of memory. None: as the settings say."""
+    """The options of a chat. None: as the settings say."""
 
     model_context_limit: (
         Annotated[int, Meta(ge=MIN_WINDOW, le=MAX_WINDOW)]
@@ -100,7 +100,7 @@ class ChatOptions(KeepFields, frozen=True):
 
 
 class ContextOptions(ChatOptions, frozen=True):
-    """What a caller of `/context_memory` says. It is the last to judge the model and the limits of
+    """The options of `/context_memory`. It is the last to judge the model and the limits of
     the answer, which go to no upstream."""
 
     model: str | None = None

@@ -37,7 +37,7 @@ Ids = Annotated[list[str], Meta(min_length=1, max_length=MOST_TOGETHER)]
 
 
 class RequestContext(NamedTuple):
-    """What reading a field may need. `now`: unix seconds. `secrets`: tags may hold secrets."""
+    """Context in which fields are read. `now`: unix seconds. `secrets`: tags may hold secrets."""
 
     now: float
     secrets: bool

@@ -101,7 +101,7 @@ class Status(Answer, frozen=True, kw_only=True):
 
 
 class ShownReceipt(Answer, frozen=True, kw_only=True):
-    """What a deletion removed, or would remove; a dry run counts no jobs."""
+    """The amounts that a deletion removed, or would remove; a dry run counts no jobs."""
 
     object: Literal["context_memory.deletion"] = "context_memory.deletion"
     scope: Literal["history", "address", "tenant"]

@@ -14,7 +14,7 @@ from memtree.memories.fields.times import shown
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree.unfolding.pinned.pinned_places import PinnedPlace
 from memtree_proxy.request.clients import OTHER
-from memtree_proxy.wire.tree_answers import Passed, OutlineNode, Span, WorkKind
+from memtree_proxy.wire.tree_answers import OutlineNode, Passed, Span, WorkKind
 from memtree_proxy.wire.values import Answer, Count, copied
 
 Line = Annotated[str, Meta(max_length=LONGEST)]

@@ -20,7 +20,7 @@ from memtree.memories.document_book import (
 )
 from memtree.memories.fields.times import shown
 from memtree.wire.json_body import Body
-from memtree_proxy.http.decoding import OrNull, Posted, decode
+from memtree_proxy.http.decoding import OrNull, Posted, fields_of
 from memtree_proxy.wire.values import (
     HITS,
     Answer,
@@ -91,9 +91,10 @@ class NewDocuments(NamedTuple):
 def new_documents(body: Body) -> NewDocuments:
     """Read the list `documents`, or the fields of a single document. Checks all before any is
     stored."""
-    if body.fragment(DOCUMENTS) not in (None, b"null"):
-        return NewDocuments(decode(PostedDocuments, body).checked(), single=False)
-    return NewDocuments([decode(PostedDocument, body).checked()], single=True)
+    given = [name for name in body.spans if body.fragment(name) != b"null"]
+    if DOCUMENTS in given:
+        return NewDocuments(fields_of(PostedDocuments, body, given).checked(), single=False)
+    return NewDocuments([fields_of(PostedDocument, body, given).checked()], single=True)
 
 
 class DocumentListing(Posted, frozen=True):

@@ -47,7 +47,7 @@ class PostedGrant(Posted, frozen=True):
 
 
 class ShownGrant(Success, frozen=True, kw_only=True, rename="camel"):
-    """What a grant says, and what it opens for the tenant that asks."""
+    """The terms of a grant, and what it opens for the tenant that asks."""
 
     id: str
     chain: ChainName

@@ -88,7 +88,7 @@ def _document(raw: msgspec.Raw, name: str) -> str | None:
 
 
 class ShownSchema(Answer, frozen=True, kw_only=True):
-    """What memories of a kind must look like."""
+    """Schema of the memories of a kind."""
 
     name: str
     kind: str

@@ -52,7 +52,7 @@ class ImportedLine(Answer, frozen=True, kw_only=True):
 
 
 class ShownReport(Answer, frozen=True, kw_only=True):
-    """What became of the lines of a file."""
+    """The outcome of each line of a file."""
 
     dry_run: bool
     keep_ids: bool

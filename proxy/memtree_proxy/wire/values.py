@@ -15,7 +15,7 @@ from memtree.memories.fields.tags import MAX_GIVEN
 from memtree.memories.fields.times import shown
 from memtree.memories.memory import MAX_TAGS
 from memtree_proxy.access.request_scopes import AGENT, SUBJECT
-from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted
+from memtree_proxy.http.decoding import FORMS, NOT_BLANK, FieldError, OrNull, Posted
 from memtree_proxy.request.options import NAMESPACE
 
 Shown = TypeVar("Shown", bound="Answer")
@@ -27,13 +27,11 @@ MAX_HITS, HITS = 100, 5  # in one search: the limit and the default
 _ID = NAMESPACE
 _MANY = r"^([A-Za-z0-9._~:@\-]{1,200}|\*)\Z"
 _KIND = rf"^{KIND_PATTERN}\Z"
-_SAYS_SOMETHING = r"\S"
 _NO_NUL = r"^[^\x00]*\Z"
 _ADDRESS = rf"^[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}\Z"
 FORMS |= {
     _MANY: f"{FORMS[_ID]}, or *",
     _KIND: KIND_RULE,
-    _SAYS_SOMETHING: "must be a text that is not empty",
     _NO_NUL: "holds a NUL character",
     _ADDRESS: f"must be a string of {2 * DIGEST_BYTES} hex digits",
 }
@@ -45,7 +43,7 @@ Id = Annotated[str, Meta(pattern=_ID)]
 Many = Annotated[str, Meta(pattern=_MANY)]  # an agent or a subject, or `*` for all of them
 Kind = Annotated[str, Meta(pattern=_KIND)]
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARS, pattern=_NO_NUL)]
-Searched = Annotated[str, Meta(pattern=_SAYS_SOMETHING, max_length=MAX_QUERY)]
+Searched = Annotated[str, Meta(pattern=NOT_BLANK, max_length=MAX_QUERY)]
 Tags = Annotated[list[Annotated[str, Meta(max_length=MAX_GIVEN)]], Meta(max_length=MAX_TAGS)]
 Address = Annotated[str, Meta(pattern=_ADDRESS)]
 Rows = Annotated[int, Meta(ge=1, le=MAX_ROWS)]
@@ -93,7 +91,7 @@ State = Literal["live", "expired", "superseded", "duplicate", "deleted"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller gets; encoded once. Fields that are `UNSET` are left out."""
+    """Answer to a caller; encoded once. Fields that are `UNSET` are left out."""
 
 
 class Success(Answer, frozen=True, kw_only=True):

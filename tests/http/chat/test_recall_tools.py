@@ -276,12 +276,12 @@ async def test_results_end_with_the_room_in_the_window():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (Call("memory_search", {}), "query must be a non-empty string"),
-        (Call("memory_search", {"query": " "}), "query must be a non-empty string"),
+        (Call("memory_search", {}), "query is required"),
+        (Call("memory_search", {"query": " "}), "query must be a text that is not empty"),
         (Call("memory_search", {"query": 7}), "query must be a string"),
         (Call("memory_search", {"query": "x", "limit": "many"}), "limit must be an integer"),
-        (Call("memory_read", {}), "first is missing"),
-        (Call("memory_read", {"first": -3}), "must not be negative"),
+        (Call("memory_read", {}), "first is required"),
+        (Call("memory_read", {"first": -3}), "first must be an integer of at least 0"),
         (Call("memory_read", {"first": 9, "last": 3}), "nor `last` below `first`"),
         (Call("memory_read", {"first": 9_999}), "there is no message 9999; the last one is 171"),
         (Call("memory_read", {"first": 6, "start": 9_999}), "message 6 has 66 characters"),

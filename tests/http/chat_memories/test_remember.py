@@ -102,9 +102,9 @@ async def _(mcp: Mcp) -> None:
 
 @says("importance: Number, 0–1. Optional, default 0.5. Stored, not used in recall scoring.")
 async def _(mcp: Mcp) -> None:
-    for given, kept in ((0, 0.0), (1, 1.0), (0.9, 0.9), (-1, 0.0), (7, 1.0), (None, 0.5)):
+    for given, kept in ((0, 0.0), (1, 1.0), (0.9, 0.9), (None, 0.5)):
         assert (await stored(mcp, importance=given))["importance"] == kept
-    for wrong in ("0.5", True, [0.5], {"share": 0.5}):
+    for wrong in (-0.1, 7, "0.5", True, [0.5], {"share": 0.5}):
         message = await mcp.refused("remember", "INVALID_INPUT", text=FACT, importance=wrong)
         assert "importance" in message
 
@@ -260,8 +260,8 @@ async def _(mcp: Mcp) -> None:
     await mcp.store.close()
     given = {"text": UNLIKE, "query": "where?", "id": number}
     given |= {"with": "mem_none", "action": "replace"}
-    for name in BY_NAME:
-        taken = {"id": number} if name == "forget" else given  # it refuses what it does not know
+    for name, tool in BY_NAME.items():
+        taken = {one: given[one] for one in tool.input_schema["required"]}
         assert FACT not in await mcp.refused(name, "DATABASE_ERROR", **taken)
 
 
@@ -285,8 +285,10 @@ async def _(mcp: Mcp) -> None:
         await mcp.remembered(f"Drawer {number} holds tools.", tags=tags, session_id=f"s{number}")
     assert len(await mcp.texts("tools")) == 5
     assert len(await mcp.texts("tools", limit=2)) == 2
-    assert len(await mcp.texts("tools", limit=0)) == 1
-    assert len(await mcp.texts("tools", limit=1_000)) == 8
+    assert len(await mcp.texts("tools", limit=50)) == 8
+    for limit in (0, 1_000):
+        message = await mcp.refused("recall", "INVALID_INPUT", query="tools", limit=limit)
+        assert message.startswith("limit ")
     assert sorted(await mcp.texts("tools", tags=["Odd"], limit=9)) == [
         f"Drawer {number} holds tools." for number in (1, 3, 5, 7)
     ]
@@ -362,7 +364,8 @@ async def _(mcp: Mcp) -> None:
     answer = await mcp.ok("remember", text=FACT)
     for ref in (answer["memory_id"], str(answer["memory_id"]), answer["id"]):
         assert (await mcp.ok("confirm", id=ref))["id"] == answer["id"]
-    for unknown in ("mem_unknown", 2, 10**30, "2"):
+    await mcp.refused("confirm", "INVALID_INPUT", id=10**30)
+    for unknown in ("mem_unknown", 2, "2"):
         await mcp.refused("confirm", "NOT_FOUND", id=unknown)
 
 

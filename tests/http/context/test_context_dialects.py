@@ -117,7 +117,7 @@ async def test_what_one_dialect_stored_another_deletes(known: str, deleted: str)
         ({"input": "x", "previous_response_id": "resp_1"}, "input"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input"),
         ({"messages": [{"role": "user", "content": "x"}], "system": "s",
-          "thread": {"type": "create"}}, "messages"),
+          "thread": {"type": "create"}}, "thread"),
         ({"messages": [{"role": "tool", "content": "x"}], "dialect": "messages"},
          "messages[0].role"),
         ({"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]},

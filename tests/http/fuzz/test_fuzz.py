@@ -140,6 +140,16 @@ def answered(world: World, case: Any) -> Iterator[Answer]:
         raise
 
 
+def integral(value: Any) -> Any:
+    """Write integers without a fraction: for JSON Schema 1.0 is an integer, for us a wrong type."""
+    if isinstance(value, dict):
+        return {name: integral(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [integral(one) for one in value]
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if whole else value
+
+
 # What is wrong with a body and no schema says: of messages, of metadata, of a list of documents.
 UNSAID = (
     "requests_log is off",  # these servers keep no log
@@ -185,6 +195,7 @@ def test_what_the_document_allows_is_answered(label: str, world: World):
     def run(case: Any) -> None:
         if case.headers:
             case.headers.pop("content-encoding", None)  # the body is plain
+        case.body, case.query = integral(case.body), integral(case.query)
         with answered(world, case) as answer:
             if answer.status == 404:
                 assert answer.error["code"] == "not_found"

@@ -281,7 +281,7 @@ BAD: list[tuple[Fields, dict[str, str], str]] = [
     ({}, {"x-memtree-keep": "src/*"}, "x-memtree-keep"),
     ({}, {"x-memtree-keep": "[]"}, "x-memtree-keep"),
     ({}, {"x-memtree-keep": '{"paths": []}'}, "x-memtree-keep"),
-    ({}, {"x-memtree-keep": '{"keep_patterns": [[]]}'}, "x-memtree-keep: keep_patterns[0]"),
+    ({}, {"x-memtree-keep": '{"keep_patterns": [[]]}'}, "x-memtree-keep"),
 ]
 
 
@@ -363,10 +363,10 @@ PIN = {"message": 0, "start": 0, "end": 5, "sha256": "0" * 64}
     [
         ("all", "pins"),
         ([PIN] * 21, "pins"),
-        ([PIN, {**PIN, "start": -1}], "pins[1]"),
+        ([PIN, {**PIN, "start": -1}], "pins[1].start"),
         ([{**PIN, "end": 0}], "pins[0].end"),
-        ([{**PIN, "sha256": "abc"}], "pins[0]"),
-        ([{**PIN, "text": "the text itself"}], "pins[0]"),
+        ([{**PIN, "sha256": "abc"}], "pins[0].sha256"),
+        ([{**PIN, "text": "the text itself"}], "pins[0].text"),
         ([7], "pins[0]"),
     ],
 )

@@ -219,18 +219,18 @@ async def test_a_dry_run_deletes_nothing(prepare: Prepare, query: str, fields: d
         ("dry_run=maybe", {}, "dry_run"),
         ("dry_run=true", {"dry_run": False}, "dry_run"),
         ("dry_run=true&dry_run=false", {}, "dry_run"),
-        ("", {"k" * 100_000: 1}, "k" * 80),
+        ("", {"k" * 100_000: 1}, None),
     ],
 )
 async def test_what_is_unknown_is_refused(
-    prepare: Prepare, query: str, fields: dict[str, Any], param: str
+    prepare: Prepare, query: str, fields: dict[str, Any], param: str | None
 ):
     async with granting(FakeKeys(acme=["K"])) as server:
         asked = await prepare(server)
         answer = await send(server, asked, query, **fields)
         error = answer.json()["error"]
         assert (answer.status_code, error["param"]) == (400, param), answer.text
-        assert param in error["message"]
+        assert (param or "the request has an unknown field") in error["message"]
         assert len(error["message"]) < 5_000
         assert await is_there(server, asked)
 

@@ -365,7 +365,10 @@ async def test_any_value_in_any_field_has_an_answer(version: str):
             for name in tool.input_schema["properties"]:
                 for value in ODD:
                     text = f"{FACT} {tool.name} {name}"  # equal corrections would join memories
-                    given = {"text": text, "query": "Colby", "id": number, name: value}
+                    needed = {"text": text, "query": "Colby", "id": number, "with": number}
+                    needed["action"] = "replace"
+                    given = {one: needed[one] for one in tool.input_schema["required"]}
+                    given[name] = value
                     params = {"name": tool.name, "arguments": given}
                     answer = await mcp.post("tools/call", params)
                     if answer.status_code == 400:  # the older era reads no such JSON

@@ -150,6 +150,7 @@ class Held:
 
 
 LINES = b"".join(b'{"text": "I have been to town %06d"}\n' % at for at in range(15_000))
+BATCH = {"queries": [{"query": "tea", "filters": {"agentId": "a"}}]}
 TALK = [{"role": "user", "content": f"I live in town {at}."} for at in range(9_000)]
 WORK = {
     "import": ("add_many", "POST", "memories/import", LINES),
@@ -161,7 +162,7 @@ WORK = {
         "search_rows",
         "POST",
         "memories/batch/search",
-        json.dumps({"agentId": "a", "queries": [{"query": "tea"}], "x": "x" * 300_000}).encode(),
+        json.dumps(BATCH).encode() + b" " * 300_000,
     ),
     "extraction": (
         "extracted",

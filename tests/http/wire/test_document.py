@@ -149,7 +149,7 @@ def limits(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def differences(said: Any, kind: Any, place: str) -> Iterator[str]:
-    """What the document says otherwise than a Struct."""
+    """Yield where the document differs from a Struct."""
     if not kind or not said:  # any value
         return
     if types(said) != types(kind) and types(kind):

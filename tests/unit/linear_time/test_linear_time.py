@@ -68,9 +68,9 @@ from memtree_proxy.chat.memories.sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli import foreign_text
 from memtree_proxy.http import request_body
+from memtree_proxy.http.decoding import converted
 from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter
-from memtree_proxy.request import fields
 from memtree_proxy.server_tools import offer, sse
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
@@ -300,7 +300,7 @@ TEXTS = {
     ),
     "no body": Subject(hostile.refused(json_body.split), str.encode),
     "an integer": Subject(
-        hostile.refused(lambda text: fields.integer(text, "a", 0, 9)), hostile.as_it_is
+        hostile.refused(lambda text: converted(int, text, "a", strict=False)), hostile.as_it_is
     ),
     "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
     "a refusal": Subject(lambda raw: offer.is_about_tools(400, raw), str.encode),

@@ -4,30 +4,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from memtree.days import written
 from memtree.dialects.tool_definitions import RECALL, SAVE
-from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft, checked_text
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown
 from memtree.memories.injection.rendering import FACT
-from memtree.memories.memory import CATEGORIES, Memory
+from memtree.memories.memory import Memory
 from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.text import tokens
-from memtree_proxy.request import fields
+from memtree_proxy.http.decoding import NOT_BLANK, Posted, converted
 from memtree_proxy.server_tools.calls import ToolHandler
 
 HITS = 5
 MOST_TOKENS = 20_000  # of one result
 LEAST_CHARS = 200  # of a content that is shortened
 CUT = " [...]"
+
+Said = Annotated[str, Meta(pattern=NOT_BLANK)]
+
+
+class ToolArguments(Posted, frozen=True, forbid_unknown_fields=False):
+    """Arguments as a model writes them: numbers may be strings, and what a tool does not know is
+    left out, since an error costs the answer another round."""
+
+
+class ToSave(ToolArguments, frozen=True):
+    content: Said
+    category: Literal["preference", "fact", "instruction"] | None = None
+
+
+class ToRecall(ToolArguments, frozen=True):
+    query: Said
 
 
 class ChatMemoryTools:
@@ -48,10 +64,10 @@ class ChatMemoryTools:
         return {SAVE: self._save, RECALL: self._recall}
 
     async def _save(self, arguments: Mapping[str, Any], room: int) -> str:
-        category = fields.choice(arguments.get("category"), "category", CATEGORIES)
+        call = converted(ToSave, arguments, strict=False)
         draft = MemoryDraft(
-            checked_text(_text(arguments, "content"), self._max_text_chars, "content"),
-            category=category,
+            checked_text(call.content, self._max_text_chars, "content"),
+            category=call.category,
             source_type="model",
             tainted=self.others_spoke,
         )
@@ -62,7 +78,9 @@ class ChatMemoryTools:
         return save_result(saved.memory, near, room, existing=saved.existing)
 
     async def _recall(self, arguments: Mapping[str, Any], room: int) -> str:
-        result = await self._book.search(self._scope, _text(arguments, "query"), limit=HITS)
+        result = await self._book.search(
+            self._scope, converted(ToRecall, arguments, strict=False).query, limit=HITS
+        )
         self._read([hit.memory for hit in result.hits])
         return recall_result(result.hits, room, self._book.outdated)
 
@@ -140,10 +158,3 @@ def _fitted(made: Callable[[int | None], dict[str, Any]], texts: int, room: int)
 
 def _cut(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else text[:most] + CUT
-
-
-def _text(arguments: Mapping[str, Any], name: str) -> str:
-    value = fields.text(arguments.get(name), name)
-    if value is None or not value.strip():
-        raise BadRequest(f"{name} must be a non-empty string", param=name)
-    return value

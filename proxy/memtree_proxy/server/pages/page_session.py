@@ -40,7 +40,7 @@ class SessionQuery(Posted, frozen=True):
 
 
 class ShownSession(Answer, frozen=True, kw_only=True):
-    """What a page without a key sees, so that an empty one is not mistaken for lost data.
+    """The state that a page without a key sees, so that an empty one is not mistaken for lost data.
     `others`: other tenants have memory here."""
 
     keyless: bool
