@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.live import Live
 from rich.table import Table
@@ -145,9 +144,7 @@ def _print_new(rows: Sequence[TitledRow], as_json: bool) -> None:
 
 def _print_json(rows: Sequence[TitledRow]) -> None:
     for row, title in rows:
-        sys.stdout.write(
-            json_line(msgspec.to_builtins(shown_request(row, {row.address: title}))) + "\n"
-        )
+        sys.stdout.write(json_line(shown_request(row, {row.address: title})) + "\n")
     sys.stdout.flush()
 
 

@@ -176,6 +176,8 @@ def _refused(kind: Any, error: msgspec.ValidationError, noun: str, root: str = "
         fields = place.kind.fields if isinstance(place.kind, inspect.StructType) else ()
         known = [field.encode_name for field in fields]
         return unknown(other[1], known, noun, place.name)
+    if not place.name and _WRONG_TYPE.fullmatch(said):
+        return BadRequest("the body must be a JSON object")
     if noun == IN_QUERY:
         place = place._replace(name=place.name.partition("[")[0])
     return BadRequest(f"{place.name or 'the body'} {_rule(said, place)}", param=place.name or None)

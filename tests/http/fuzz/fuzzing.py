@@ -44,7 +44,7 @@ ERRORS = {(one.status, one.code) for one in error_tree()}
 WHOLE = (
     "the body is not valid JSON", "the body must be a JSON object", "a field is given twice",
     "give exactly one of", "the path must not hold", "CONNECT is not supported",
-    "the file ", "the zip ",
+    "the file ", "the zip ", "the request has an unknown",
 )  # fmt: skip
 # What input can bring about; the others are faults of ours.
 DEGRADED = ("degraded:invalid-history", "degraded:encoded-body", "refused")

@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
@@ -339,7 +337,7 @@ def _content(name: str) -> bytes:
 
 def _print(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
-        print(json_line(msgspec.to_builtins(ShownReport.of(report))))
+        print(json_line(ShownReport.of(report)))
         return
     would = "would be " if report.dry_run else ""
     print(

@@ -12,8 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import msgspec
-
 from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
@@ -31,7 +29,7 @@ async def show_all(options: argparse.Namespace, settings: Settings) -> int:
     async with _book(options, settings) as (book, tenant):
         for schema in await book.list(tenant):
             if options.json:
-                print(json_line(msgspec.to_builtins(ShownSchema.of(schema))))
+                print(json_line(ShownSchema.of(schema)))
             else:
                 unique = f"  (one for each {', '.join(schema.unique_on)})" * bool(schema.unique_on)
                 description = f"  {one_line(schema.description)}" * bool(schema.description)

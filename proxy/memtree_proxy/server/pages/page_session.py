@@ -80,7 +80,7 @@ class PageSession:
 
     def _proof(self, nonce: str) -> Proof:
         if self.local is None:
-            raise BadRequest("this server has no secret", param="nonce")
+            raise BadRequest("nonce: this server has no secret", param="nonce")
         self.on_lookup()
         return Proof(proof=self.local.proof(nonce))
 
