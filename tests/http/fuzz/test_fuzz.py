@@ -156,7 +156,8 @@ UNSAID = (
     "must be a time zone",
     "must answer a call", "metadata has a value that cannot be stored", "metadata is nested deeper",
     "is also the id of another", "must be an ISO 8601 time", "must lie in the future",
-    "milliseconds since 1970", "category must be 1 to 64",
+    "model_context_limit must be an integer of", "milliseconds since 1970",
+    "category must be 1 to 64",
     "must not be empty", "are one field: send one", "is given twice",
     # of users or of agents, where one route serves both; of a chat, where `/context_memory` knows
     # more than it lists

@@ -123,7 +123,11 @@ def test_a_number_that_no_machine_holds_is_out_of_range():
 
 
 def test_what_is_no_object_and_what_is_no_json():
-    for raw, message in ((b"[]", "the body must be an object"), (b"{", "not valid JSON")):
+    for raw, message in (
+        (b"[]", "the body must be a JSON object"),
+        (b"null", "the body must be a JSON object"),
+        (b"{", "not valid JSON"),
+    ):
         with pytest.raises(BadRequest, match=message) as caught:
             decode(Query, raw)
         assert caught.value.param is None
