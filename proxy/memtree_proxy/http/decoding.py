@@ -108,13 +108,11 @@ def queried(kind: type[Value], query: QueryParams) -> Value:
             raise BadRequest(f"{name} is given twice", param=name)
         else:
             # msgspec takes the word for null, which has no meaning in a query.
-            is_word = values[0].lower() == "null" and not _is_text(_kind_at(kind, name))
+            is_word = values[0].lower() == "null" and not isinstance(
+                _kind_at(kind, name), inspect.StrType
+            )
             given[name] = f"{values[0]}?" if is_word else values[0]
     return converted(kind, given, strict=False, noun=IN_QUERY)
-
-
-def _is_text(kind: inspect.Type | None) -> bool:
-    return isinstance(kind, inspect.StrType)
 
 
 def check_query(request: Request) -> None:
