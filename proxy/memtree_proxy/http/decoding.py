@@ -134,7 +134,17 @@ def converted(
     except msgspec.ValidationError as error:
         raise _refused(kind, error, noun, name) from None
     except UnicodeEncodeError:  # which does not say where
-        raise BadRequest("a text holds half a character (a lone surrogate)") from None
+        place = _inner(name, next(filter(_WORD.fullmatch, _halved(given)), ""))
+        raise BadRequest(f"{place or 'a text'} holds half a character", param=place) from None
+
+
+def _halved(given: Any) -> Iterator[str]:
+    """Yield the fields of an object with a lone surrogate, which cannot be encoded."""
+    for field, value in given.items() if isinstance(given, dict) else ():
+        try:
+            msgspec.json.encode(value)
+        except UnicodeEncodeError:
+            yield field
 
 
 def header(kind: Any, headers: Mapping[str, str], name: str) -> Any:
