@@ -3,9 +3,8 @@ titles that the user sets."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -134,18 +133,14 @@ class StoredConversations:
     def __init__(self, memory: ContextMemory) -> None:
         self._memory = memory
 
-    async def newest(self, tenant: str, limit: int) -> list[dict[str, Any]]:
+    async def newest(self, tenant: str, limit: int) -> list[ShownConversation]:
         page = await self._memory.conversations.page(tenant, limit, None)
-        rows = [ShownConversation.of(conversation) for conversation in page.conversations]
-        listed: list[dict[str, Any]] = msgspec.to_builtins(rows)
-        return listed
+        return [ShownConversation.of(conversation) for conversation in page.conversations]
 
-    async def tree(self, tenant: str, address: str) -> dict[str, Any]:
+    async def tree(self, tenant: str, address: str) -> ShownStoredTree:
         """Return the tree of a conversation. Raises `NotFound`."""
         named = fields.address(address, ADDRESS)
-        tree = await self._memory.conversations.tree(tenant, named)
-        made: dict[str, Any] = msgspec.to_builtins(ShownStoredTree.of(tree))
-        return made
+        return ShownStoredTree.of(await self._memory.conversations.tree(tenant, named))
 
 
 def _named(request: Request) -> bytes:

@@ -90,8 +90,9 @@ def decode(kind: type[Value], given: bytes | Body) -> Value:
 
 def fields_of(kind: type[Value], body: Body, names: Iterable[str]) -> Value:
     """Decode some fields of a body; the others, which may be long, are not looked at."""
-    parts = [(name, body.fragment(name)) for name in names if name in body.spans]
-    return decode(kind, b"{%b}" % b",".join(b'"%b":%b' % (n.encode(), p or b"") for n, p in parts))
+    spans = [body.spans[name] for name in names if name in body.spans]
+    parts = [body.raw[span.key : span.end] for span in spans]
+    return decode(kind, b"{%b}" % b",".join(parts))
 
 
 def queried(kind: type[Value], query: QueryParams) -> Value:

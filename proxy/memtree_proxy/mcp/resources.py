@@ -7,12 +7,15 @@ memtree://conversations/{address}    the tree of one conversation: summaries and
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
+
+import msgspec
 
 from memtree.errors import NotFound
+from memtree_proxy.wire.conversation_answers import ShownConversation
+from memtree_proxy.wire.tree_answers import ShownStoredTree
 
 ROOT = "memtree://conversations"
 TEMPLATE = f"{ROOT}/{{address}}"
@@ -24,11 +27,11 @@ _ONE = re.compile(re.escape(ROOT) + "/([0-9a-fA-F]{64})")
 class Conversations(Protocol):
     """Reads a tenant's conversations."""
 
-    async def newest(self, tenant: str, limit: int) -> Sequence[dict[str, Any]]:
+    async def newest(self, tenant: str, limit: int) -> Sequence[ShownConversation]:
         """Return rows with `address` and `title`, the most recently used conversation first."""
         ...
 
-    async def tree(self, tenant: str, address: str) -> dict[str, Any]:
+    async def tree(self, tenant: str, address: str) -> ShownStoredTree:
         """Return the tree of a conversation. `address`: 64 hexadecimal digits. Raises
         `NotFound`."""
         ...
@@ -44,7 +47,7 @@ async def listed(conversations: Conversations, tenant: str) -> list[ListedResour
     """List one resource for the list of conversations, and one for each of the newest."""
     rows = await conversations.newest(tenant, NEWEST)
     each = [
-        ListedResource(f"{ROOT}/{row['address']}", row["address"][:12], row["title"] or "Untitled")
+        ListedResource(f"{ROOT}/{row.address}", row.address[:12], row.title or "Untitled")
         for row in rows
     ]
     return [ListedResource(ROOT, "conversations", "Conversations"), *each]
@@ -54,8 +57,8 @@ async def read(conversations: Conversations, tenant: str, uri: str) -> str:
     """Return the JSON of a resource. Raises `NotFound`."""
     if uri == ROOT:
         rows = await conversations.newest(tenant, NEWEST)
-        return json.dumps({"conversations": list(rows)}, ensure_ascii=False)
+        return msgspec.json.encode({"conversations": rows}).decode()
     match = _ONE.fullmatch(uri)
     if match is None:
         raise NotFound(f"There is no resource {uri[:100]!a}; {ROOT} lists those that there are.")
-    return json.dumps(await conversations.tree(tenant, match[1]), ensure_ascii=False)
+    return msgspec.json.encode(await conversations.tree(tenant, match[1])).decode()

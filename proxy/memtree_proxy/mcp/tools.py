@@ -151,13 +151,8 @@ class MemoryTools:
 
     async def _settle(self, call: Settle, caller: Caller) -> Answer:
         replaces = call.action == "replace"
-        memory = await self._book.settle(
-            caller.scope,
-            reference(call.id),
-            reference(call.other),
-            replaces=replaces,
-            by_person=False,
-        )
+        ids = reference(call.id), reference(call.other)
+        memory = await self._book.settle(caller.scope, *ids, replaces=replaces, by_person=False)
         return rendering.settled(memory)
 
     async def _list(self, call: ListMemories, caller: Caller) -> Answer:

@@ -106,11 +106,7 @@ class DocumentRoutes:
         scope = await self._scope(request)
         query = queried(PassageSearch, request.query_params)
         result = await self._book.search(
-            scope,
-            query.query,
-            type_=query.type or None,
-            limit=query.limit,
-            least=query.threshold,
+            scope, query.query, type_=query.type or None, limit=query.limit, least=query.threshold
         )
         return answer(passage_hits(result))
 
