@@ -66,7 +66,7 @@ class ChatMemoryRoutes:
         posted = await self._requests.posted(request, NewChatMemory)
         self._requests.check_text(posted.content, "content")
         result = await self._book.save(scope, posted.draft())
-        (row,) = await self._rows(scope, [result.memory])
+        (row,) = await _rows(self._book, scope, [result.memory])
         made = saved_chat_memory(row, result)
         return answer(made, 200 if result.existing else 201, result.memory)
 
@@ -78,7 +78,9 @@ class ChatMemoryRoutes:
         page = await self._book.page(scope, wanted, cursor=query.cursor, limit=query.limit)
         return answer(
             ChatMemoryPage(
-                memories=[chat_memory(row) for row in await self._rows(scope, page.memories)],
+                memories=[
+                    chat_memory(row) for row in await _rows(self._book, scope, page.memories)
+                ],
                 next_cursor=page.next_cursor,
                 total=page.total,
             )
@@ -91,14 +93,14 @@ class ChatMemoryRoutes:
         result = await self._book.search(
             scope, query.query, wanted=query.wanted(), limit=query.limit
         )
-        rows = await self._rows(scope, [hit.memory for hit in result.hits])
+        rows = await _rows(self._book, scope, [hit.memory for hit in result.hits])
         return answer(found_chat_memories(rows, result))
 
     @route("GET /chat/api/{chatId}/memories/{memoryId}")
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
-            return await self._shown(scope, await self._book.get(scope, id_))
+            return await _shown(self._book, scope, await self._book.get(scope, id_))
 
     @route("PATCH /chat/api/{chatId}/memories/{memoryId}")
     async def _update(self, request: Request) -> Response:
@@ -110,7 +112,7 @@ class ChatMemoryRoutes:
             memory = await self._book.edit(
                 scope, path_id(request, CHAT_MEMORY), posted.edit(), if_version=version
             )
-        return await self._shown(scope, memory)
+        return await _shown(self._book, scope, memory)
 
     @route("DELETE /chat/api/{chatId}/memories/{memoryId}", Deleting)
     async def _delete(self, request: Request) -> Response:
@@ -128,14 +130,16 @@ class ChatMemoryRoutes:
         then on."""
         scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
         with naming(CHAT_MEMORY):
-            return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))
+            return await _shown(
+                self._book, scope, await self._book.confirm(scope, id_, by_person=True)
+            )
 
     @route("POST /chat/api/{chatId}/memories/undelete")
     async def undelete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         posted = await self._requests.posted(request, MemoryIds)
         back = await self._book.undelete(scope, distinct(posted.ids))
-        rows = await self._rows(scope, back)
+        rows = await _rows(self._book, scope, back)
         return answer(Memories(memories=[chat_memory(row) for row in rows]))
 
     @route("GET /chat/api/{chatId}/memories/events")
@@ -145,20 +149,14 @@ class ChatMemoryRoutes:
         feed = MemoryFeed(self._book, scope)
         return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
-    async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
-        return await rows(self._book, scope, memories)
 
-    async def _shown(self, scope: Scope, memory: Memory) -> Response:
-        return await shown_one(self._book, scope, memory)
-
-
-async def rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
+async def _rows(book: MemoryBook, scope: Scope, memories: Sequence[Memory]) -> list[ShownRow]:
     now, twins = book.clock.now(), await book.twins(scope, memories)
     return [ShownRow(memory, now, twins.get(memory.id, ())) for memory in memories]
 
 
-async def shown_one(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
-    (row,) = await rows(book, scope, [memory])
+async def _shown(book: MemoryBook, scope: Scope, memory: Memory) -> Response:
+    (row,) = await _rows(book, scope, [memory])
     return answer(chat_memory(row), of=memory)
 
 
@@ -206,4 +204,4 @@ class ChatCurationRoutes:
                 replaces=posted.replaces,
                 by_person=True,
             )
-        return await shown_one(self._curation.book, scope, memory)
+        return await _shown(self._curation.book, scope, memory)

@@ -10,17 +10,17 @@ Each route in this file only chooses the handler that answers the request.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
-from memtree.memories.scope import Scope, ScopeKind
+from memtree.memories.scope import ScopeKind
 from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.http.decoding import queried
+from memtree_proxy.memories.agent_routes import AgentMemoryRoutes
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
 from memtree_proxy.memories.user_routes import UserMemoryRoutes
 from memtree_proxy.wire.values import AgentQuery, DeletingOne, NoQuery
@@ -28,24 +28,6 @@ from memtree_proxy.wire.values import AgentQuery, DeletingOne, NoQuery
 AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class AgentCollection(Protocol):
-    """Handlers of agents' memories."""
-
-    async def create(self, request: Request) -> Response: ...
-
-    async def page(self, request: Request) -> Response: ...
-
-    async def locate(
-        self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
-    ) -> LocatedMemory | None:
-        """Return the live memory with this id in the scopes or in one of `also`, or None."""
-        ...
-
-    async def memory(self, request: Request, located: LocatedMemory) -> Response:
-        """Show, change or delete the memory, according to the method."""
-        ...
 
 
 class MemoryCollection:
@@ -56,7 +38,7 @@ class MemoryCollection:
         self,
         users: UserMemoryRoutes,
         requests: MemoryRequests,
-        agents: AgentCollection,
+        agents: AgentMemoryRoutes,
         search: Endpoint,
     ) -> None:
         self._users, self._requests = users, requests
