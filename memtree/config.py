@@ -290,7 +290,7 @@ class Settings:
     trusted_proxies: tuple[str, ...] = _setting(
         (),
         "addresses or networks of proxies in front of this server whose x-forwarded-for tells the "
-        "client, as in 10.0.0.0/8; with public_url set, whatever connects is one",
+        "client, as in 10.0.0.0/8; from others the header means nothing",
     )
     failed_keys_per_minute: int = _setting(
         30, "wrong keys that one address may try in a minute; 0: no limit"

@@ -4,9 +4,9 @@ Counts live in this process and are lost with it. Sizes of requests are limited 
 and `http_protocol`; `auth` determines the tenant.
 
 Clients that try invalid keys are limited, too: after some failures in a minute, no new key of
-theirs is looked up. They are identified by their address. Behind a front proxy that is the address
-in `x-forwarded-for`: a proxy is trusted if `public_url` or `trusted_proxies` says that there is
-one. Without that address a trusted proxy has no counter, which all of its clients would share.
+theirs is looked up. They are identified by their address. Behind a front proxy in `trusted_proxies`
+that is the address in `x-forwarded-for`; from any other peer the header is ignored. Without that
+address a trusted proxy has no counter, which all of its clients would share.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memtree.errors import RateLimited
 from memtree.process.bounded import MAX_TENANTS
 from memtree.process.threads import metered
 from memtree.process.tracing import step
+from memtree_proxy.http.headers import Authority
 
 MINUTE = 60.0
 UNCOUNTED_SECONDS = 5.0  # nearly every request is answered before it counts as waiting
@@ -199,7 +200,6 @@ class CostlyWork:
 class FailedKeys:
     def __init__(self, settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._rates = RequestRates(settings.failed_keys_per_minute, monotonic, "wrong keys")
-        self._any_peer = settings.public_url is not None
         self._proxies = [ipaddress.ip_network(each) for each in settings.trusted_proxies]
 
     def check(self, request: Request) -> None:
@@ -215,7 +215,7 @@ class FailedKeys:
     def client(self, request: Request) -> str:
         """Return the network of a client; "" if it is unknown."""
         peer = _address(request.client.host) if request.client else None
-        if peer is None or not (self._any_peer or self._trusts(peer)):
+        if peer is None or not self._trusts(peer):
             return _network(peer)
         hops = _hops(request)
         return _network(next((hop for hop in hops if hop is None or not self._trusts(hop)), None))
@@ -231,8 +231,9 @@ def _hops(request: Request) -> Iterator[_Address | None]:
 
 
 def _address(text: str) -> _Address | None:
+    written = Authority.parse(text)  # some gateways add the port
     try:
-        address = ipaddress.ip_address(text.strip("[]"))
+        address = ipaddress.ip_address(written.host if written else text)
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address

@@ -155,6 +155,7 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         port=settings.port,
         http=guarded(settings),
         ws="none",
+        proxy_headers=False,  # only `FailedKeys` reads the address that a proxy reports
         log_config=None,
         access_log=False,
         server_header=False,
