@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from starlette.types import Message
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import (
     STATUS_LINE,
@@ -161,6 +162,8 @@ class GuardedProtocol(HttpToolsProtocol):
             return  # called again, see `_declined`
         super().on_headers_complete()  # may find that the target is invalid
         self.cycle.transport = cast("asyncio.Transport", self._writer)  # its task has not begun
+        if self.scope["http_version"] < "1.1":
+            answer_before_chunks(self.cycle)
         if self._stopping:
             self.cycle.keep_alive = False
         self._in_head = False
@@ -283,6 +286,26 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def answer_before_chunks(cycle: Any) -> None:
+    """Answer a client of HTTP/1.0, which understands neither chunks nor an interim `100 Continue`
+    (RFC 9112 section 6.1, RFC 9110 section 10.1.1): an answer of unknown length ends with its
+    connection, which uvicorn closes after each of these requests. `cycle`: of uvicorn, whose task
+    has not begun."""
+    send, cycle.waiting_for_100_continue = cycle.send, False
+    unframed = False
+
+    async def send_unframed(message: Message) -> None:
+        nonlocal unframed
+        if message["type"] == "http.response.start":
+            unframed = all(name.lower() != b"content-length" for name, _ in message["headers"])
+            cycle.chunked_encoding = False if unframed else None
+        elif unframed:
+            cycle.expected_content_length = len(message.get("body", b""))
+        await send(message)
+
+    cycle.send = send_unframed
 
 
 def guarded(settings: Settings) -> type[GuardedProtocol]:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
 from memtree_proxy.server import connection, http_protocol
@@ -19,7 +21,7 @@ from memtree_proxy.server.http_protocol import MAX_HEADERS, MAX_QUEUED
 from tests.http.served.fakes import FakeMemory, dumps, services, turn
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.sockets import HOST, answers, ask, connect, drip, rest, talk, until
-from tests.http.served.upstream import FakeUpstream
+from tests.http.served.upstream import PLAIN_BYTES, FakeUpstream
 
 LIMIT = 4_000
 GET = b"GET /v1/models HTTP/1.1\r\n" + HOST
@@ -325,3 +327,31 @@ def test_a_trailer_is_no_header(address: str, upstream: FakeUpstream):
     assert answer.startswith(b"HTTP/1.1 200")
     assert upstream.last.body == b"hello"
     assert not upstream.last.header("authorization")
+
+
+@pytest.mark.parametrize("mode", ["script", "json"])
+@pytest.mark.parametrize("more", [b"", b"Connection: keep-alive\r\n", b"Expect: 100-continue\r\n"])
+def test_an_old_client_gets_neither_chunks_nor_an_interim_answer(
+    mode: str, more: bytes, address: str, upstream: FakeUpstream
+):
+    """The end of the connection is the end of the answer."""
+    upstream.mode, upstream.script = mode, [b"data: one\n\n", b"data: two\n\n"]
+    head = b"POST /v1/files HTTP/1.0\r\nContent-Length: 5\r\n"
+    answer, closed = talk(address, head + more + b"\r\nhello")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200")
+    assert b"connection: close" in head
+    assert b"transfer-encoding" not in head
+    assert body == (PLAIN_BYTES if mode == "json" else b"".join(upstream.script))
+    assert closed
+
+
+def test_the_address_that_a_peer_reports_is_not_its_own():
+    async def told(scope: Scope, receive: Receive, send: Send) -> None:
+        shown = PlainTextResponse(f"{scope['scheme']}://{scope['client'][0]}")
+        await shown(scope, receive, send)
+
+    reported = b"X-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\n"
+    with running(told) as address:
+        answer = ask(address, GET + reported + b"\r\n")
+    assert answer.endswith(b"http://127.0.0.1")
