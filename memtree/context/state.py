@@ -48,6 +48,8 @@ class Reason(StrEnum):
     SERVER_STATE = "server-state"  # passed: the upstream holds a part of the history
     SIDE_REQUEST = "side-request"  # passed: a title, a client's own compaction; never folded
     EMBEDDINGS_PENDING = "embeddings-pending"  # provisional
+    UNKNOWN_SWITCH = "unknown-switch"  # off: a header switches memory with an unknown word
+    NO_MEMORY_HERE = "path-without-memory"  # off: memory was asked for on a relayed path
 
 
 def with_size(reason: str, folds_at: int) -> str:

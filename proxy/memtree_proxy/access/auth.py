@@ -39,7 +39,7 @@ from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import KNOWN_QUERY, check_query
-from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS
+from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS, own_value
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
@@ -127,7 +127,8 @@ def credentials(request: Request) -> Iterator[str]:
 def _own_key(request: Request) -> str:
     """Return the credential for this server only, from a client whose own credential is for the
     upstream, or changes every few hours."""
-    return request.headers.get(TENANT_KEY.decode(), "").strip()
+    name = TENANT_KEY.decode()
+    return own_value(request.headers, name) if name in request.headers else ""
 
 
 def tenant_id(credential: str) -> str:

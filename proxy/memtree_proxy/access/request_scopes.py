@@ -18,7 +18,7 @@ from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import ALL, AgentScopes
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import SESSION_COOKIE, Tenant
-from memtree_proxy.http.headers import USER_HEADER
+from memtree_proxy.http.headers import USER_HEADER, own_value
 
 AGENT, SUBJECT = AGENT_FIELDS = ("agentId", "subjectId")
 
@@ -79,7 +79,7 @@ def user_scope(request: Request, tenant: Tenant) -> Scope:
     A browser's cookie authenticates only its owner, so together with a valid cookie the header is
     ignored.
     """
-    named = request.headers.get(USER_HEADER)
-    if named is None or (tenant.keyed and request.cookies.get(SESSION_COOKIE)):
+    headers = request.headers
+    if USER_HEADER not in headers or (tenant.keyed and request.cookies.get(SESSION_COOKIE)):
         return Scope.of_user(tenant.id)
-    return Scope.of_user(tenant.id, checked_id(named, USER_HEADER))
+    return Scope.of_user(tenant.id, checked_id(own_value(headers, USER_HEADER), USER_HEADER))

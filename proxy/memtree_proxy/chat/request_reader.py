@@ -29,7 +29,7 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
-from memtree_proxy.request import chat_scope, memory_switch
+from memtree_proxy.request import memory_switch
 from memtree_proxy.request.options import chat_options
 from memtree_proxy.request.wait_timeout import patience
 from memtree_proxy.upstream.upstreams import settings_of
@@ -81,7 +81,7 @@ class RequestReader:
         except MemTreeError as error:
             if not given or error.param != request_body.ENCODING_HEADER:
                 raise
-            return unread(self._dialect, posted, request.headers, settings)
+            return unread(self._dialect, posted, request.headers, settings, State.ENCODED_BODY)
 
 
 def read(
@@ -94,20 +94,20 @@ def read(
     """
     dialect, tenant, content = posted.dialect, posted.tenant, posted.content
     headers, settings = posted.headers, posted.settings
-    scope, trouble = chat_scope.of(tenant, headers), memory_switch.trouble(headers)
     try:
         body = split() if split else json_body.split(content)
     except BadRequest:
-        on = memory_switch.by_headers(headers, settings.memory)
-        state = State.INVALID_HISTORY if on else State.OFF
-        return ChatRequest(dialect, content, content, state, reason=trouble)
+        return unread(dialect, content, headers, settings, State.INVALID_HISTORY)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     options = chat_options(body)
-    on = memory_switch.wanted(options.memory, headers, suffix, settings.memory)
+    switch = memory_switch.by_headers(headers)
+    on = memory_switch.wanted(switch, settings.memory, options.memory, suffix=suffix.present)
+    scope = memory_switch.chat_of(tenant, headers)
     memories = sources.wanted(tenant, scope, posted.user, options.memory_options, options.rag)
     plain = body.rewritten(changed)
-    chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=trouble)
+    named, why = suffix.model, switch.reason
+    chat = ChatRequest(dialect, content, plain, changed=changed, model=named, reason=why)
     if not on and not memories.any:
         return chat
     given = (dialect, tenant, body, headers, settings, suffix, options)
@@ -198,8 +198,10 @@ def _streams(body: Body) -> bool:
 
 
 def unread(
-    dialect: Dialect, posted: bytes, headers: Mapping[str, str], settings: Settings
+    dialect: Dialect, posted: bytes, headers: Mapping[str, str], settings: Settings, state: State
 ) -> ChatRequest:
-    """Return a request whose body cannot be decoded: it is relayed unchanged."""
-    on = memory_switch.by_headers(headers, settings.memory)
-    return ChatRequest(dialect, posted, posted, State.ENCODED_BODY if on else State.OFF)
+    """Return a request whose body cannot be read, which is relayed unchanged. `state`: if memory
+    is on."""
+    switch = memory_switch.by_headers(headers)
+    state = state if memory_switch.wanted(switch, settings.memory) else State.OFF
+    return ChatRequest(dialect, posted, posted, state, reason=switch.reason)

@@ -26,6 +26,7 @@ from starlette.requests import Request
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
+from memtree_proxy.http.headers import own_value
 
 Value = TypeVar("Value")
 if TYPE_CHECKING:
@@ -150,8 +151,9 @@ def _halved(given: Any) -> Iterator[str]:
 
 def header(kind: Any, headers: Mapping[str, str], name: str) -> Any:
     """Read a header; None if it is absent. Raises `BadRequest`."""
-    given = headers.get(name)
-    return None if given is None else converted(kind, given.strip(), name, strict=False)
+    if name not in headers:
+        return None
+    return converted(kind, own_value(headers, name), name, strict=False)
 
 
 def names(kind: type[msgspec.Struct]) -> tuple[str, ...]:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from starlette.datastructures import Headers as HeaderLines
+
+from memtree.errors import BadRequest
 from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 
@@ -45,6 +48,33 @@ _OWN_FAMILIES = (b"x-memtree-", b"x-polychat-", b"x-wallet-")  # includes names 
 def is_own(name: bytes) -> bool:
     """Return True if a header field of this name (in lower case) is for this server."""
     return name in OWN_HEADERS or name.startswith(_OWN_FAMILIES)
+
+
+def own_values(headers: Mapping[str, str], name: str) -> list[str]:
+    """Return the different values of a header field, in their order. Clients and front proxies may
+    repeat one, in another line or behind a comma: equal values count once.
+
+    >>> own_values({"x-user-id": "ann, ann"}, "x-user-id")
+    ['ann']
+    """
+    lines = headers.getlist(name) if isinstance(headers, HeaderLines) else [headers[name]]
+    if len(lines) == 1 and "," not in lines[0]:
+        return [lines[0].strip()]
+    return list(dict.fromkeys(map(_once, lines)))
+
+
+def own_value(headers: Mapping[str, str], name: str) -> str:
+    """Return the value of a header field that was sent, stripped. Raises `BadRequest` for different
+    ones."""
+    value, *others = own_values(headers, name)
+    if others:
+        raise BadRequest(f"{name} is given twice, with different values", param=name)
+    return value
+
+
+def _once(line: str) -> str:
+    first, *others = (part.strip() for part in line.split(","))
+    return first if others.count(first) == len(others) else line.strip()
 
 
 Headers = list[tuple[bytes, bytes]]

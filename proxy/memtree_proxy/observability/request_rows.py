@@ -17,9 +17,8 @@ from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, Reque
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.request.clients import OTHER, READING, client_of
-from memtree_proxy.request.memory_switch import UNKNOWN_SWITCH
 
-REASONS = frozenset({*Reason, UNKNOWN_SWITCH})
+REASONS = frozenset(Reason)
 DIALECTS = ("chat", "messages", "responses", "context_memory")
 STATES = tuple(state.value for state in State if state)
 # Codes and types of errors: ours and those documented by the three APIs.

@@ -22,7 +22,7 @@ from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
 from memtree_proxy.http.decoding import decode, header
-from memtree_proxy.http.headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER
+from memtree_proxy.http.headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER, own_value
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.local_upstream import is_local
@@ -84,7 +84,7 @@ def keep(posted: KeepFields, headers: Mapping[str, str], settings: Settings) -> 
     """Read the passages to keep in each memory message: for each field the header, else the body,
     else the setting."""
     setting = KeepOptions(settings.keep_patterns, settings.protected_tools)
-    said = headers.get(KEEP_HEADER, "").strip()
+    said = own_value(headers, KEEP_HEADER) if KEEP_HEADER in headers else ""
     try:
         named = decode(KeepFields, said.encode()) if said else _UNSAID
     except BadRequest as error:

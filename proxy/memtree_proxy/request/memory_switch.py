@@ -1,4 +1,5 @@
-"""Decide whether a chat request wants memory, and find its model's name without our suffix.
+"""Decide whether a chat request wants memory, of which kind, and find its model's name without our
+suffix.
 
 >>> strip_suffix("m:online:memory-90")
 Suffix(model='m:online', present=True, days=90)
@@ -10,18 +11,34 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from memtree.context.state import Reason
 from memtree.errors import BadRequest
+from memtree.memories.scope import Scope, checked_id
 from memtree.wire.json_body import Body
-from memtree_proxy.http.headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEADER
+from memtree_proxy.http.headers import (
+    CHAT_HEADER,
+    FLAG_HEADER,
+    MEMORY_HEADER,
+    SWITCH_HEADER,
+    TOOLS_HEADER,
+    own_value,
+    own_values,
+)
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
-UNKNOWN_SWITCH = "unknown-switch"
 # Words in the headers. Any other word counts as off in `MEMORY_HEADER`, which only this server
 # reads, and is ignored in the others.
 WORDS = {
     **dict.fromkeys(("on", "true", "yes", "1"), True),
     **dict.fromkeys(("off", "false", "no", "0"), False),
 }
+
+
+class Switch(NamedTuple):
+    """What the headers say of memory. `on`: None if nothing. `reason`: for `x-memtree-reason`."""
+
+    on: bool | None
+    reason: str = ""
 
 
 class Suffix(NamedTuple):
@@ -48,43 +65,51 @@ def suffix_of(body: Body) -> Suffix:
     return strip_suffix(model) if isinstance(model, str) else Suffix("", False, None)
 
 
-def by_headers(headers: Mapping[str, str], default: bool) -> bool:
-    """Decide by the headers alone, for a body that cannot be read."""
-    return _decide([_switched(headers), _word(headers, FLAG_HEADER)], default)
+def by_headers(headers: Mapping[str, str]) -> Switch:
+    """Read the headers that switch memory on or off."""
+    words = _words(headers, MEMORY_HEADER)
+    if len(words) > 1 or None in words:
+        return Switch(False, Reason.UNKNOWN_SWITCH)
+    return Switch(_first_off(*words, *_words(headers, FLAG_HEADER)))
 
 
-def wanted(posted: bool | None, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
-    """Decide if memory is on; an off wins over every on. `posted`: the body's `memory`."""
-    answers = [
-        _switched(headers),
-        _word(headers, FLAG_HEADER),
-        posted,
-        suffix.present or None,
-    ]
-    return _decide(answers, default)
+def wanted(
+    switch: Switch, default: bool, posted: bool | None = None, *, suffix: bool = False
+) -> bool:
+    """Decide if memory is on; an off wins over every on. `posted`: the body's `memory`. `suffix`:
+    the model's name has ours."""
+    answer = _first_off(switch.on, posted, suffix or None)
+    return default if answer is None else answer
 
 
 def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
     """Return True if our tools may be offered to the model."""
-    answer = _word(headers, TOOLS_HEADER)
+    answer = _first_off(*_words(headers, TOOLS_HEADER))
     return default if answer is None else answer
 
 
-def trouble(headers: Mapping[str, str]) -> str:
-    """Return the reason for `x-memtree-reason` if `MEMORY_HEADER` has an unknown value, else ""."""
-    said = headers.get(MEMORY_HEADER, "").strip()
-    return UNKNOWN_SWITCH if said and _word(headers, MEMORY_HEADER) is None else ""
+def chat_of(tenant: str, headers: Mapping[str, str]) -> Scope | None:
+    """Return the scope of the chat that opts in to chat memory, None if the request names no chat
+    or switches its memory off. Raises `BadRequest` for an invalid id.
+
+    >>> chat_of("t", {"x-chat-id": "550e8400"}).owner
+    '550e8400'
+    >>> chat_of("t", {"x-chat-id": "550e8400", "x-chat-memory": "off"})
+    """
+    if CHAT_HEADER not in headers or False in _words(headers, SWITCH_HEADER):
+        return None
+    return Scope.of_chat(tenant, checked_id(own_value(headers, CHAT_HEADER), CHAT_HEADER))
 
 
-def _switched(headers: Mapping[str, str]) -> bool | None:
-    return False if trouble(headers) else _word(headers, MEMORY_HEADER)
+def _words(headers: Mapping[str, str], name: str) -> set[bool | None]:
+    """Return what the words of a header mean, which may be repeated; None for unknown ones."""
+    if name not in headers:
+        return set()
+    said = ",".join(own_values(headers, name)).lower()
+    if said in WORDS:
+        return {WORDS[said]}
+    return {WORDS.get(word) for word in map(str.strip, said.split(",")) if word}
 
 
-def _word(headers: Mapping[str, str], name: str) -> bool | None:
-    return WORDS.get(headers.get(name, "").strip().lower())
-
-
-def _decide(answers: list[bool | None], default: bool) -> bool:
-    if False in answers:
-        return False
-    return True in answers or default
+def _first_off(*answers: bool | None) -> bool | None:
+    return False if False in answers else True in answers or None

@@ -214,11 +214,9 @@ def test_what_is_no_suffix_stays(model: str):
     ],
 )
 def test_the_switch(posted: dict[str, Any], headers: dict[str, str], default: bool, on: bool):
-    body = split(dumps(posted))
-    assert (
-        memory_switch.wanted(posted.get("memory"), headers, memory_switch.suffix_of(body), default)
-        is on
-    )
+    switch = memory_switch.by_headers(headers)
+    suffix = memory_switch.suffix_of(split(dumps(posted))).present
+    assert memory_switch.wanted(switch, default, posted.get("memory"), suffix=suffix) is on
 
 
 @pytest.mark.parametrize(
