@@ -158,12 +158,13 @@ _Place = tuple["_Place | None", str]
 class Body:
     """A posted JSON object; `spans` in the order of the body, under decoded keys. `arrays`: the
     items of its arrays, as far as they were read or are known (`known_bodies`). `remember`: called
-    with newly read items."""
+    with newly read items. `defaults`: values of fields that were not posted."""
 
     raw: bytes
     spans: Mapping[str, FieldSpan]
     arrays: dict[str, JsonItems] = field(default_factory=dict, compare=False, repr=False)
     remember: Remember | None = field(default=None, compare=False, repr=False)
+    defaults: Mapping[str, Any] | None = None
 
     def fragment(self, name: str) -> bytes | None:
         """Return the raw JSON of a field, None if it is absent."""
@@ -174,7 +175,7 @@ class Body:
         """Return the decoded field, None if it is absent. Raises `BadRequest` that names it."""
         fragment = self.fragment(name)
         if fragment is None:
-            return None
+            return self.defaults.get(name) if self.defaults else None
         try:
             return msgspec.json.decode(fragment)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

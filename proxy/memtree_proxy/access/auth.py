@@ -96,8 +96,7 @@ def sent_headers(request: Request) -> WalletHeaders | None:
 def signed_paths(request: Request) -> tuple[str, ...]:
     """Return the forms of a request's path that a client may have signed: as it was sent, or as its
     SDK knows it, without our prefix; with the query, or without. The SDKs' own form is first."""
-    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
-    path = raw.partition(b"?")[0].decode("latin-1")
+    path = request_body.sent_path(request.scope)
     plain = request_body.without_prefix(path)
     query = request.scope["query_string"].decode("latin-1")
     query_part = f"?{query}" if query else ""
@@ -120,8 +119,9 @@ def credentials(request: Request) -> Iterator[str]:
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and value.strip():
         yield value.strip()
-    if value := request.headers.get("x-api-key", "").strip():
-        yield value
+    for name in ("x-api-key", "api-key"):  # Anthropic's, and Azure's
+        if value := request.headers.get(name, "").strip():
+            yield value
 
 
 def _own_key(request: Request) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 import msgspec
 from starlette.requests import Request
@@ -34,10 +35,13 @@ from memtree_proxy.request.options import chat_options
 from memtree_proxy.request.wait_timeout import patience
 from memtree_proxy.upstream.upstreams import settings_of
 
+DEPLOYMENT = "deployment"  # part of a path that names the model
+
 
 @dataclass(frozen=True, slots=True)
 class PostedRequest:
-    """A request as it was posted. `content`: its body, decoded; `user`: its user."""
+    """A request as it was posted. `content`: its body, decoded; `user`: its user. `model`: the one
+    that its path names, for a body that names none."""
 
     dialect: Dialect
     tenant: str
@@ -45,6 +49,7 @@ class PostedRequest:
     headers: Mapping[str, str]
     settings: Settings
     user: ChatUser
+    model: str | None = None
 
 
 class RequestReader:
@@ -62,10 +67,14 @@ class RequestReader:
         given = request_body.encoded(request)
         settings = settings_of(request, self._settings)
         limit, history = settings.max_body_bytes, self._dialect.history
+        model = request.path_params.get(DEPLOYMENT)
+        if model and (suffix := memory_switch.strip_suffix(model)).present:
+            path = request.scope["path"].replace(model, suffix.model)
+            request.scope[request_body.PLAIN_PATH] = quote(path)
 
         def work(beginning: BodyBeginning) -> ChatRequest:
             whole = PostedRequest(
-                self._dialect, tenant, beginning.raw, request.headers, settings, user
+                self._dialect, tenant, beginning.raw, request.headers, settings, user, model
             )
             return read(whole, self._learned, lambda: self._bodies.split(beginning))
 
@@ -98,11 +107,14 @@ def read(
         body = split() if split else json_body.split(content)
     except BadRequest:
         return unread(dialect, content, headers, settings, State.INVALID_HISTORY)
+    if posted.model is not None:
+        body = dataclasses.replace(body, defaults={"model": posted.model})
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     options = chat_options(body)
     switch = memory_switch.by_headers(headers)
-    on = memory_switch.wanted(switch, settings.memory, options.memory, suffix=suffix.present)
+    answers = (switch.on, options.memory, suffix.present or None)
+    on = memory_switch.wanted(*answers, default=settings.memory)
     scope = memory_switch.chat_of(tenant, headers)
     memories = sources.wanted(tenant, scope, posted.user, options.memory_options, options.rag)
     plain = body.rewritten(changed)
@@ -203,5 +215,5 @@ def unread(
     """Return a request whose body cannot be read, which is relayed unchanged. `state`: if memory
     is on."""
     switch = memory_switch.by_headers(headers)
-    state = state if memory_switch.wanted(switch, settings.memory) else State.OFF
-    return ChatRequest(dialect, posted, posted, state, reason=switch.reason)
+    on = memory_switch.wanted(switch.on, default=settings.memory)
+    return ChatRequest(dialect, posted, posted, state if on else State.OFF, reason=switch.reason)

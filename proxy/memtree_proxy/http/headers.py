@@ -96,8 +96,8 @@ HOP_BY_HOP = frozenset(
 )
 
 
-AUTHORIZATION, X_API_KEY = b"authorization", b"x-api-key"
-CREDENTIALS = frozenset({AUTHORIZATION, X_API_KEY, b"api-key", b"cookie"})
+AUTHORIZATION, X_API_KEY, API_KEY = b"authorization", b"x-api-key", b"api-key"
+CREDENTIALS = frozenset({AUTHORIZATION, X_API_KEY, API_KEY, b"cookie"})
 _ENDS_HERE = frozenset({b"host", b"content-length", b"expect"})
 # With these a request may override the method or path that was checked.
 _OVERRIDES = frozenset(
@@ -148,7 +148,8 @@ def request_headers(
 ) -> Headers:
     """Return the client's headers that are sent to the upstream. `keyed`: the credential was one of
     our keys and is removed. Otherwise the client's own is sent, and the configured key, in the
-    header `key_header`, only if the client sent none.
+    header `key_header`, only if the client sent none. Clients of Azure get it sent as they send
+    theirs.
     """
     posted = end_to_end(posted)
     ours = takes_server_key(posted, keyed=keyed, api_key=api_key)
@@ -157,6 +158,8 @@ def request_headers(
     lowered = ((name.lower(), (name, value)) for name, value in posted)
     kept = [field for name, field in lowered if name not in dropped and not is_own(name)]
     if ours and api_key:
+        sent = {name.lower() for name, _ in posted}
+        key_header = API_KEY if API_KEY in sent and AUTHORIZATION not in sent else key_header
         scheme = b"Bearer " if key_header == AUTHORIZATION else b""
         kept.append((key_header, scheme + api_key.encode()))
     return kept

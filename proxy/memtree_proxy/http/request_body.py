@@ -251,6 +251,9 @@ WRAP_RUN = "wrap_run"
 RATIO, SPARE = 20, 1 << 20
 CHAT_ALIAS = "/chat_completions"  # ours alone: upstreams have no such path
 PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
+# Key in the scope of a request: the path that goes upstream in place of the one that was sent, as
+# that has more slashes than a route of ours, encoded ones, or our suffix in a deployment's name.
+PLAIN_PATH = "memtree.path"
 
 
 async def kept(request: Request, limit: int) -> bytes:
@@ -349,14 +352,20 @@ def target(request: Request) -> str:
     """Return path and query as they were sent, without our own prefix. Raises `BadRequest` for a
     path with `..`: with our key it must stay below the base path.
     """
-    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
-    path = without_prefix(raw.partition(b"?")[0].decode("latin-1"))
+    path = without_prefix(sent_path(request.scope))
     if {".", ".."} & set(unquote(path).replace("\\", "/").split("/")):
         raise BadRequest("the path must not hold . or .. segments")
     if path == CHAT_ALIAS:
         path = "/chat/completions"
     query = request.scope["query_string"].decode("latin-1")
     return f"{path}?{query}" if query else path
+
+
+def sent_path(scope: Scope) -> str:
+    """Return the path as it was sent, or else `PLAIN_PATH`."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    plain: str | None = scope.get(PLAIN_PATH)
+    return plain or raw.partition(b"?")[0].decode("latin-1")
 
 
 def without_prefix(path: str) -> str:

@@ -70,22 +70,18 @@ def by_headers(headers: Mapping[str, str]) -> Switch:
     words = _words(headers, MEMORY_HEADER)
     if len(words) > 1 or None in words:
         return Switch(False, Reason.UNKNOWN_SWITCH)
-    return Switch(_first_off(*words, *_words(headers, FLAG_HEADER)))
+    return Switch(wanted(*words, *_words(headers, FLAG_HEADER)))
 
 
-def wanted(
-    switch: Switch, default: bool, posted: bool | None = None, *, suffix: bool = False
-) -> bool:
-    """Decide if memory is on; an off wins over every on. `posted`: the body's `memory`. `suffix`:
-    the model's name has ours."""
-    answer = _first_off(switch.on, posted, suffix or None)
-    return default if answer is None else answer
+def wanted(*answers: bool | None, default: bool | None = None) -> bool | None:
+    """Decide if memory is on; an off wins over every on. `answers`: of the headers, of the body's
+    field, of the model's suffix; None for no answer."""
+    return False if False in answers else True in answers or default
 
 
 def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
     """Return True if our tools may be offered to the model."""
-    answer = _first_off(*_words(headers, TOOLS_HEADER))
-    return default if answer is None else answer
+    return bool(wanted(*_words(headers, TOOLS_HEADER), default=default))
 
 
 def chat_of(tenant: str, headers: Mapping[str, str]) -> Scope | None:
@@ -109,7 +105,3 @@ def _words(headers: Mapping[str, str], name: str) -> set[bool | None]:
     if said in WORDS:
         return {WORDS[said]}
     return {WORDS.get(word) for word in map(str.strip, said.split(",")) if word}
-
-
-def _first_off(*answers: bool | None) -> bool | None:
-    return False if False in answers else True in answers or None

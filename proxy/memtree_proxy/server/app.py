@@ -59,7 +59,7 @@ from memtree_proxy.observability.timing import Spans
 from memtree_proxy.observability.usage_tallies import UsageTallies
 from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard
-from memtree_proxy.server.completion_routes import CompletionRoutes
+from memtree_proxy.server.completion_routes import CompletionRoutes, Passthrough
 from memtree_proxy.server.edge import Edge, Recorders
 from memtree_proxy.server.leases import (
     LEASE_PATH,
@@ -73,7 +73,6 @@ from memtree_proxy.server.pages.page_session import PATH as SESSION_PATH
 from memtree_proxy.server.pages.page_session import PageSession
 from memtree_proxy.server.pages.web_pages import DEMO_PATH, DemoSession, WebPages
 from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
-from memtree_proxy.upstream.passthrough import Passthrough
 from memtree_proxy.upstream.server_key import OwnObjects, ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
 
@@ -185,7 +184,6 @@ def _shared(services: Services) -> _Shared:
 def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) -> list[Route]:
     """Return all routes; the first that matches a path handles it."""
     settings, gate, mcp = services.settings, shared.gate, shared.mcp
-    passthrough = Passthrough(gate, services.upstreams, shared.policy, shared.chat.server_key)
     return [
         *completions.routes(),
         *_context_memory(services, shared),
@@ -195,14 +193,11 @@ def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) 
         *own("/health/details", HealthDetails(services.health, gate).show, "GET"),
         # Only at the root: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(shared.metrics, gate).show, "GET")),
-        # /v1/mcp still reaches the upstream, too. With a slash at its end the path is ours as well:
-        # it must not reach the upstream.
-        Route("/mcp", Handler(mcp.handle, "POST")),
-        Route("/mcp/", Handler(mcp.handle, "POST")),
+        Route("/mcp", Handler(mcp.handle, "POST")),  # /v1/mcp still reaches the upstream, too
         *_descriptions(settings),
         *_wrapping(services.leases),
         *_web_pages(settings, _session(services, gate)),
-        *everywhere("/{rest:rest}", passthrough.relay),
+        *everywhere("/{rest:rest}", Passthrough(shared.chat, shared.policy).relay),
     ]
 
 

@@ -1,4 +1,5 @@
-"""The routes of conversations with a model: one for each wire dialect."""
+"""The routes of conversations with a model, one for each wire dialect, and the one that relays all
+other requests."""
 
 from __future__ import annotations
 
@@ -10,8 +11,11 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
+from memtree.context.state import Reason, State
 from memtree.process.bounded import SizedCache
+from memtree_proxy.access.browser_policy import BrowserPolicy, FetchHeaders
 from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices
+from memtree_proxy.chat.request_reader import DEPLOYMENT
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.token_count import TokenCountRoute
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
@@ -21,7 +25,18 @@ from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.observability import request_trace
+from memtree_proxy.request.memory_switch import by_headers, wanted
 from memtree_proxy.server.routing import Handler, everywhere
+from memtree_proxy.upstream.relay import Relay, forward
+from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams, settings_of
+
+# Azure's clients put the deployment, whose name stands for the model, into the path.
+CHAT_PATHS = (
+    "/chat/completions", "/chat_completions", "/openai/v1/chat/completions",
+    f"/openai/deployments/{{{DEPLOYMENT}}}/chat/completions",
+)  # fmt: skip
+RESPONSES_PATHS = ("/responses", "/openai/v1/responses", "/openai/responses")
 
 
 class CompletionRoutes:
@@ -49,18 +64,18 @@ class CompletionRoutes:
         counted = TokenCountRoute(self._messages, self._services, learned)
         responses = self._route(self._responses, LearnedRefusals())
         return [
-            *everywhere("/chat/completions", chat.complete, "POST"),
-            *everywhere("/chat_completions", chat.complete, "POST"),
+            *(one for path in CHAT_PATHS for one in everywhere(path, chat.complete, "POST")),
             *everywhere("/messages", messages.complete, "POST"),
             *everywhere("/messages/count_tokens", counted.count, "POST"),
-            *everywhere("/responses", responses.complete, "POST"),
+            *(one for p in RESPONSES_PATHS for one in everywhere(p, responses.complete, "POST")),
             *(WebSocketRoute(f"{p}/responses", Handler(no_web_socket)) for p in PREFIXES),
         ]
 
     def errors(self, scope: Scope) -> ErrorAnswers:
         """Return the form of errors for a request: that of the API of its path, also for paths
         below."""
-        first = request_body.without_prefix(scope["path"]).lstrip("/").partition("/")[0]
+        path = request_body.without_prefix(scope["path"]).lstrip("/").removeprefix("openai/")
+        first = path.removeprefix("v1/").partition("/")[0]
         if first == "messages":
             return self._messages.errors
         return self._responses.errors if first == "responses" else self._chat.errors
@@ -86,3 +101,33 @@ class WebSocketRoute(Route):
 async def no_web_socket(request: Request) -> Response:
     """Decline a WebSocket. With this status, and no other, Codex continues over HTTP at once."""
     raise error_response.UpgradeRequired("WebSockets are not spoken here; use POST.")
+
+
+class Passthrough:
+    """Relays every request that no route of ours handles, with any method, unchanged and streamed
+    both ways.
+
+    With the server's own key, requests are limited to what `server_key` allows: of their bodies,
+    JSON alone is buffered, under the size limit. Web pages may use it as far as the upstream's CORS
+    headers allow, but not at our cost: the configured key of the upstream is added only for our own
+    pages and allowed origins.
+    """
+
+    def __init__(self, services: CompletionServices, policy: BrowserPolicy) -> None:
+        self._services, self._policy = services, policy
+
+    async def relay(self, request: Request) -> Response:
+        services, trace = self._services, request_trace.of(request.scope)
+        default = settings_of(request, services.settings).memory
+        if wanted(by_headers(request.headers).on, default=default):
+            trace.decide(State.OFF, Reason.NO_MEMORY_HERE)
+        tenant = await services.gate.tenant(request)
+        upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)
+        upstream, key, key_header = upstreams.of(request.scope["path"], request.headers)
+        trusted = self._policy.trusts(FetchHeaders.of(request.scope["headers"]))
+        api_key = key if trusted else None
+        body, recorder = await services.server_key.lend_route(request, tenant, api_key)
+        reply = await forward(
+            request, upstream, tenant, body, api_key=api_key, key_header=key_header
+        )
+        return Relay(recorder.reading(reply) if recorder else reply, trace.headers())

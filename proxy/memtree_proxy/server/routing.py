@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.convertors import PathConvertor, register_url_convertor
@@ -15,13 +17,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memtree.process.bounded import remember
 from memtree_proxy.http import error_response
 from memtree_proxy.http.decoding import KNOWN_QUERY, Posted, names
-from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.http.request_body import PLAIN_PATH, PREFIXES
 from memtree_proxy.server import browser_guard
 from memtree_proxy.wire.routes import routes as routes_of
 
 MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are cached, and characters of each
 
 TRACE, METHODS = "TRACE", ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+_SLASHES = re.compile("/{2,}")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -58,35 +62,49 @@ class Handler:
 
 class RouteTable:
     """Caches which routes match a path. Starlette's router tests some two hundred routes for every
-    request; conditions of a route other than its path are still tested each time."""
+    request; conditions of a route other than its path are still tested each time.
+
+    Clients join base URLs and paths carelessly: for our routes several slashes are one, and a slash
+    at the end is none. A relayed path stays as it came.
+    """
 
     def __init__(self, router: Router, most: int = MOST_KNOWN) -> None:
         self._router = router
         self._most = most
-        self._known: OrderedDict[str, tuple[BaseRoute, ...]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[str, tuple[BaseRoute, ...]]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._router(scope, receive, send)
             return
         scope["router"] = self._router
-        for route in self.fitting(scope["path"]):
+        sent, raw = scope["path"], scope.get("raw_path") or b""
+        scope["path"], routes = self.fitting(sent)
+        for route in routes:
             match, child = route.matches(scope)
             if match is Match.FULL:
                 scope["route"] = route
                 scope.update(child)
+                odd = scope["path"] != sent or (b"%" in raw and b"%2f" in raw.lower())
+                if odd and browser_guard.is_ours(scope):
+                    scope[PLAIN_PATH] = quote(scope["path"])
                 await route.handle(scope, receive, send)
                 return
         await self._router.default(scope, receive, send)
 
-    def fitting(self, path: str) -> tuple[BaseRoute, ...]:
-        """Return the routes that match a path, under any method, in their order."""
+    def fitting(self, path: str) -> tuple[str, tuple[BaseRoute, ...]]:
+        """Return the path with single slashes, and the routes that match it, under any method, in
+        their order."""
         known = self._known.get(path)
         if known is None:
-            known = tuple(
-                route
-                for route in self._router.routes
-                if not isinstance(route, Route) or route.path_regex.match(path)
+            plain = _SLASHES.sub("/", path).rstrip("/") or "/"
+            known = (
+                plain,
+                tuple(
+                    route
+                    for route in self._router.routes
+                    if not isinstance(route, Route) or route.path_regex.match(plain)
+                ),
             )
             if len(path) <= LONGEST_KNOWN:
                 remember(self._known, path, known, self._most)

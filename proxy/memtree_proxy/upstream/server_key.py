@@ -395,10 +395,10 @@ class ServerKey:
         if not self._pays(request, tenant, api_key):
             return None
         read = await self._check(tenant, body)
-        path = request_body.without_prefix(request.scope["path"])
-        kept = path.startswith("/chat") and bool(read.value("store"))
-        kept = kept or (path == "/messages" and "thread" in read.spans)
-        if path == "/responses":
+        path: str = request.scope["path"]
+        kept = path.endswith("completions") and bool(read.value("store"))
+        kept = kept or (path.endswith("/messages") and "thread" in read.spans)
+        if path.endswith("/responses"):
             return Recorder(self.objects, tenant.id, kept=read.value("store") is not False)
         # A chat creates only voices, a message only files of its container.
         tells = b'"audio"' in read.raw or b"code_execution" in read.raw or "container" in read.spans

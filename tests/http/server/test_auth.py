@@ -15,7 +15,10 @@ from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.served.upstream import FakeUpstream
 
 COOKIE = {"cookie": "a=b; session=K; c=d"}
-FORMS = [{"authorization": "Bearer K"}, {"authorization": "bearer  K "}, {"x-api-key": "K"}]
+FORMS = [
+    {"authorization": "Bearer K"}, {"authorization": "bearer  K "}, {"x-api-key": "K"},
+    {"api-key": "K"},
+]  # fmt: skip
 
 
 def request(headers: dict[str, str] | None = None) -> Request:

@@ -93,8 +93,12 @@ def test_operations_have_names_of_their_own_and_words_for_people():
 # -- the same as the code --------------------------------------------------------------------
 
 
-UPSTREAMS = {one for one in DOCUMENT["paths"] if one[:6] in ("/chat_", "/messa", "/respo")}
-OWN_PROTOCOL = {"/mcp", "/mcp/"}  # MCP describes itself: `tools/list`
+UPSTREAMS = {
+    one
+    for one in DOCUMENT["paths"]
+    if one.startswith(("/chat_", "/messages", "/responses", "/openai/"))
+}
+OWN_PROTOCOL = {"/mcp"}  # MCP describes itself: `tools/list`
 
 
 def paths_of_the_app() -> set[str]:
