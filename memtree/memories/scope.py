@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from memtree.errors import BadRequest
 
 _ID = re.compile(r"[A-Za-z0-9._~:@-]{1,200}")
+PLACEHOLDER = "is a placeholder, not an id"
+_TEMPLATE = re.compile(r"\$?\{.*\}|<.*>|\[object \w+\]|\$[A-Z_]+|%\w", re.DOTALL)
+_NAMED = "agent chat client conversation group namespace session subject tenant thread user".split()
+_OF_A_FIELD = frozenset({"id", "key", "name", "here", *_NAMED, *(f"{each}id" for each in _NAMED)})
+_NOTHING = frozenset("undefined null none nil nan your placeholder".split())
 
 
 class ScopeKind(enum.StrEnum):
@@ -48,6 +53,21 @@ class Scope:
         return cls(tenant, ScopeKind.NAMESPACE, namespace)
 
 
+def is_placeholder(text: str) -> bool:
+    """Return True for text that programs send where they have no id: a template that nobody filled
+    in, the name of its field, or their language's word for nothing. All who send it would share
+    one memory.
+
+    >>> [text for text in ("undefined", "user:null", "YOUR_USER_ID", "{id}", "user-1", "user")
+    ...  if is_placeholder(text)]
+    ['undefined', 'user:null', 'YOUR_USER_ID', '{id}']
+    """
+    words = {word for word in re.split("[^a-z0-9]+", text.lower()) if word}
+    rest = words - _OF_A_FIELD
+    names_a_field = rest <= _NOTHING and any(word.endswith("id") for word in words - rest)
+    return names_a_field or bool(rest and rest <= _NOTHING) or bool(_TEMPLATE.fullmatch(text))
+
+
 def checked_id(value: object, name: str) -> str:
     """An id that a caller chose. Raises `BadRequest` naming the field.
 
@@ -58,4 +78,6 @@ def checked_id(value: object, name: str) -> str:
         raise BadRequest(
             f"{name} must be 1 to 200 of the characters A-Z a-z 0-9 . _ ~ : @ -", param=name
         )
+    if is_placeholder(value):
+        raise BadRequest(f"{name} {PLACEHOLDER}", param=name)
     return value

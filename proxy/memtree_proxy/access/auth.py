@@ -31,6 +31,7 @@ from starlette.requests import Request
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof
+from memtree.memories.scope import PLACEHOLDER, is_placeholder
 from memtree.ports.store import Credentials
 from memtree.process.bounded import remember
 from memtree.tenant_names import ANONYMOUS, LOCAL
@@ -128,7 +129,12 @@ def _own_key(request: Request) -> str:
     """Return the credential for this server only, from a client whose own credential is for the
     upstream, or changes every few hours."""
     name = TENANT_KEY.decode()
-    return own_value(request.headers, name) if name in request.headers else ""
+    if name not in request.headers:
+        return ""
+    value = own_value(request.headers, name)
+    if is_placeholder(value):
+        raise BadRequest(f"{name} {PLACEHOLDER}", param=name)
+    return value
 
 
 def tenant_id(credential: str) -> str:

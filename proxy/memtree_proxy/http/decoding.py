@@ -25,6 +25,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from memtree.errors import BadRequest
+from memtree.memories.scope import PLACEHOLDER, is_placeholder
 from memtree.wire.json_body import Body
 from memtree_proxy.http.headers import own_value
 
@@ -40,6 +41,7 @@ MOST_LISTED = 500  # characters of the names that are known
 # What a text of a pattern must be, for the sentence of an error.
 NOT_BLANK = r"\S"
 FORMS = {NOT_BLANK: "must be a text that is not empty"}
+IDS = set[str]()  # patterns of ids that callers choose
 _PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?([^`]*)`", re.DOTALL)
 _TYPES = {
     "int": "an integer", "float": "a number", "str": "a string", "bool": "a boolean",
@@ -70,6 +72,9 @@ class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, default in _defaults(type(self)):
             if getattr(self, name) is None:
                 msgspec.structs.force_setattr(self, name, default)
+        for name, field in _ids(type(self)):
+            if isinstance(id_ := getattr(self, name), str) and is_placeholder(id_):
+                raise FieldError(field, PLACEHOLDER)
         self.check()
 
     def check(self) -> None:
@@ -283,6 +288,18 @@ def _arrays(kind: Any) -> frozenset[str]:
     fields = info.fields if isinstance(info, inspect.StructType) else ()
     array = inspect.ListType | inspect.VarTupleType
     return frozenset(one.encode_name for one in fields if isinstance(_plain(one.type), array))
+
+
+@cache
+def _ids(kind: Any) -> tuple[tuple[str, str], ...]:
+    """Return the fields that hold an id of a caller's, each with its name in JSON."""
+    info = _info(kind)
+    fields = info.fields if isinstance(info, inspect.StructType) else ()
+    return tuple(
+        (one.name, one.encode_name)
+        for one in fields
+        if getattr(_plain(one.type), "pattern", None) in IDS
+    )
 
 
 @cache

@@ -235,7 +235,7 @@ async def test_a_map_has_clusters_with_labels(served):
         ({"mem_0", "mem_1", "mem_2"}, 3),
         ({"mem_3", "mem_4"}, 2),
     ]
-    assert (await search(served, query="nothing", agentId="none", mode="map"))["clusters"] == []
+    assert (await search(served, query="nothing", agentId="nobody", mode="map"))["clusters"] == []
 
 
 async def test_a_map_is_of_all_that_is_relevant_unless_a_limit_says_so(served):

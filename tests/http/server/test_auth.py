@@ -8,7 +8,7 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from memtree.errors import StoreUnavailable, Unauthorized
+from memtree.errors import BadRequest, StoreUnavailable, Unauthorized
 from memtree_proxy.access.auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
 from memtree_proxy.observability import request_trace
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
@@ -51,6 +51,13 @@ async def test_a_cookie_is_no_operator():
     with pytest.raises(Unauthorized):
         await gate.operator(request(COOKIE))
     await gate.operator(request(FORMS[0]))
+
+
+@pytest.mark.parametrize("keys", [{}, {"acme": ["K"]}])
+async def test_a_placeholder_names_no_tenant(keys: dict[str, list[str]]):
+    gate = Gate(FakeKeys(**keys), loopback=True)
+    with pytest.raises(BadRequest, match="x-memtree-key is a placeholder"):
+        await gate.tenant(request({"x-memtree-key": "${MEMTREE_KEY}"}))
 
 
 def test_a_tenant_says_nothing_of_its_credential():

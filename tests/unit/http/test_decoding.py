@@ -13,6 +13,7 @@ from memtree.errors import BadRequest
 from memtree.wire.json_body import split
 from memtree_proxy.http.decoding import (
     FORMS,
+    IDS,
     FieldError,
     OrNull,
     Posted,
@@ -24,6 +25,7 @@ from memtree_proxy.http.decoding import (
     queried,
 )
 
+IDS.add("^[a-z0-9]{1,9}$")
 FORMS["^[a-z]+$"] = "must be lower case letters"
 
 
@@ -192,3 +194,20 @@ def test_a_value_inside_another_is_named_by_its_path():
     with pytest.raises(BadRequest, match=r"^arguments\.limit must be an integer$") as caught:
         converted(Query, {"limit": "1"}, "arguments")
     assert caught.value.param == "arguments.limit"
+
+
+class Named(Posted, frozen=True):
+    agent: Annotated[str, Meta(pattern="^[a-z0-9]{1,9}$")] | None = msgspec.field(
+        default=None, name="agentId"
+    )
+
+
+def test_a_placeholder_is_no_id():
+    assert queried(Named, QueryParams("agentId=helper")).agent == "helper"
+    for read in (
+        lambda: queried(Named, QueryParams("agentId=undefined")),
+        lambda: decode(Named, b'{"agentId": "null"}'),
+    ):
+        with pytest.raises(BadRequest, match=r"^agentId is a placeholder, not an id$") as caught:
+            read()
+        assert caught.value.param == "agentId"

@@ -7,10 +7,13 @@ from contextlib import suppress
 
 import msgspec
 import pytest
+from starlette.datastructures import Headers
 
 from memtree.errors import MemTreeError
+from memtree.memories.scope import is_placeholder
 from memtree.wire.json_body import Body, split
 from memtree_proxy.http.decoding import decode
+from memtree_proxy.http.headers import own_values
 from memtree_proxy.wire.curation import UserBulkDeletion
 from memtree_proxy.wire.documents import new_documents
 from memtree_proxy.wire.grants import PostedGrant
@@ -42,7 +45,13 @@ def _filter(text: str) -> str:
     return msgspec.json.encode({"ids": text.split(" "), "filter": {"tags": [text]}}).decode()
 
 
+def _repeated(text: str) -> list[str]:
+    return own_values(Headers(raw=[(b"x-user-id", text.encode()[:65_536])] * 9), "x-user-id")
+
+
 BODIES = {
+    "a placeholder": Subject(is_placeholder, str),
+    "a repeated header": Subject(_repeated, str),
     "documents": Subject(reading(new_documents), _documents),
     "a schema": Subject(reading(lambda body: decode(NewSchema, body).parts()), _schema),
     "a share code": Subject(

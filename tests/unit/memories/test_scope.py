@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.errors import BadRequest
-from memtree.memories.scope import Scope, checked_id
+from memtree.memories.scope import Scope, checked_id, is_placeholder
 
 
 def test_scopes_of_different_kinds_are_never_equal():
@@ -30,3 +30,27 @@ def test_other_ids_are_refused_by_the_name_of_their_field(given):
     with pytest.raises(BadRequest) as refused:
         checked_id(given, "chatId")
     assert refused.value.param == "chatId"
+
+
+PLACEHOLDERS = (
+    *"undefined null None NULL nil NaN undefined:undefined user:null chat-undefined".split(),
+    *"YOUR_USER_ID your-agent-here placeholder user_id chatId :thread_id id __USER_ID__".split(),
+    *"{user_id} {{user}} ${USER} $USER <user_id> <nil> %s".split(),
+    "[object Object]",
+)
+
+
+@pytest.mark.parametrize("given", PLACEHOLDERS)
+def test_placeholders_are_refused(given: str):
+    assert is_placeholder(given)
+    with pytest.raises(BadRequest, match=r"^chatId (is a placeholder, not an id|must be 1 to 200)"):
+        checked_id(given, "chatId")
+
+
+@pytest.mark.parametrize(
+    "given",
+    "ann user chat agent user-1 user.name my-user-id default null-safety none-of-your-business "
+    "undefined-behaviour nancy david group-7 t:u1 grp_none".split(),
+)
+def test_words_that_look_alike_are_ids(given: str):
+    assert checked_id(given, "chatId") == given
