@@ -31,12 +31,15 @@ from memtree.settings.setting_values import (
     PASSTHROUGH_ROUTES,
     READERS,
     TYPES,
+    base_url,
     check_choice,
     check_queue,
     nearest,
+    without_password,
 )
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
+BASE_URLS = ("upstream", "anthropic_upstream", "embedding_base_url", "summary_base_url")
 CONFIG_FILE = "memtree.toml"
 PREFIX = "MEMTREE_"  # of all variables
 FILE_VARIABLE = "MEMTREE_CONFIG"
@@ -358,7 +361,9 @@ class Settings:
     def of(cls, **values: Any) -> Settings:
         """Make settings of these values alone. Raises `BadRequest` that names the setting."""
         _check_names(values, "")
-        return _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
+        read = {k: _read(k, v, k) for k, v in values.items()}
+        read |= {k: base_url(read[k]) for k in BASE_URLS if read.get(k)}
+        return _checked(cls(**read))
 
     @classmethod
     def from_env(
@@ -384,6 +389,9 @@ class Settings:
                 values[setting.name] = _read(setting.name, env[name], name)
         values.update({k: v for k, v in (flags or {}).items() if v is not None})
         settings = cls.of(**values)
+        for name in BASE_URLS:
+            if (used := getattr(settings, name)) and values.get(name, used) != used:
+                tell(f"{name} is a base URL: {without_password(used)} without the route behind it")
         if unknown := unknown_variables(env):
             tell(_unknown_line(unknown))
         ignored = [name for name in (CONFIG_FILE, STORE_FILE) if Path(name).exists()]

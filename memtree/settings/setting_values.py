@@ -29,6 +29,11 @@ _METHOD, _PATH = (
     re.compile(r"(?:/(?:[\w@~-][\w.:@~-]*|\{id\}))*(?:/\*)?", re.ASCII),
 )
 _SEGMENT = r"[\w@~+-][\w.:@~+-]*+"  # path segment that no server interprets as another path
+# Routes at the end of a base URL. `/models` alone may be a part of one, as in Azure's.
+_ROUTE = re.compile(
+    r"(?:/++(?:chat/++completions|chat_completions|completions|embeddings|responses)"
+    r"|/++messages(?:/++count_tokens)?|(?<=/v[0-9])/++(?:models|chat))/*+\Z"
+)
 LONGEST_NAME = 60  # characters of a misspelt name that are compared
 # Routes that generate, count or list models, and those of a tenant's own stored answers.
 PASSTHROUGH_ROUTES = (
@@ -172,6 +177,15 @@ def passthrough_route(entry: str) -> re.Pattern[str]:
     head, rest = (path[:-2], f"(?:/{_SEGMENT})++") if path.endswith("/*") else (path, "")
     fixed = re.escape(head).replace(re.escape("{id}"), f"({_SEGMENT})")
     return re.compile(f"{method_pattern} {fixed}{rest}", re.ASCII)
+
+
+def base_url(url: str) -> str:
+    """Return the base URL of an API that may have been given with a route of it at the end.
+
+    >>> base_url("https://llm.example.com/v1/chat/completions/")
+    'https://llm.example.com/v1'
+    """
+    return _ROUTE.sub("", url)
 
 
 def is_plain_url(url: str) -> bool:

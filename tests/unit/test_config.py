@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.budget.prices import Prices
-from memtree.config import Settings, variable
+from memtree.config import BASE_URLS, Settings, variable
 from memtree.errors import BadRequest
 from memtree.settings.setting_values import input_price, passthrough_route, price, window
 
@@ -219,3 +219,32 @@ def test_a_misspelt_name_is_told_with_the_one_that_is_meant(written):
     ]
     with pytest.raises(BadRequest, match="'upstraem'; did you mean upstream"):
         Settings.from_env(env=written("upstraem = 'none'"))
+
+
+ROUTES = (
+    "/chat/completions", "//chat/completions//", "/messages", "/messages/count_tokens/",
+    "/responses", "/completions", "/embeddings", "/chat_completions", "/models", "/chat",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "route"),
+    [*(("upstream", route) for route in ROUTES), *((name, ROUTES[0]) for name in BASE_URLS[1:])],
+)
+def test_a_route_at_the_end_of_a_base_url_is_left_out_and_told(name: str, route: str):
+    said: list[str] = []
+    base, model = "http://llm.example.com/up/v1", f"{name.partition('_')[0]}_model"
+    flags = {name: base + route, **({model: "m"} if hasattr(Settings(), model) else {})}
+    assert getattr(Settings.from_env(flags, {}, tell=said.append), name) == base
+    assert said == [f"{name} is a base URL: {base} without the route behind it"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://h/v1", "http://h/v1/", "https://h/models", "http://responses/v1", "none", "auto",
+     "https://h/openai/deployments/chat"],
+)  # fmt: skip
+def test_other_base_urls_stay(url: str):
+    said: list[str] = []
+    settings = Settings.from_env({"anthropic_upstream": url}, {}, tell=said.append)
+    assert (settings.anthropic_upstream or "none", said) == (url, [])

@@ -50,17 +50,17 @@ class WrappedPath:
         server's. Does not connect; `upstreams.close` closes connections. Raises `BadRequest` that
         names the setting.
         """
-        Settings.of(upstream=upstream, anthropic_upstream=anthropic_upstream)
+        given = Settings.of(upstream=upstream, anthropic_upstream=anthropic_upstream)
         own = dataclasses.replace(
             settings,
-            upstream=upstream,
-            anthropic_upstream=anthropic_upstream,
+            upstream=given.upstream,
+            anthropic_upstream=given.anthropic_upstream,
             upstream_api_key=None,
             anthropic_upstream_api_key=None,
             memory=True,
         )
         upstreams = Upstreams.of_settings(own)
-        if upstream == DEFAULT_UPSTREAM:
+        if own.upstream == DEFAULT_UPSTREAM:
             chatgpt = Destination(Upstream(CHATGPT), None)
             upstreams = dataclasses.replace(upstreams, chatgpt=chatgpt)
         return cls(run, own, upstreams)

@@ -75,3 +75,9 @@ async def test_what_is_no_such_path_shows_nothing(path: str, raw: str | None, qu
 @pytest.mark.parametrize("path", ["/v1/w/files", "/v1/chat/completions", "/w", "/ui/w/x"])
 async def test_other_paths_stay(path: str) -> None:
     assert (await behind(path, query="a=b"))["path"] == path
+
+
+def test_a_route_at_the_end_of_an_upstream_is_left_out():
+    given = ("http://llm.example.com/v1/chat/completions", "http://llm.example.com/v1/messages/")
+    path = WrappedPath.of("0a1b", Settings(), *given)
+    assert path.settings.upstream == path.settings.anthropic_upstream == "http://llm.example.com/v1"
