@@ -131,19 +131,10 @@ def places_of(
 
 MESSAGES = "messages"
 OWN_FIELDS = frozenset(
-    {
-        "model_context_limit",
-        "target_tokens",
-        "expiration_days",
-        "memory",
-        "mode",
-        "query",
-        "use_rag",
-        "rag_options",
-        "memory_options",
-        "keep_patterns",
-        "protected_tools",
-    }
+    """
+    model_context_limit target_tokens expiration_days memory mode query use_rag rag_options
+    memory_options keep_patterns protected_tools
+    """.split()
 )
 
 Result = TypeVar("Result")

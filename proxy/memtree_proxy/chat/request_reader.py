@@ -30,9 +30,8 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
-from memtree_proxy.request import memory_switch
+from memtree_proxy.request import fields, memory_switch
 from memtree_proxy.request.options import chat_options
-from memtree_proxy.request.wait_timeout import patience
 from memtree_proxy.upstream.upstreams import settings_of
 
 DEPLOYMENT = "deployment"  # part of a path that names the model
@@ -168,7 +167,7 @@ def _with_history(
     ask = chat_request.with_history(ask, history, whole=whole)
     ask = dataclasses.replace(
         ask,
-        patience=patience(headers, settings, silent=silent),
+        patience=fields.patience(headers, settings, silent=silent),
         tools_tokens=ask.tools_tokens + (chat.offer.size if chat.offer else 0),
     )
     return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)

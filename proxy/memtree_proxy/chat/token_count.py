@@ -13,29 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.completion_route import CompletionServices
+from memtree_proxy.chat.completion_route import CompletionRoute
 from memtree_proxy.chat.exchange import ChatExchange
-from memtree_proxy.chat.memories.chat_memories import ChatMemories
-from memtree_proxy.chat.request_reader import RequestReader
 from memtree_proxy.chat.retrying import context_overflow, thinking_marks
-from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
-from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.upstream.relay import Relay
 from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams
 
 
-class TokenCountRoute:
-    """`dialect`: of the history. `learned`: what its upstreams refused."""
-
-    def __init__(
-        self, dialect: Dialect, services: CompletionServices, learned: LearnedRefusals
-    ) -> None:
-        self._limits, self._thinking = learned.limits, learned.thinking
-        self._services = services
-        self._reader = RequestReader(dialect, services.settings, learned.limits, services.bodies)
-        self._memories = ChatMemories(services.memory, services.memories, services.settings)
+class TokenCountRoute(CompletionRoute):
+    """Counts as the completions of its dialect would be sent, with what their upstream refused."""
 
     async def count(self, request: Request) -> Response:
         services = self._services
@@ -58,7 +46,7 @@ class TokenCountRoute:
         if ask is None or ask.whole:
             return chat.plain
         memory = self._services.memory
-        ask = context_overflow.narrowed(ask, self._limits.window(ask.tenant, chat.model))
+        ask = context_overflow.narrowed(ask, self._learned.window(ask.tenant, chat.model))
         try:
             answer = await memory.standing_answer(ask)
             thinks_from = await thinking_marks.thinks_from(memory, self._thinking, ask)

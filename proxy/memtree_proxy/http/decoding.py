@@ -41,7 +41,8 @@ MOST_LISTED = 500  # characters of the names that are known
 # What a text of a pattern must be, for the sentence of an error.
 NOT_BLANK = r"\S"
 FORMS = {NOT_BLANK: "must be a text that is not empty"}
-IDS = set[str]()  # patterns of ids that callers choose
+# Fields whose ids callers choose: others are made here, or name something of a provider.
+_CALLERS_IDS = frozenset("agent_id subject_id thread_id group_id namespace".split())
 _PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?([^`]*)`", re.DOTALL)
 _TYPES = {
     "int": "an integer", "float": "a number", "str": "a string", "bool": "a boolean",
@@ -72,8 +73,9 @@ class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, default in _defaults(type(self)):
             if getattr(self, name) is None:
                 msgspec.structs.force_setattr(self, name, default)
-        for name, field in _ids(type(self)):
-            if isinstance(id_ := getattr(self, name), str) and is_placeholder(id_):
+        for name, field in zip(self.__struct_fields__, names(type(self)), strict=True):
+            given = getattr(self, name) if name in _CALLERS_IDS else None
+            if isinstance(given, str) and is_placeholder(given):
                 raise FieldError(field, PLACEHOLDER)
         self.check()
 
@@ -288,18 +290,6 @@ def _arrays(kind: Any) -> frozenset[str]:
     fields = info.fields if isinstance(info, inspect.StructType) else ()
     array = inspect.ListType | inspect.VarTupleType
     return frozenset(one.encode_name for one in fields if isinstance(_plain(one.type), array))
-
-
-@cache
-def _ids(kind: Any) -> tuple[tuple[str, str], ...]:
-    """Return the fields that hold an id of a caller's, each with its name in JSON."""
-    info = _info(kind)
-    fields = info.fields if isinstance(info, inspect.StructType) else ()
-    return tuple(
-        (one.name, one.encode_name)
-        for one in fields
-        if getattr(_plain(one.type), "pattern", None) in IDS
-    )
 
 
 @cache

@@ -82,17 +82,8 @@ Headers = list[tuple[bytes, bytes]]
 
 # RFC 9110 section 7.6.1: "Intermediaries ... MUST remove" fields of a single connection.
 HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    }
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
+    b"transfer-encoding upgrade".split()
 )
 
 
@@ -101,13 +92,7 @@ CREDENTIALS = frozenset({AUTHORIZATION, X_API_KEY, API_KEY, b"cookie"})
 _ENDS_HERE = frozenset({b"host", b"content-length", b"expect"})
 # With these a request may override the method or path that was checked.
 _OVERRIDES = frozenset(
-    {
-        b"x-http-method",
-        b"x-http-method-override",
-        b"x-method-override",
-        b"x-original-url",
-        b"x-rewrite-url",
-    }
+    b"x-http-method x-http-method-override x-method-override x-original-url x-rewrite-url".split()
 )
 
 

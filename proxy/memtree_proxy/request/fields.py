@@ -38,12 +38,14 @@ from memtree_proxy.request.options import (
     chat_options,
     context_options,
 )
-from memtree_proxy.request.wait_timeout import patience
 
 # Defaults without a field or setting: a caller of /context_memory wants memory, a chat through the
 # proxy wants it if it costs no more than sending everything.
 CONTEXT_MODE, CHAT_MODE = "stable", "auto"
 _UNSAID = KeepFields()
+STAINLESS = "x-stainless-read-timeout"  # seconds that an OpenAI SDK waits for the answer
+STAINLESS_MARGIN = 5.0
+SILENT_SECONDS = 280.0  # the shortest default of a client that gives up on silence is 294
 DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
@@ -214,3 +216,18 @@ def model(body: Body) -> str:
     upstream judges."""
     named = body.value("model")
     return named if isinstance(named, str) else ""
+
+
+def patience(headers: Mapping[str, str], settings: Settings, *, silent: bool) -> float:
+    """Return how many seconds a request may wait. `silent`: the client sees nothing before the
+    answer, so it might give up."""
+    longest = float(settings.wait_seconds)
+    if not silent:
+        return longest
+    try:
+        given = float(headers.get(STAINLESS, ""))
+    except ValueError:
+        given = 0.0
+    # `not >` would also be true of nan
+    allowed = given - STAINLESS_MARGIN if given > STAINLESS_MARGIN else SILENT_SECONDS
+    return max(1.0, min(longest, SILENT_SECONDS, allowed))

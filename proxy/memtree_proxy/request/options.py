@@ -16,7 +16,7 @@ from msgspec import Meta
 from memtree.conversation.keep_options import LONGEST, MOST
 from memtree.memories.user_memories import MOST_TOP_K
 from memtree.wire.json_body import OWN_FIELDS, Body
-from memtree_proxy.http.decoding import FORMS, IDS, FieldError, OrNull, Posted, fields_of, names
+from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, fields_of, names
 
 MIN_WINDOW, MAX_WINDOW = 1_024, 10_000_000
 MIN_TARGET = 1_000
@@ -24,7 +24,6 @@ MAX_DAYS = 365
 MOST_PASSAGES = 20
 NAMESPACE = r"^[A-Za-z0-9._~:@\-]{1,200}\Z"
 _DIGITS = r"^[1-9][0-9]{3,7}\Z"
-IDS.add(NAMESPACE)
 FORMS[NAMESPACE] = "must be 1 to 200 of the characters A-Z a-z 0-9 . _ ~ : @ -"
 FORMS[_DIGITS] = f"must be an integer of {MIN_WINDOW} to {MAX_WINDOW}"
 

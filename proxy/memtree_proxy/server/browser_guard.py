@@ -107,7 +107,5 @@ def _preflighted(scope: Scope, fetch: FetchHeaders) -> str | None:
     """Return the method that a preflight asks for; None if the request is not a preflight."""
     if scope["method"] != "OPTIONS" or fetch.origin is None:
         return None
-    for name, value in scope["headers"]:
-        if name == PREFLIGHT_METHOD:
-            return str(value, "latin-1")
-    return None
+    wanted: bytes | None = dict(scope["headers"]).get(PREFLIGHT_METHOD)
+    return None if wanted is None else wanted.decode("latin-1")

@@ -34,15 +34,8 @@ class IncomingAnswer:
     """An answer being received, after its head has arrived. `headers`: as they came."""
 
     __slots__ = (
-        "_connection",
-        "_error",
-        "_reader",
-        "_size",
-        "_waiting",
-        "ended",
-        "headers",
-        "status",
-    )
+        "_connection", "_error", "_reader", "_size", "_waiting", "ended", "headers", "status",
+    )  # fmt: skip
 
     def __init__(self, status: int, headers: Headers, connection: UpstreamConnection) -> None:
         self.status, self.headers = status, headers

@@ -15,7 +15,7 @@ from memtree.memories.fields.tags import MAX_GIVEN
 from memtree.memories.fields.times import shown
 from memtree.memories.memory import MAX_TAGS
 from memtree_proxy.access.request_scopes import AGENT, SUBJECT
-from memtree_proxy.http.decoding import FORMS, IDS, NOT_BLANK, FieldError, OrNull, Posted
+from memtree_proxy.http.decoding import FORMS, NOT_BLANK, FieldError, OrNull, Posted
 from memtree_proxy.request.options import NAMESPACE
 
 Shown = TypeVar("Shown", bound="Answer")
@@ -29,7 +29,6 @@ _MANY = r"^([A-Za-z0-9._~:@\-]{1,200}|\*)\Z"
 _KIND = rf"^{KIND_PATTERN}\Z"
 _NO_NUL = r"^[^\x00]*\Z"
 _ADDRESS = rf"^[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}\Z"
-IDS.add(_MANY)
 FORMS |= {
     _MANY: f"{FORMS[_ID]}, or *",
     _KIND: KIND_RULE,

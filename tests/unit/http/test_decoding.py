@@ -13,7 +13,6 @@ from memtree.errors import BadRequest
 from memtree.wire.json_body import split
 from memtree_proxy.http.decoding import (
     FORMS,
-    IDS,
     FieldError,
     OrNull,
     Posted,
@@ -25,7 +24,6 @@ from memtree_proxy.http.decoding import (
     queried,
 )
 
-IDS.add("^[a-z0-9]{1,9}$")
 FORMS["^[a-z]+$"] = "must be lower case letters"
 
 
@@ -197,13 +195,11 @@ def test_a_value_inside_another_is_named_by_its_path():
 
 
 class Named(Posted, frozen=True):
-    agent: Annotated[str, Meta(pattern="^[a-z0-9]{1,9}$")] | None = msgspec.field(
-        default=None, name="agentId"
-    )
+    agent_id: str | None = msgspec.field(default=None, name="agentId")
 
 
 def test_a_placeholder_is_no_id():
-    assert queried(Named, QueryParams("agentId=helper")).agent == "helper"
+    assert queried(Named, QueryParams("agentId=helper")).agent_id == "helper"
     for read in (
         lambda: queried(Named, QueryParams("agentId=undefined")),
         lambda: decode(Named, b'{"agentId": "null"}'),

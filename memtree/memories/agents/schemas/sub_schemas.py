@@ -21,30 +21,16 @@ REF = "$ref"
 DEFINITIONS = ("$defs", "definitions")  # the latter's name in older drafts, still in use
 
 _SCHEMA = (
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-)
+    "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
+    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+)  # fmt: skip
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _MAPS = ("dependencies", "dependentSchemas", "patternProperties", "properties", *DEFINITIONS)
 # They change what a reference means, or which rules hold. A document that refers to its own
 # definitions alone has no use for them.
 _REFUSED = (
-    "$anchor",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "$vocabulary",
-)
+    "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary",
+)  # fmt: skip
 
 Place = tuple[str | int, ...]  # names and numbers from the document down
 

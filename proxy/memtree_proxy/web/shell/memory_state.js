@@ -69,6 +69,7 @@ const REASONS = {
   "side-request": "Titles and summaries are never folded.",
   "server-state": "The history lies on the model's server.",
   "unknown-switch": "The value that should have switched memory on is not known, so it counted as off.",
+  "path-without-memory": "Requests on this path are only passed on.",
   "embeddings-pending": "Embeddings are still being computed, so excerpts may change.",
 };
 

@@ -7,7 +7,7 @@ import pytest
 from memtree.config import Settings
 from memtree.wire.json_body import split
 from memtree_proxy.request import fields
-from memtree_proxy.request.wait_timeout import patience
+from memtree_proxy.request.fields import patience
 
 TIMES = [
     (None, 300, 280),
