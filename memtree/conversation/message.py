@@ -3,13 +3,12 @@
 A `Message` never loses a byte: a message that stays in an answer is written back as `raw`. Its
 *text* is what the tree indexes: the text parts joined without a separator, then a placeholder for
 each part that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name and
-arguments. Reasoning and refusals are not part of it: clients drop them, or change them in the next
-request. Offsets into that text are "posted" offsets. The *view* of a user message is its text
-without volatile blocks (closed tags that clients rewrite on every request, such as
-`<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
-`<system-reminder>` blocks, which some clients put behind every file they read. In the view,
-arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
-with one digest have the same view.
+arguments. Reasoning is not part of it: clients drop it, or change it in the next request. Offsets
+into that text are "posted" offsets. The *view* of a user message is its text without volatile
+blocks (closed tags that clients rewrite on every request, such as `<system-reminder>`); leaves
+count in view offsets. A tool message's view leaves out `<system-reminder>` blocks, which some
+clients put behind every file they read. In the view, arguments of a tool call that are a JSON
+object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -27,6 +26,15 @@ import msgspec
 
 from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
 from memtree.conversation.media import REASONING_PARTS
+from memtree.conversation.message_shape import (
+    RESULT_ROLES,
+    ROLES,
+    SYSTEM_ROLES,
+    TEXT_PARTS,
+    is_shaped,
+    shaped,
+)
+from memtree.conversation.posted_json import decode, decode_any, json_text
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
@@ -49,68 +57,6 @@ __all__ = [
     "label",
     "read_messages",
 ]  # fmt: skip
-
-SYSTEM_ROLES = frozenset({"system", "developer"})
-RESULT_ROLES = frozenset({"tool", "function"})
-ROLES = SYSTEM_ROLES | {"user", "assistant", "tool", "function"}
-TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
-
-
-def check(fields: dict[str, Any], where: str) -> None:
-    """Raise `BadRequest` unless a message has the shape the API documents."""
-    role = fields.get("role")
-    if not isinstance(role, str) or role not in ROLES:
-        raise BadRequest(
-            f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role"
-        )
-    _check_content(fields.get("content"), f"{where}.content")
-    _check_calls(fields, where)
-    if role == "tool":
-        _check_id(fields.get("tool_call_id"), f"{where}.tool_call_id")
-
-
-def _check_content(content: Any, where: str) -> None:
-    if content is None or isinstance(content, str):
-        return
-    if not isinstance(content, list):
-        raise BadRequest(f"{where} must be a string, null or an array of parts", param=where)
-    for index, part in enumerate(content):
-        place = f"{where}[{index}]"
-        if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-            raise BadRequest(f"{place} must be an object with a type", param=place)
-        if part["type"] in TEXT_PARTS and not isinstance(part.get("text"), str):
-            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
-
-
-def _check_calls(fields: dict[str, Any], where: str) -> None:
-    calls = fields.get("tool_calls")
-    if calls is not None and not isinstance(calls, list):
-        raise BadRequest(f"{where}.tool_calls must be an array", param=f"{where}.tool_calls")
-    for index, call in enumerate(calls or ()):
-        place = f"{where}.tool_calls[{index}]"
-        body = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
-        _check_function(body, f"{place}.function")
-        _check_id(call.get("id"), f"{place}.id")
-    if fields.get("function_call") is not None:
-        _check_function(fields["function_call"], f"{where}.function_call")
-
-
-def _check_function(body: Any, where: str) -> None:
-    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
-        raise BadRequest(f"{where} must be an object with a name", param=where)
-    arguments = body.get("arguments", body.get("input", ""))
-    if arguments is not None and not isinstance(arguments, (str, dict)):
-        raise BadRequest(
-            f"{where}.arguments must be a string or an object", param=f"{where}.arguments"
-        )
-
-
-def _check_id(value: Any, where: str) -> None:
-    """Check an id. It may be absent: some servers give calls no id, and their clients send none
-    back."""
-    if value is not None and not isinstance(value, str):
-        raise BadRequest(f"{where} must be a string", param=where)
-
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
@@ -203,15 +149,14 @@ class Message:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return the parsed object. Raises `BadRequest` if it is not a JSON object."""
+        """Return the parsed object in the documented shape (`message_shape`). Raises `BadRequest`
+        for broken JSON or UTF-8, and for nesting that is too deep."""
         if self._fields is None:
             try:
-                decoded = msgspec.json.decode(self.raw)
+                decoded = decode_any(self.raw)
+                self._fields = decoded if is_shaped(decoded) else shaped(decoded, self.raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise BadRequest(f"not valid JSON: {error}") from error
-            if not isinstance(decoded, dict):
-                raise BadRequest("must be an object")
-            self._fields = decoded
         return self._fields
 
     @property
@@ -403,14 +348,12 @@ def _uncut(
 def read_messages(
     raw: bytes | Sequence[bytes | msgspec.Raw], where: str = "messages"
 ) -> tuple[Message, ...]:
-    """Parse and validate a posted list of messages.
-
-    Raises `BadRequest` that names the place, as in `messages[3].content`.
-    """
+    """Parse a posted list of messages. Raises `BadRequest` that names the place, as in
+    `messages[3]`."""
     fragments: Iterable[bytes | msgspec.Raw]
     if isinstance(raw, bytes):
         try:
-            fragments = msgspec.json.decode(raw, type=list[msgspec.Raw])
+            fragments = decode(raw, list[msgspec.Raw])
         except (msgspec.DecodeError, RecursionError) as error:
             raise BadRequest(f"{where} must be a non-empty array", param=where) from error
     else:
@@ -424,26 +367,23 @@ def read_messages(
 
 
 def check_message(message: Message, where: str) -> None:
-    """Raise `BadRequest` unless the message has the documented shape."""
+    """Raise `BadRequest` unless the message can be read."""
     try:
-        fields = message.fields
+        _ = message.fields
     except BadRequest as error:
         raise BadRequest(f"{where}: {error.message}", param=where) from error
-    check(fields, where)
 
 
 def is_said(part: dict[str, Any]) -> bool:
-    """Return True for text, a refusal or reasoning: parts that need no placeholder."""
-    return (
-        part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS or part["type"] == "refusal"
-    )
+    """Return True for text or reasoning: parts that need no placeholder."""
+    return part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS
 
 
 def _call(id_: Any, body: dict[str, Any], place: str) -> ToolCall:
     key = "arguments" if "arguments" in body else "input"
     arguments = body.get(key) or ""
     posted = isinstance(arguments, str)
-    text = arguments if posted else msgspec.json.encode(arguments).decode()
+    text = arguments if posted else json_text(arguments)
     return ToolCall(str(id_ or ""), body["name"], text, posted, f"{place}.{key}")
 
 

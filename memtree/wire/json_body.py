@@ -23,6 +23,7 @@ import msgspec
 
 from memtree.conversation.message import OFF_LOOP_BYTES
 from memtree.conversation.message_list import EarlierList, RawMessages, next_number
+from memtree.conversation.posted_json import decode, mended
 from memtree.errors import BadRequest
 
 _KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
@@ -51,7 +52,7 @@ def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Fie
     field_spans: dict[str, FieldSpan] = {}
     at = raw.index(b"{") + 1
     while match := _KEY.match(raw, at):
-        key = msgspec.json.decode(match[1], type=str)
+        key = decode(match[1], str)
         value = bytes(fields[key])
         # The decoder keeps the last of several values, so an earlier one differs, or its key was
         # seen before.
@@ -63,6 +64,24 @@ def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Fie
     if len(field_spans) != len(fields) or raw[at : at + 1] != b"}":
         raise DuplicateKey("")
     return field_spans
+
+
+def fields_of(raw: bytes) -> dict[str, msgspec.Raw]:
+    """Return the raw fields of a JSON object, byte for byte. Raises `msgspec.DecodeError`."""
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        text = mended(raw)
+        spans = field_places(text, msgspec.json.decode(text, type=dict[str, msgspec.Raw]))
+        return {name: msgspec.Raw(raw[span.start : span.end]) for name, span in spans.items()}
+
+
+def elements_of(raw: bytes) -> list[bytes]:
+    """Return the raw items of a JSON array, byte for byte. Raises `msgspec.DecodeError`."""
+    starts, ends = places_of(raw, 0, decode(raw, list[msgspec.Raw]))
+    return [raw[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def with_value(raw: bytes, fields: Mapping[str, msgspec.Raw], name: str, value: bytes) -> bytes:
@@ -176,7 +195,7 @@ class Body:
         if fragment is None:
             return None
         try:
-            return msgspec.json.decode(fragment)
+            return decode(fragment)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"{name} is not valid JSON: {_reason(error)}", param=name) from error
 
@@ -186,9 +205,7 @@ class Body:
         items = self.arrays.get(name)
         if items is None and (span := self.spans.get(name)) is not None:
             try:
-                decoded = msgspec.json.decode(
-                    memoryview(self.raw)[span.start : span.end], type=list[msgspec.Raw]
-                )
+                decoded = decode(memoryview(self.raw)[span.start : span.end], list[msgspec.Raw])
             except msgspec.DecodeError:
                 return None
             if decoded and (most is None or len(decoded) <= most):
@@ -240,29 +257,38 @@ class Body:
         return b"".join(pieces)
 
 
-def split(raw: bytes) -> Body:
-    """Find the fields of a JSON object.
+def split(raw: bytes, *, halves: bool = False) -> Body:
+    """Find the fields of a JSON object. `halves`: fields that are not our own may hold half
+    surrogate pairs.
 
     Raises `BadRequest` for anything but a JSON object in UTF-8, and for a duplicate key: two
     readers of such a body may see two different requests.
     """
+    text = raw
     try:
-        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        try:
+            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        except msgspec.DecodeError as error:
+            if isinstance(error, msgspec.ValidationError) or (text := mended(raw)) == raw:
+                raise
+            fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError as error:
         raise BadRequest("the body must be a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        place = _half_character(raw)
-        if place is not None:
-            message = f"{place} holds half a surrogate pair, which is no character"
-            raise BadRequest(message, param=place) from error
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
     try:
-        spans = field_places(raw, fields)
+        spans = field_places(text, fields)
     except DuplicateKey as error:
         name = error.name[:64]
         message = f"{name or 'a field'} is given twice in the body"
         raise BadRequest(message, param=name or None) from error
     check_utf8(raw, spans)
+    if text is not raw:
+        ours = (raw[span.key : span.end] for name, span in spans.items() if name in OWN_FIELDS)
+        place = _half_character(b"{" + b",".join(ours) + b"}" if halves else raw)
+        if place is not None:
+            message = f"{place} holds half a surrogate pair, which is no character"
+            raise BadRequest(message, param=place)
     return Body(raw, spans)
 
 

@@ -96,7 +96,7 @@ def read(
     headers, settings = posted.headers, posted.settings
     scope, trouble = chat_scope.of(tenant, headers), memory_switch.trouble(headers)
     try:
-        body = split() if split else json_body.split(content)
+        body = split() if split else json_body.split(content, halves=True)
     except BadRequest:
         on = memory_switch.by_headers(headers, settings.memory)
         state = State.INVALID_HISTORY if on else State.OFF
