@@ -103,9 +103,9 @@ class History:
     `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
     first i messages, so it has one entry more. `rounds`: index of the first message of each round.
     `cuts`: starts of rounds at which the history may be cut; a round whose first message is joined
-    to the one before it cannot be cut there, nor one between a call and a result that comes late.
-    `marked`: messages with cache markers; `loading`:
-    those that load tools.
+    to the one before it cannot be cut there, nor one between a call and a result that comes late
+    (`late`, as in `HistoryRecord`). `marked`: messages with cache markers; `loading`: those that
+    load tools.
     """
 
     tenant: str

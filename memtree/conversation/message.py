@@ -34,7 +34,7 @@ from memtree.conversation.message_shape import (
     is_shaped,
     shaped,
 )
-from memtree.conversation.posted_json import decode, decode_any, json_text
+from memtree.conversation.posted_json import decode, decode_any, encode, json_text
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
@@ -138,7 +138,7 @@ class Message:
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
         """Make a message from a plain dict (for tests and callers of the library)."""
-        return cls(msgspec.json.encode(fields))
+        return cls(encode(fields))
 
     def unread(self) -> Message:
         """Return the message with nothing parsed, for storing it: parsed, it takes several times

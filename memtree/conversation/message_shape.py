@@ -80,20 +80,20 @@ def shaped(fields: Any, raw: bytes) -> dict[str, Any]:
     """Return a decoded message in the documented shape. `raw`: its JSON."""
     if not isinstance(fields, dict):
         return {"role": UNKNOWN, "content": fields if isinstance(fields, str) else _text(raw)}
-    made = {**fields, "role": _role(fields.get("role"))}
+    made = {**fields, "role": shaped_role(fields.get("role"))}
     if not _is_content(content := fields.get("content")):
         posted = decode(raw, dict[str, msgspec.Raw])["content"]
         made["content"] = shaped_content(content, bytes(posted))
     if not _is_id(id_ := fields.get("tool_call_id")):
         made["tool_call_id"] = json_text(id_)
     if (calls := fields.get("tool_calls")) is not None:
-        made["tool_calls"] = [_call(call) for call in (calls if isinstance(calls, list) else [calls])]
+        made["tool_calls"] = list(map(_call, calls if isinstance(calls, list) else [calls]))
     if fields.get("function_call") is not None:
         made["function_call"] = _function(fields["function_call"])
     return made
 
 
-def _role(role: Any) -> str:
+def shaped_role(role: Any) -> str:
     """Return the role; another spelling of a known one counts as that one."""
     given = role.strip() if isinstance(role, str) else ""
     if given.lower() in ROLES:
@@ -146,7 +146,9 @@ def _call(call: Any) -> dict[str, Any]:
 
 
 def _function(body: Any) -> dict[str, Any]:
-    if not isinstance(body, dict):
-        return {"name": body, "arguments": ""} if isinstance(body, str) else {"name": UNKNOWN, "arguments": body}
+    if isinstance(body, str):
+        body = {"name": body}
+    elif not isinstance(body, dict):
+        body = {"arguments": body}
     name = body.get("name")
     return {**body, "name": name if isinstance(name, str) and name else UNKNOWN}

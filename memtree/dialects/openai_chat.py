@@ -13,7 +13,7 @@ This file does not decide what is sent, choose memories, or decide where they st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,7 +26,6 @@ from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, LineKind, MemoryLine
 from memtree.wire import json_body
 
-
 # A string, a list of parts, or nothing
 _TAKES_TEXT = re.compile(rb'"|null|\[\s*[{\]]')
 
@@ -34,23 +33,17 @@ _TAKES_TEXT = re.compile(rb'"|null|\[\s*[{\]]')
 def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:
     """Return the messages that an answer to `posted` sends."""
     raw_of = raws_of(posted)
-    return tuple(
-        raw_of(item.index)
-        if isinstance(item, KeptMessage) and not item.block
-        else _message(item, posted)
-        for item in items
-    )
-
-
-def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
-    match item:
-        case KeptMessage(index, block, behind):
-            raw = posted[index].raw
-            return with_text_behind(raw, block, "") if behind else with_text_before(raw, block)
-        case MemoryText():
-            return _memory_message(item, posted)
-        case AssistantLine(text):
-            return msgspec.json.encode({"role": "assistant", "content": text})
+    sent: list[bytes] = []
+    for item in items:
+        match item:
+            case KeptMessage(index, block, behind):
+                raw = raw_of(index)
+                sent += _beside(raw, block, behind=behind) if block else (raw,)
+            case MemoryText():
+                sent.append(_memory_message(item, posted))
+            case AssistantLine(text):
+                sent.append(msgspec.json.encode({"role": "assistant", "content": text}))
+    return tuple(sent)
 
 
 def _memory_message(memory: MemoryText, posted: Sequence[Message]) -> bytes:
@@ -82,29 +75,24 @@ def _raw_part(message: Message, index: int) -> msgspec.Raw:
 def with_text_before(raw: bytes, text: str) -> bytes:
     """Insert text in front of a message's own; all its other bytes stay. Where the content is
     neither a string nor a list of parts, the text is a user message before it."""
-    changed = _with_content(raw, lambda content: _before(content, text))
-    return changed or _user_message(text) + b"," + raw
+    return b",".join(_beside(raw, text))
 
 
 def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
-    """Append text to a message's own, with `seam` between two strings; all its other bytes stay.
-    Where that is impossible, the text is a user message behind it."""
-    return _with_content(raw, lambda content: _behind(content, text, seam)) or (
-        raw + b"," + _user_message(text)
-    )
+    """Append text to a message's own, with `seam` between two strings, as `with_text_before` does
+    in front."""
+    return b",".join(_beside(raw, text, seam, behind=True))
 
 
-def _user_message(text: str) -> bytes:
-    return msgspec.json.encode({"role": "user", "content": text})
-
-
-def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes | None:
-    """Change the content of a message; None if it takes no text."""
+def _beside(raw: bytes, text: str, seam: str = "", *, behind: bool = False) -> tuple[bytes, ...]:
+    """Return a message with a text in its content, or beside a user message with the text."""
     fields = json_body.fields_of(raw)
     content = bytes(fields.get("content", b"null"))
     if not _TAKES_TEXT.match(content):
-        return None
-    return json_body.with_value(raw, fields, "content", changed(content))
+        ours = msgspec.json.encode({"role": "user", "content": text})
+        return (raw, ours) if behind else (ours, raw)
+    changed = _behind(content, text, seam) if behind else _before(content, text)
+    return (json_body.with_value(raw, fields, "content", changed),)
 
 
 def _before(raw: bytes, text: str) -> bytes:

@@ -66,21 +66,35 @@ def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Fie
     return field_spans
 
 
+def _spans(raw: bytes) -> tuple[dict[str, FieldSpan], bool]:
+    """Return the fields of a JSON object, and True if it holds half surrogate pairs."""
+    try:
+        return field_places(raw, msgspec.json.decode(raw, type=dict[str, msgspec.Raw])), False
+    except msgspec.DecodeError as error:
+        if isinstance(error, msgspec.ValidationError) or (text := mended(raw)) == raw:
+            raise
+        return field_places(text, msgspec.json.decode(text, type=dict[str, msgspec.Raw])), True
+
+
+def spans_of(raw: bytes) -> dict[str, FieldSpan]:
+    """Find the fields of a JSON object, which may hold half surrogate pairs. Raises
+    `msgspec.DecodeError`, and `DuplicateKey`."""
+    return _spans(raw)[0]
+
+
 def fields_of(raw: bytes) -> dict[str, msgspec.Raw]:
-    """Return the raw fields of a JSON object, byte for byte. Raises `msgspec.DecodeError`."""
+    """Return the raw fields of a JSON object, byte for byte. Raises as `spans_of` does."""
     try:
         return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    except msgspec.ValidationError:
-        raise
     except msgspec.DecodeError:
-        text = mended(raw)
-        spans = field_places(text, msgspec.json.decode(text, type=dict[str, msgspec.Raw]))
-        return {name: msgspec.Raw(raw[span.start : span.end]) for name, span in spans.items()}
+        spans = spans_of(raw).items()
+        return {name: msgspec.Raw(raw[span.start : span.end]) for name, span in spans}
 
 
 def elements_of(raw: bytes) -> list[bytes]:
     """Return the raw items of a JSON array, byte for byte. Raises `msgspec.DecodeError`."""
-    starts, ends = places_of(raw, 0, decode(raw, list[msgspec.Raw]))
+    items = decode(raw, list[msgspec.Raw])
+    starts, ends = places_of(raw, raw.index(b"["), items)
     return [raw[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
@@ -264,28 +278,20 @@ def split(raw: bytes, *, halves: bool = False) -> Body:
     Raises `BadRequest` for anything but a JSON object in UTF-8, and for a duplicate key: two
     readers of such a body may see two different requests.
     """
-    text = raw
     try:
-        try:
-            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-        except msgspec.DecodeError as error:
-            if isinstance(error, msgspec.ValidationError) or (text := mended(raw)) == raw:
-                raise
-            fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        spans, halved = _spans(raw)
     except msgspec.ValidationError as error:
         raise BadRequest("the body must be a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
-    try:
-        spans = field_places(text, fields)
     except DuplicateKey as error:
         name = error.name[:64]
         message = f"{name or 'a field'} is given twice in the body"
         raise BadRequest(message, param=name or None) from error
     check_utf8(raw, spans)
-    if text is not raw:
+    if halved:
         ours = (raw[span.key : span.end] for name, span in spans.items() if name in OWN_FIELDS)
-        place = _half_character(b"{" + b",".join(ours) + b"}" if halves else raw)
+        place = _half_character(b"{%b}" % b",".join(ours) if halves else raw)
         if place is not None:
             message = f"{place} holds half a surrogate pair, which is no character"
             raise BadRequest(message, param=place)
