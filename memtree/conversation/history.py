@@ -139,17 +139,17 @@ class History:
         which a client's program adds in the user's role."""
         if self.facts[index].role != "user" or (message := self.messages[index]).aside:
             return False
-        return not message.joined or bool(self.view(index).text.strip())
+        return not message.joined or bool(self.view(index).own.strip())
 
     def questions(self, index: int) -> bool:
         """Return True if the user wrote it and it contains a question."""
-        return self.asks(index) and any(mark in self.view(index).text for mark in "?？؟")
+        return self.asks(index) and any(mark in self.view(index).own for mark in "?？؟")
 
     def first_request(self, messages: int) -> str:
         """Return the text of the user's first message with words among the first `messages`, but
         none that a client's program posted in the user's role; "" without one."""
         for index in range(min(len(self), messages)):
-            if self.asks(index) and (text := self.view(index).text.strip()):
+            if self.asks(index) and (text := self.view(index).own.strip()):
                 return text
         return ""
 
@@ -333,7 +333,7 @@ def describe(
         answers=answers,
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
         day_mark=day_mark(message, volatile),
-        keeps=kept_marks(message.view(volatile).text) if role == "user" else (),
+        keeps=kept_marks(message.view(volatile).own) if role == "user" else (),
     )
 
 

@@ -3,12 +3,13 @@
 A `Message` never loses a byte: a message that stays in an answer is written back as `raw`. Its
 *text* is what the tree indexes: the text parts joined without a separator, then a placeholder for
 each part that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name and
-arguments. Reasoning is not part of it: clients drop it, or change it in the next request. Offsets
-into that text are "posted" offsets. The *view* of a user message is its text without volatile
-blocks (closed tags that clients rewrite on every request, such as `<system-reminder>`); leaves
-count in view offsets. A tool message's view leaves out `<system-reminder>` blocks, which some
-clients put behind every file they read. In the view, arguments of a tool call that are a JSON
-object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
+arguments, then the text of attached documents. Reasoning is not part of it: clients drop it, or
+change it in the next request. Offsets into that text are "posted" offsets. The *view* of a user
+message is its text without volatile blocks (closed tags that clients rewrite on every request, such
+as `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
+`<system-reminder>` blocks, which some clients put behind every file they read. In the view,
+arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
+with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -20,10 +21,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
+from memtree.conversation.attached_texts import TITLES, attached_texts
 from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
 from memtree.conversation.media import REASONING_PARTS
 from memtree.conversation.message_shape import (
@@ -60,6 +63,7 @@ __all__ = [
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
+ATTACHED = "attached"  # kind of a segment
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
@@ -77,10 +81,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call.
+    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call,
+    attached.
 
-    Only `text` and `call` segments occur verbatim in the posted JSON, so only they are quoted.
-    `part` names the posted string of such a segment, as in `content[0]`.
+    Only `text`, `call` and `attached` segments occur verbatim in the posted JSON, so only they are
+    quoted. `part` names the posted string of such a segment, as in `content[0]`.
     """
 
     start: int
@@ -90,7 +95,7 @@ class Segment:
 
     @property
     def quotable(self) -> bool:
-        return self.kind in ("text", "call")
+        return self.kind in ("text", "call", ATTACHED)
 
 
 class Message:
@@ -252,7 +257,8 @@ class Message:
         if self.role != "user":
             return None
         if self._documents is None:
-            self._documents = documents(self.view(volatile).text)
+            view = self.view(volatile)
+            self._documents = (*documents(view.own), *_attached_documents(view))
         touched = (each for each in self._documents if each.start < end and start < each.end)
         return next(touched, None)
 
@@ -288,6 +294,12 @@ class View:
             for piece in self._pieces
         )
 
+    @property
+    def own(self) -> str:
+        """Return the text without the documents that the message attaches, which stand behind."""
+        attached = (piece.start for piece in self._pieces if piece.segment.kind == ATTACHED)
+        return self.text[: next(attached, None)]
+
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return quotable spans of the posted text for the view span [start, end), split between
         segments."""
@@ -317,7 +329,7 @@ def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_P
     at = 0
     for segment, start, end in _uncut(message.segments, cuts):
         run, spelling = text[start:end], None
-        arguments = segment.part and segment.kind != "text"
+        arguments = segment.part and segment.kind not in ("text", ATTACHED)
         if arguments and (compact := canonical(run)) != run:
             run, spelling = compact, Spelling(run, compact)
         pieces.append(_Piece(at, at + len(run), start, segment, spelling))
@@ -391,10 +403,14 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
     """Return the text of a message and its segments; empty runs are left out."""
     runs: list[tuple[str, str, str]] = []  # (text, kind, part)
     others: list[tuple[str, str, str]] = []
+    attached: list[tuple[str, str, str]] = []
     listed = isinstance(message.content, list)
     for index, part in enumerate(message.parts):
         if part["type"] in TEXT_PARTS:
             runs.append((part["text"], "text", f"content[{index}]" if listed else "content"))
+        elif texts := attached_texts(part):
+            for path, text in texts:
+                attached += (("\n", "media", ""), (text, ATTACHED, f"content[{index}]{path}"))
         elif not is_said(part):
             others.append((f"\n[{label(part)}]", "media", ""))
     if isinstance(message.fields.get("audio"), dict):
@@ -403,11 +419,21 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
         others.append((f"\n{call.name} ", "name", ""))
         others.append((call.arguments, "call" if call.posted else "media", call.part))
     segments, offset = [], 0
-    for text, kind, place in (*runs, *others):
+    for text, kind, place in (*runs, *others, *attached):
         if text:
             segments.append(Segment(offset, offset + len(text), kind, place))
             offset += len(text)
-    return "".join(text for text, _, _ in (*runs, *others)), tuple(segments)
+    return "".join(text for text, _, _ in (*runs, *others, *attached)), tuple(segments)
+
+
+def _attached_documents(view: View) -> Iterator[PastedDocument]:
+    """Yield the attached documents in the text of a view, by their titles."""
+    attached = (segment for segment in view.segments if segment.kind == ATTACHED)
+    for _, run in groupby(attached, key=lambda segment: segment.part.partition("]")[0]):
+        segments = list(run)
+        named = (s for s in segments if s.part.endswith(TITLES))
+        title = next((view.text[s.start : s.end] for s in named), "document")
+        yield PastedDocument(segments[0].start, segments[-1].end, title)
 
 
 def label(part: dict[str, Any]) -> str:

@@ -118,15 +118,16 @@ def shaped_parts(parts: Sequence[Any], raws: Sequence[bytes | msgspec.Raw]) -> l
 
 def _part(part: Any, raw: bytes) -> Part:
     if not isinstance(part, dict):
-        text = part if isinstance(part, str) else "" if part is None else _text(raw)
-        return {"type": "text", "text": text}
+        return {"type": "text", "text": part if isinstance(part, str) else _text(raw)}
     kind = part.get("type")
-    text = part.get("refusal" if kind == "refusal" else "text")
-    if isinstance(kind, str) and not isinstance(text, str):
+    text: Any = part.get("refusal" if kind == "refusal" else "text")
+    if isinstance(text, str):
+        pass
+    elif isinstance(kind, str):
         text = "" if text is None else json_text(text)
-    elif not isinstance(text, str):
-        if any(map(is_data, strings(part))):
-            return {**part, "type": next(iter(part))[:60]}
+    elif any(map(is_data, strings(part))):
+        return {**part, "type": next(iter(part))[:60]}
+    else:
         text = _text(raw)
     return {**part, "type": "text", "text": text}
 

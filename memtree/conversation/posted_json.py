@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import msgspec
 
@@ -66,12 +66,15 @@ def _integer(text: str) -> int | str:
     return int(text) if len(text) <= _DIGITS else text
 
 
-def encode(value: object) -> bytes:
-    """Return a decoded value as compact JSON in UTF-8."""
+def encode(value: object, order: Literal["deterministic"] | None = None) -> bytes:
+    """Return a decoded value as compact JSON in UTF-8. `order`: as in msgspec."""
     try:
-        return msgspec.json.encode(value)
+        return msgspec.json.encode(value, order=order)
     except OverflowError:  # an integer beyond 64 bits
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        text = json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), sort_keys=order is not None
+        )
+        return text.encode()
 
 
 def json_text(value: object) -> str:
