@@ -102,7 +102,7 @@ def snapshot_text(history: History, start: int, end: int) -> str:
 def _is_users(history: History, at: int) -> bool:
     """Return True if a person wrote it: no tool result, no instruction by the client, no block that
     clients add automatically."""
-    text = history.view(at).text
+    text = history.view(at).own
     if not text.strip() or _RESULT.match(text):
         return False
     before = history.messages[: min(at, LEADING)]
@@ -136,7 +136,7 @@ def _texts(history: History, at: int, role: str) -> Iterator[tuple[str, str]]:
         for call in message.calls:
             yield "call", read_start(f"{call.name} {call.arguments[: READ + BEYOND]}", READ_RESULT)
         return
-    yield "text", read_start(history.view(at).text, READ)
+    yield "text", read_start(history.view(at).own, READ)
 
 
 def read_start(text: str, most: int) -> str:
@@ -226,7 +226,7 @@ def _pieces(history: History, start: int, end: int) -> Iterator[SourcePiece]:
         role = history.facts[at].role
         if role not in ("user", "assistant"):
             continue
-        text = history.view(at).text if role == "user" else history.messages[at].words
+        text = history.view(at).own if role == "user" else history.messages[at].words
         text = read_start(text, min(READ_MESSAGE, room)).strip()
         room -= len(text)
         if text:

@@ -2,7 +2,7 @@
 
 `digest` is the hash of a message's canonical form (DESIGN section 5): role, text, tool calls as
 (name, arguments as compact JSON), media by type and bytes or by address, the position of the call a
-tool message answers. Ids, cache markers, reasoning (fields and parts), refusals, signatures, the
+tool message answers. Ids, cache markers, reasoning (fields and parts), signatures, the
 blocks that `volatile_blocks` names, and the difference between empty and null content are left out,
 because clients re-send them differently. `address_i = H(address_{i-1}, digest_i)`, seeded by format
 and tenant.
@@ -26,9 +26,11 @@ from typing import Any
 
 import msgspec
 
+from memtree.conversation.attached_texts import attached_texts
 from memtree.conversation.call_arguments import canonical
 from memtree.conversation.media import Base64Data
 from memtree.conversation.message import RESULT_ROLES, Message, Volatile, is_said, label
+from memtree.conversation.posted_json import encode
 from memtree.conversation.volatile_blocks import without
 
 LONG = 1_000  # length in characters from which a string in an unknown part is hashed by itself
@@ -36,6 +38,7 @@ _SAFE = str.maketrans("-_", "+/")
 _AUDIO = {"mp3": "audio/mpeg", "wav": "audio/wav"}
 _SAME = {"image/jpg": "image/jpeg"}
 _DATA = ("file_data", "data")
+_DATA_OF_TEXT = ".source.data"  # the path of what `_by_content` hashes
 _ADDRESSES = ("url", "file_url", "image_url", "file_id")
 _KINDS = re.compile("image|audio|video|file|document")
 
@@ -48,9 +51,10 @@ def media_identity(part: dict[str, Any], label: str) -> bytes:
     """
     content = _by_content(_source(part)) if _KINDS.search(part["type"]) else None
     if content is not None:
-        return msgspec.json.encode((label, *content))
+        told = (text for path, text in attached_texts(part) if path != _DATA_OF_TEXT)
+        return encode((label, *content, *told))
     kept = {key: _short(part[key]) for key in part if key != "cache_control"}
-    return msgspec.json.encode(kept, order="deterministic")
+    return encode(kept, order="deterministic")
 
 
 def _source(part: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Protocol
 
 from memtree.conversation import address_chain as addresses
@@ -48,9 +48,7 @@ def price(message: Message, count: Callable[[str], int]) -> int:
     fields = message.fields
     tokens = MESSAGE_OVERHEAD + count(message.words)
     for part in message.parts:
-        if part["type"] == "refusal":
-            tokens += count(str(part.get("refusal") or ""))
-        elif part["type"] not in TEXT_PARTS:
+        if part["type"] not in TEXT_PARTS:
             tokens += part_tokens(part, count)
     for call in message.calls:
         tokens += count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD
@@ -73,6 +71,8 @@ def markers(message: Message) -> list[Any]:
     return [place["cache_control"] for place in places if place.get("cache_control")]
 
 
+# Messages behind a call in which a late result keeps it from being folded: nothing between them is.
+LATE = 24
 CALL_TEXTS = 40  # characters that a call counts besides its id and name
 
 
@@ -103,8 +103,9 @@ class History:
     `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
     first i messages, so it has one entry more. `rounds`: index of the first message of each round.
     `cuts`: starts of rounds at which the history may be cut; a round whose first message is joined
-    to the one before it cannot be cut there. `marked`: messages with cache markers; `loading`:
-    those that load tools.
+    to the one before it cannot be cut there, nor one between a call and a result that comes late
+    (`late`, as in `HistoryRecord`). `marked`: messages with cache markers; `loading`: those that
+    load tools.
     """
 
     tenant: str
@@ -121,6 +122,7 @@ class History:
     system_markers: int = 0  # cache markers of system messages
     marked: tuple[int, ...] = ()
     loading: tuple[int, ...] = ()
+    late: tuple[tuple[int, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -137,17 +139,17 @@ class History:
         which a client's program adds in the user's role."""
         if self.facts[index].role != "user" or (message := self.messages[index]).aside:
             return False
-        return not message.joined or bool(self.view(index).text.strip())
+        return not message.joined or bool(self.view(index).own.strip())
 
     def questions(self, index: int) -> bool:
         """Return True if the user wrote it and it contains a question."""
-        return self.asks(index) and any(mark in self.view(index).text for mark in "?？؟")
+        return self.asks(index) and any(mark in self.view(index).own for mark in "?？؟")
 
     def first_request(self, messages: int) -> str:
         """Return the text of the user's first message with words among the first `messages`, but
         none that a client's program posted in the user's role; "" without one."""
         for index in range(min(len(self), messages)):
-            if self.asks(index) and (text := self.view(index).text.strip()):
+            if self.asks(index) and (text := self.view(index).own.strip()):
                 return text
         return ""
 
@@ -165,7 +167,8 @@ class History:
 class HistoryRecord:
     """Record of a list that was read, without its text: the parts of its `History` other than
     messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
-    list, system messages included; `texts`: characters of ids and names of calls in all facts."""
+    list, system messages included; `texts`: characters of ids and names of calls in all facts.
+    `late`: (first message of the round that calls, result) of each result behind a later round."""
 
     facts: tuple[MessageInfo, ...]
     posted: tuple[int, ...]
@@ -179,6 +182,7 @@ class HistoryRecord:
     loading: tuple[int, ...] = ()
     length: int = 0
     texts: int = 0
+    late: tuple[tuple[int, int], ...] = ()
 
     def first(self, length: int) -> HistoryRecord:
         """Return the record of the first messages of the list, up to the last round boundary among
@@ -201,6 +205,7 @@ class HistoryRecord:
             loading=self.loading[: bisect_left(self.loading, size)],
             length=border,
             texts=self.texts - _texts(self.facts[size:]),
+            late=tuple(span for span in self.late if span[1] < size),
         )
 
     def history(self, tenant: str, messages: Sequence[Message], volatile: Volatile) -> History:
@@ -216,7 +221,7 @@ class HistoryRecord:
             facts=self.facts,
             posted=self.posted,
             rounds=self.rounds,
-            cuts=self.cuts,
+            cuts=tuple(_outside(self.cuts, self.late)) if self.late else self.cuts,
             addresses=self.addresses,
             totals=self.totals,
             system=NumberedMessages(messages, self.system),
@@ -225,6 +230,7 @@ class HistoryRecord:
             system_markers=sum(fact.markers for fact in self.system_facts),
             marked=self.marked,
             loading=self.loading,
+            late=self.late,
         )
 
 
@@ -235,8 +241,7 @@ def read(
     cache: MessageInfoCache | None = None,
     count: Callable[[str], int] = tokens.count,
 ) -> History:
-    """Read a posted list. Raises `BadRequest`, which names the place, for a tool message without
-    its call."""
+    """Read a posted list. Raises `BadRequest`, which names the place, for broken JSON."""
     known = nothing_read(tenant)
     return extended(known, tenant, posted, volatile, cache, count).history(tenant, posted, volatile)
 
@@ -261,8 +266,8 @@ def extended(
     conversation_facts = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
     kept = [at for at, fact in zip(new, infos, strict=True) if fact.role not in SYSTEM_ROLES]
     system = [at for at, fact in zip(new, infos, strict=True) if fact.role in SYSTEM_ROLES]
-    facts, rounds = _pair(conversation_facts, kept)
     before, total = len(known.facts), known.totals[-1]
+    facts, rounds, late = _pair(known.facts, conversation_facts)
     chain = addresses.chain(known.addresses[-1], (fact.digest for fact in facts))
     cuts = (at for at in rounds if not before + at or not posted[kept[at]].joined)
     return HistoryRecord(
@@ -278,6 +283,7 @@ def extended(
         loading=known.loading + tuple(before + at for at, i in enumerate(kept) if posted[i].loads),
         length=len(posted),
         texts=known.texts + _texts(facts),
+        late=known.late + tuple(late),
     )
 
 
@@ -327,35 +333,70 @@ def describe(
         answers=answers,
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
         day_mark=day_mark(message, volatile),
-        keeps=kept_marks(message.view(volatile).text) if role == "user" else (),
+        keeps=kept_marks(message.view(volatile).own) if role == "user" else (),
     )
 
 
-def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo], list[int]]:
-    """Bind tool messages to the calls they answer, and find where rounds begin.
+def _outside(cuts: Sequence[int], spans: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """Yield the cuts that separate the two ends of no span. `cuts`: ascending."""
+    ordered, at, reach = sorted(spans), 0, -1
+    for cut in cuts:
+        while at < len(ordered) and ordered[at][0] < cut:
+            reach = max(reach, ordered[at][1])
+            at += 1
+        if cut > reach:
+            yield cut
 
-    A round is a user message, or an assistant message with all tool messages that answer it.
+
+def _pair(
+    known: tuple[MessageInfo, ...], new: list[MessageInfo]
+) -> tuple[list[MessageInfo], list[int], list[tuple[int, int]]]:
+    """Bind tool messages to the calls they answer; find where rounds begin, and the `late` results.
+
+    A round is a message that is no result, with all results behind it: what it does not call for
+    stays with it, so that a cut makes no orphans. Only a history may begin with one.
     """
     bound: list[MessageInfo] = []
     rounds: list[int] = []
+    late: list[tuple[int, int]] = []
+    earlier = _EarlierCalls(known, new)
     calls = _RoundCalls(())
-    for index, fact in enumerate(facts):
-        if fact.answers is None:
+    for index, fact in enumerate(new):
+        if fact.answers is None or not (known or index):
             rounds.append(index)
             calls = _RoundCalls(fact.calls)
+        if fact.answers is None:
             bound.append(fact)
             continue
         position = calls.answered_by(fact)
-        if position is None:
-            place = f"messages[{posted[index]}]"
-            raise BadRequest(
-                f"{place}: a {fact.role} message must answer a call of the assistant "
-                "message before it",
-                param=place,
-            )
-        digest = addresses.positioned(fact.digest, position)
-        bound.append(replace(fact, digest=digest))
-    return bound, rounds
+        if position is None and (caller := earlier.of(fact, index)) is not None:
+            late.append((caller, len(known) + index))
+        bound.append(replace(fact, digest=addresses.positioned(fact.digest, position)))
+    return bound, rounds, late
+
+
+class _EarlierCalls:
+    """Finds the message that made a call, for results that no call of their round asks for."""
+
+    def __init__(self, known: tuple[MessageInfo, ...], new: list[MessageInfo]) -> None:
+        self._known, self._new = known, new
+        self._callers: dict[tuple[bool, str], list[int]] | None = None
+
+    def of(self, fact: MessageInfo, index: int) -> int | None:
+        """Return the newest message before `new[index]` with the call that a result names, unless
+        more than `LATE` messages stand between."""
+        if not fact.answers:
+            return None
+        if self._callers is None:
+            self._callers = {}
+            for at, each in enumerate(chain(self._known, self._new)):
+                for id_, name in each.calls:
+                    self._callers.setdefault((False, id_), []).append(at)
+                    self._callers.setdefault((True, name), []).append(at)
+        callers = self._callers.get((fact.role == "function", fact.answers), [])
+        result = len(self._known) + index
+        at = bisect_left(callers, result) - 1
+        return callers[at] if at >= 0 and result - callers[at] <= LATE else None
 
 
 class _RoundCalls:

@@ -3,10 +3,10 @@
 A `Message` never loses a byte: a message that stays in an answer is written back as `raw`. Its
 *text* is what the tree indexes: the text parts joined without a separator, then a placeholder for
 each part that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name and
-arguments. Reasoning and refusals are not part of it: clients drop them, or change them in the next
-request. Offsets into that text are "posted" offsets. The *view* of a user message is its text
-without volatile blocks (closed tags that clients rewrite on every request, such as
-`<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
+arguments, then the text of attached documents. Reasoning is not part of it: clients drop it, or
+change it in the next request. Offsets into that text are "posted" offsets. The *view* of a user
+message is its text without volatile blocks (closed tags that clients rewrite on every request, such
+as `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
 `<system-reminder>` blocks, which some clients put behind every file they read. In the view,
 arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
 with one digest have the same view.
@@ -21,12 +21,23 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
+from memtree.conversation.attached_texts import TITLES, attached_texts
 from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
 from memtree.conversation.media import REASONING_PARTS
+from memtree.conversation.message_shape import (
+    RESULT_ROLES,
+    ROLES,
+    SYSTEM_ROLES,
+    TEXT_PARTS,
+    is_shaped,
+    shaped,
+)
+from memtree.conversation.posted_json import decode, decode_any, encode, json_text
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
@@ -50,70 +61,9 @@ __all__ = [
     "read_messages",
 ]  # fmt: skip
 
-SYSTEM_ROLES = frozenset({"system", "developer"})
-RESULT_ROLES = frozenset({"tool", "function"})
-ROLES = SYSTEM_ROLES | {"user", "assistant", "tool", "function"}
-TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
-
-
-def check(fields: dict[str, Any], where: str) -> None:
-    """Raise `BadRequest` unless a message has the shape the API documents."""
-    role = fields.get("role")
-    if not isinstance(role, str) or role not in ROLES:
-        raise BadRequest(
-            f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role"
-        )
-    _check_content(fields.get("content"), f"{where}.content")
-    _check_calls(fields, where)
-    if role == "tool":
-        _check_id(fields.get("tool_call_id"), f"{where}.tool_call_id")
-
-
-def _check_content(content: Any, where: str) -> None:
-    if content is None or isinstance(content, str):
-        return
-    if not isinstance(content, list):
-        raise BadRequest(f"{where} must be a string, null or an array of parts", param=where)
-    for index, part in enumerate(content):
-        place = f"{where}[{index}]"
-        if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-            raise BadRequest(f"{place} must be an object with a type", param=place)
-        if part["type"] in TEXT_PARTS and not isinstance(part.get("text"), str):
-            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
-
-
-def _check_calls(fields: dict[str, Any], where: str) -> None:
-    calls = fields.get("tool_calls")
-    if calls is not None and not isinstance(calls, list):
-        raise BadRequest(f"{where}.tool_calls must be an array", param=f"{where}.tool_calls")
-    for index, call in enumerate(calls or ()):
-        place = f"{where}.tool_calls[{index}]"
-        body = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
-        _check_function(body, f"{place}.function")
-        _check_id(call.get("id"), f"{place}.id")
-    if fields.get("function_call") is not None:
-        _check_function(fields["function_call"], f"{where}.function_call")
-
-
-def _check_function(body: Any, where: str) -> None:
-    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
-        raise BadRequest(f"{where} must be an object with a name", param=where)
-    arguments = body.get("arguments", body.get("input", ""))
-    if arguments is not None and not isinstance(arguments, (str, dict)):
-        raise BadRequest(
-            f"{where}.arguments must be a string or an object", param=f"{where}.arguments"
-        )
-
-
-def _check_id(value: Any, where: str) -> None:
-    """Check an id. It may be absent: some servers give calls no id, and their clients send none
-    back."""
-    if value is not None and not isinstance(value, str):
-        raise BadRequest(f"{where} must be a string", param=where)
-
-
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
+ATTACHED = "attached"  # kind of a segment
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
@@ -131,10 +81,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call.
+    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call,
+    attached.
 
-    Only `text` and `call` segments occur verbatim in the posted JSON, so only they are quoted.
-    `part` names the posted string of such a segment, as in `content[0]`.
+    Only `text`, `call` and `attached` segments occur verbatim in the posted JSON, so only they are
+    quoted. `part` names the posted string of such a segment, as in `content[0]`.
     """
 
     start: int
@@ -144,7 +95,7 @@ class Segment:
 
     @property
     def quotable(self) -> bool:
-        return self.kind in ("text", "call")
+        return self.kind in ("text", "call", ATTACHED)
 
 
 class Message:
@@ -192,7 +143,7 @@ class Message:
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
         """Make a message from a plain dict (for tests and callers of the library)."""
-        return cls(msgspec.json.encode(fields))
+        return cls(encode(fields))
 
     def unread(self) -> Message:
         """Return the message with nothing parsed, for storing it: parsed, it takes several times
@@ -203,15 +154,14 @@ class Message:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return the parsed object. Raises `BadRequest` if it is not a JSON object."""
+        """Return the parsed object in the documented shape (`message_shape`). Raises `BadRequest`
+        for broken JSON or UTF-8, and for nesting that is too deep."""
         if self._fields is None:
             try:
-                decoded = msgspec.json.decode(self.raw)
+                decoded = decode_any(self.raw)
+                self._fields = decoded if is_shaped(decoded) else shaped(decoded, self.raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise BadRequest(f"not valid JSON: {error}") from error
-            if not isinstance(decoded, dict):
-                raise BadRequest("must be an object")
-            self._fields = decoded
         return self._fields
 
     @property
@@ -307,7 +257,8 @@ class Message:
         if self.role != "user":
             return None
         if self._documents is None:
-            self._documents = documents(self.view(volatile).text)
+            view = self.view(volatile)
+            self._documents = (*documents(view.own), *_attached_documents(view))
         touched = (each for each in self._documents if each.start < end and start < each.end)
         return next(touched, None)
 
@@ -343,6 +294,12 @@ class View:
             for piece in self._pieces
         )
 
+    @property
+    def own(self) -> str:
+        """Return the text without the documents that the message attaches, which stand behind."""
+        attached = (piece.start for piece in self._pieces if piece.segment.kind == ATTACHED)
+        return self.text[: next(attached, None)]
+
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return quotable spans of the posted text for the view span [start, end), split between
         segments."""
@@ -372,7 +329,7 @@ def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_P
     at = 0
     for segment, start, end in _uncut(message.segments, cuts):
         run, spelling = text[start:end], None
-        arguments = segment.part and segment.kind != "text"
+        arguments = segment.part and segment.kind not in ("text", ATTACHED)
         if arguments and (compact := canonical(run)) != run:
             run, spelling = compact, Spelling(run, compact)
         pieces.append(_Piece(at, at + len(run), start, segment, spelling))
@@ -403,14 +360,12 @@ def _uncut(
 def read_messages(
     raw: bytes | Sequence[bytes | msgspec.Raw], where: str = "messages"
 ) -> tuple[Message, ...]:
-    """Parse and validate a posted list of messages.
-
-    Raises `BadRequest` that names the place, as in `messages[3].content`.
-    """
+    """Parse a posted list of messages. Raises `BadRequest` that names the place, as in
+    `messages[3]`."""
     fragments: Iterable[bytes | msgspec.Raw]
     if isinstance(raw, bytes):
         try:
-            fragments = msgspec.json.decode(raw, type=list[msgspec.Raw])
+            fragments = decode(raw, list[msgspec.Raw])
         except (msgspec.DecodeError, RecursionError) as error:
             raise BadRequest(f"{where} must be a non-empty array", param=where) from error
     else:
@@ -424,26 +379,23 @@ def read_messages(
 
 
 def check_message(message: Message, where: str) -> None:
-    """Raise `BadRequest` unless the message has the documented shape."""
+    """Raise `BadRequest` unless the message can be read."""
     try:
-        fields = message.fields
+        _ = message.fields
     except BadRequest as error:
         raise BadRequest(f"{where}: {error.message}", param=where) from error
-    check(fields, where)
 
 
 def is_said(part: dict[str, Any]) -> bool:
-    """Return True for text, a refusal or reasoning: parts that need no placeholder."""
-    return (
-        part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS or part["type"] == "refusal"
-    )
+    """Return True for text or reasoning: parts that need no placeholder."""
+    return part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS
 
 
 def _call(id_: Any, body: dict[str, Any], place: str) -> ToolCall:
     key = "arguments" if "arguments" in body else "input"
     arguments = body.get(key) or ""
     posted = isinstance(arguments, str)
-    text = arguments if posted else msgspec.json.encode(arguments).decode()
+    text = arguments if posted else json_text(arguments)
     return ToolCall(str(id_ or ""), body["name"], text, posted, f"{place}.{key}")
 
 
@@ -451,10 +403,14 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
     """Return the text of a message and its segments; empty runs are left out."""
     runs: list[tuple[str, str, str]] = []  # (text, kind, part)
     others: list[tuple[str, str, str]] = []
+    attached: list[tuple[str, str, str]] = []
     listed = isinstance(message.content, list)
     for index, part in enumerate(message.parts):
         if part["type"] in TEXT_PARTS:
             runs.append((part["text"], "text", f"content[{index}]" if listed else "content"))
+        elif texts := attached_texts(part):
+            for path, text in texts:
+                attached += (("\n", "media", ""), (text, ATTACHED, f"content[{index}]{path}"))
         elif not is_said(part):
             others.append((f"\n[{label(part)}]", "media", ""))
     if isinstance(message.fields.get("audio"), dict):
@@ -463,11 +419,21 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
         others.append((f"\n{call.name} ", "name", ""))
         others.append((call.arguments, "call" if call.posted else "media", call.part))
     segments, offset = [], 0
-    for text, kind, place in (*runs, *others):
+    for text, kind, place in (*runs, *others, *attached):
         if text:
             segments.append(Segment(offset, offset + len(text), kind, place))
             offset += len(text)
-    return "".join(text for text, _, _ in (*runs, *others)), tuple(segments)
+    return "".join(text for text, _, _ in (*runs, *others, *attached)), tuple(segments)
+
+
+def _attached_documents(view: View) -> Iterator[PastedDocument]:
+    """Yield the attached documents in the text of a view, by their titles."""
+    attached = (segment for segment in view.segments if segment.kind == ATTACHED)
+    for _, run in groupby(attached, key=lambda segment: segment.part.partition("]")[0]):
+        segments = list(run)
+        named = (s for s in segments if s.part.endswith(TITLES))
+        title = next((view.text[s.start : s.end] for s in named), "document")
+        yield PastedDocument(segments[0].start, segments[-1].end, title)
 
 
 def label(part: dict[str, Any]) -> str:

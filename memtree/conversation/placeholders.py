@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from memtree.conversation.attached_texts import attached_texts
 from memtree.conversation.media import is_data
 from memtree.conversation.message import Message
 
@@ -74,7 +75,8 @@ def _media_parts(message: Message) -> Iterator[dict[str, Any]]:
         if not isinstance(part, dict):
             continue
         if _kind(part):
-            yield part
+            if not attached_texts(part):  # else its title stands where its text is quoted
+                yield part
             continue
         for name in _INNER:
             inner = part.get(name)

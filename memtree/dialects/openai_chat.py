@@ -12,7 +12,8 @@ This file does not decide what is sent, choose memories, or decide where they st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,27 +26,24 @@ from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, LineKind, MemoryLine
 from memtree.wire import json_body
 
+# A string, a list of parts, or nothing
+_TAKES_TEXT = re.compile(rb'"|null|\[\s*[{\]]')
+
 
 def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:
     """Return the messages that an answer to `posted` sends."""
     raw_of = raws_of(posted)
-    return tuple(
-        raw_of(item.index)
-        if isinstance(item, KeptMessage) and not item.block
-        else _message(item, posted)
-        for item in items
-    )
-
-
-def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
-    match item:
-        case KeptMessage(index, block, behind):
-            raw = posted[index].raw
-            return with_text_behind(raw, block, "") if behind else with_text_before(raw, block)
-        case MemoryText():
-            return _memory_message(item, posted)
-        case AssistantLine(text):
-            return msgspec.json.encode({"role": "assistant", "content": text})
+    sent: list[bytes] = []
+    for item in items:
+        match item:
+            case KeptMessage(index, block, behind):
+                raw = raw_of(index)
+                sent += _beside(raw, block, behind=behind) if block else (raw,)
+            case MemoryText():
+                sent.append(_memory_message(item, posted))
+            case AssistantLine(text):
+                sent.append(msgspec.json.encode({"role": "assistant", "content": text}))
+    return tuple(sent)
 
 
 def _memory_message(memory: MemoryText, posted: Sequence[Message]) -> bytes:
@@ -66,36 +64,41 @@ def _memory_message(memory: MemoryText, posted: Sequence[Message]) -> bytes:
 def _raw_part(message: Message, index: int) -> msgspec.Raw:
     """Return a posted content part without its cache marker, since the memory message has its
     own."""
-    raw = msgspec.json.decode(message.raw, type=_Parts).content[index]
-    if b'"cache_control"' not in bytes(raw):
-        return raw
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    raw = json_body.elements_of(bytes(json_body.fields_of(message.raw)["content"]))[index]
+    if b'"cache_control"' not in raw:
+        return msgspec.Raw(raw)
+    fields = json_body.fields_of(raw)
     fields.pop("cache_control", None)
     return msgspec.Raw(msgspec.json.encode(fields))
 
 
-class _Parts(msgspec.Struct):
-    content: list[msgspec.Raw]
-
-
 def with_text_before(raw: bytes, text: str) -> bytes:
-    """Insert text in front of a message's own; all its other bytes stay."""
-    return _with_content(raw, lambda content: _before(content, text))
+    """Insert text in front of a message's own; all its other bytes stay. Where the content is
+    neither a string nor a list of parts, the text is a user message before it."""
+    return b",".join(_beside(raw, text))
 
 
 def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
-    """Append text to a message's own, with `seam` between two strings; all its other bytes stay."""
-    return _with_content(raw, lambda content: _behind(content, text, seam))
+    """Append text to a message's own, with `seam` between two strings, as `with_text_before` does
+    in front."""
+    return b",".join(_beside(raw, text, seam, behind=True))
 
 
-def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes:
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+def _beside(raw: bytes, text: str, seam: str = "", *, behind: bool = False) -> tuple[bytes, ...]:
+    """Return a message with a text in its content, or beside a user message with the text."""
+    fields = json_body.fields_of(raw)
     content = bytes(fields.get("content", b"null"))
-    return json_body.with_value(raw, fields, "content", changed(content))
+    if not _TAKES_TEXT.match(content):
+        ours = msgspec.json.encode({"role": "user", "content": text})
+        return (raw, ours) if behind else (ours, raw)
+    changed = _behind(content, text, seam) if behind else _before(content, text)
+    return (json_body.with_value(raw, fields, "content", changed),)
 
 
 def _before(raw: bytes, text: str) -> bytes:
     """Return the raw JSON of a content with a text before it: a list gains a first part."""
+    if raw == b"null":
+        return msgspec.json.encode(text)
     if raw.startswith(b"["):
         first = msgspec.json.encode({"type": "text", "text": text})
         rest = raw[1:]
@@ -153,7 +156,7 @@ class PlacedMemories:
 
     def within(self, array: bytes) -> bytes:
         """Like `among`, for a JSON array of messages, whose own bytes stay."""
-        messages = [bytes(raw) for raw in msgspec.json.decode(array, type=list[msgspec.Raw])]
+        messages = json_body.elements_of(array)
         changes = self._changes(messages)
         start = end = array.index(b"[") + 1
         pieces = [array[:start]]

@@ -230,7 +230,7 @@ class MemTree:
             body["dialect"] = dialect
 
         def parse() -> _Messages:
-            split = json_body.split(_encoded(body))
+            split = json_body.split(_encoded(body), halves=True)
             most = self._settings.max_messages
             return _Messages(split, posted_history.read(split, self._tenant, most))
 
@@ -290,7 +290,7 @@ class _Messages:
 
 def _compressed(answer: Answer, history: PostedDialectHistory, saved: int) -> Compressed:
     return Compressed(
-        messages=msgspec.json.decode(history.sent(answer), type=list[dict[str, Any]]),
+        messages=json.loads(history.sent(answer)),
         state=str(answer.state),
         raw_tokens=answer.raw_tokens,
         sent_tokens=answer.sent_tokens,
@@ -316,8 +316,11 @@ def _passage(excerpt: ExplainedExcerpt, history: PostedDialectHistory) -> Passag
 def _encoded(body: Mapping[str, Any]) -> bytes:
     """Encode as JSON. Raises `BadRequest` if that is impossible."""
     try:
-        return msgspec.json.encode(body, enc_hook=_plain)
-    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
+        try:
+            return msgspec.json.encode(body, enc_hook=_plain)
+        except (UnicodeEncodeError, OverflowError):  # half a surrogate pair, a huge number
+            return json.dumps(body, default=_plain).encode()
+    except (TypeError, ValueError, RecursionError) as error:
         raise BadRequest(f"messages: {error}", param="messages") from error
 
 

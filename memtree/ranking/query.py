@@ -41,12 +41,12 @@ def query_of(history: History, given: str | None = None) -> Query:
         return Query.of(given)
     requests = islice((at for at in _backwards(history) if history.asks(at)), REQUESTS)
     request = next(requests, -1)
-    newest = ends(history.view(request).text) if request >= 0 else ""
+    newest = ends(history.view(request).own) if request >= 0 else ""
     if is_acknowledgement(newest):  # only then are older requests looked for
         request = next((at for at in requests if not _acknowledges(history, at)), -1)
     if all(fact.answers is None for fact in history.facts[request + 1 :]):
         return Query.of(newest)
-    text = ends(history.view(request).text) if request >= 0 else ""
+    text = ends(history.view(request).own) if request >= 0 else ""
     agent = (at for at in _backwards(history, request) if history.facts[at].role == "assistant")
     rounds = list(islice(agent, ROUNDS))
     said = next((said for at in rounds if (said := _said(history, at))), "")

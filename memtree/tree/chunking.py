@@ -223,7 +223,7 @@ def _message_runs(view: View, message: int) -> Iterator[_BlockRun]:
     """Yield the blocks of one message. The border before its first block is the message's own."""
     role = view.message.role
     border = ASK if role == "user" else ROUND if role == "assistant" else MESSAGE
-    kind = _KINDS.get(role, node.USER)
+    kind = _KINDS.get(role, node.ASSISTANT)
     for start, end, inner, code in _message_spans(view):
         made = node.CODE if code and kind != node.TOOL else kind
         if code is None:

@@ -203,7 +203,9 @@ class MessageTexts:
         """Return the spans of a user's message that are not the user's own words. Reads the whole
         message: the evidence, such as the head of a mail, may be in another leaf than the words."""
         if message not in self._others:
-            self._others[message] = others_words(self.view(message).text)
+            view = self.view(message)
+            attached = ((len(view.own), len(view.text)),) if len(view.own) < len(view.text) else ()
+            self._others[message] = (*others_words(view.own), *attached)
         return self._others[message]
 
 

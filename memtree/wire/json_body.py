@@ -23,6 +23,7 @@ import msgspec
 
 from memtree.conversation.message import OFF_LOOP_BYTES
 from memtree.conversation.message_list import EarlierList, RawMessages, next_number
+from memtree.conversation.posted_json import decode, mended
 from memtree.errors import BadRequest
 
 _KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
@@ -51,7 +52,7 @@ def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Fie
     field_spans: dict[str, FieldSpan] = {}
     at = raw.index(b"{") + 1
     while match := _KEY.match(raw, at):
-        key = msgspec.json.decode(match[1], type=str)
+        key = decode(match[1], str)
         value = bytes(fields[key])
         # The decoder keeps the last of several values, so an earlier one differs, or its key was
         # seen before.
@@ -63,6 +64,38 @@ def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Fie
     if len(field_spans) != len(fields) or raw[at : at + 1] != b"}":
         raise DuplicateKey("")
     return field_spans
+
+
+def _spans(raw: bytes) -> tuple[dict[str, FieldSpan], bool]:
+    """Return the fields of a JSON object, and True if it holds half surrogate pairs."""
+    try:
+        return field_places(raw, msgspec.json.decode(raw, type=dict[str, msgspec.Raw])), False
+    except msgspec.DecodeError as error:
+        if isinstance(error, msgspec.ValidationError) or (text := mended(raw)) == raw:
+            raise
+        return field_places(text, msgspec.json.decode(text, type=dict[str, msgspec.Raw])), True
+
+
+def spans_of(raw: bytes) -> dict[str, FieldSpan]:
+    """Find the fields of a JSON object, which may hold half surrogate pairs. Raises
+    `msgspec.DecodeError`, and `DuplicateKey`."""
+    return _spans(raw)[0]
+
+
+def fields_of(raw: bytes) -> dict[str, msgspec.Raw]:
+    """Return the raw fields of a JSON object, byte for byte. Raises as `spans_of` does."""
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError:
+        spans = spans_of(raw).items()
+        return {name: msgspec.Raw(raw[span.start : span.end]) for name, span in spans}
+
+
+def elements_of(raw: bytes) -> list[bytes]:
+    """Return the raw items of a JSON array, byte for byte. Raises `msgspec.DecodeError`."""
+    items = decode(raw, list[msgspec.Raw])
+    starts, ends = places_of(raw, raw.index(b"["), items)
+    return [raw[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def with_value(raw: bytes, fields: Mapping[str, msgspec.Raw], name: str, value: bytes) -> bytes:
@@ -168,7 +201,7 @@ class Body:
         if fragment is None:
             return self.defaults.get(name) if self.defaults else None
         try:
-            return msgspec.json.decode(fragment)
+            return decode(fragment)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"{name} is not valid JSON: {_reason(error)}", param=name) from error
 
@@ -178,9 +211,7 @@ class Body:
         items = self.arrays.get(name)
         if items is None and (span := self.spans.get(name)) is not None:
             try:
-                decoded = msgspec.json.decode(
-                    memoryview(self.raw)[span.start : span.end], type=list[msgspec.Raw]
-                )
+                decoded = decode(memoryview(self.raw)[span.start : span.end], list[msgspec.Raw])
             except msgspec.DecodeError:
                 return None
             if decoded and (most is None or len(decoded) <= most):
@@ -232,29 +263,30 @@ class Body:
         return b"".join(pieces)
 
 
-def split(raw: bytes) -> Body:
-    """Find the fields of a JSON object.
+def split(raw: bytes, *, halves: bool = False) -> Body:
+    """Find the fields of a JSON object. `halves`: fields that are not our own may hold half
+    surrogate pairs.
 
     Raises `BadRequest` for anything but a JSON object in UTF-8, and for a duplicate key: two
     readers of such a body may see two different requests.
     """
     try:
-        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        spans, halved = _spans(raw)
     except msgspec.ValidationError as error:
         raise BadRequest("the body must be a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        place = _half_character(raw)
-        if place is not None:
-            message = f"{place} holds half a surrogate pair, which is no character"
-            raise BadRequest(message, param=place) from error
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
-    try:
-        spans = field_places(raw, fields)
     except DuplicateKey as error:
         name = error.name[:64]
         message = f"{name or 'a field'} is given twice in the body"
         raise BadRequest(message, param=name or None) from error
     check_utf8(raw, spans)
+    if halved:
+        ours = (raw[span.key : span.end] for name, span in spans.items() if name in OWN_FIELDS)
+        place = _half_character(b"{%b}" % b",".join(ours) if halves else raw)
+        if place is not None:
+            message = f"{place} holds half a surrogate pair, which is no character"
+            raise BadRequest(message, param=place)
     return Body(raw, spans)
 
 

@@ -84,8 +84,11 @@ class TurnRequest:
 
     @property
     def goes_behind_cut(self) -> bool:
-        """Return True if the newest message is not part of what the epoch has folded."""
-        return self.previous is not None and self.previous.epoch.plan.cut < len(self.posted)
+        """Return True if the newest message is not part of what the epoch has folded, and no late
+        result behind its cut answers a call before it."""
+        if self.previous is None or (cut := self.previous.epoch.plan.cut) >= len(self.posted):
+            return False
+        return not any(caller < cut <= result for caller, result in self.posted.late)
 
     @property
     def _partial(self) -> bool:

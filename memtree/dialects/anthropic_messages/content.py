@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
+from memtree.conversation.posted_json import decode, mended
 from memtree.wire import json_body
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 class _Kind(msgspec.Struct):
-    type: str = ""
+    type: Any = ""
 
 
 def text_block(text: str, marker: Any = None) -> bytes:
@@ -31,12 +32,14 @@ def user_message(blocks: Sequence[bytes]) -> bytes:
 
 def blocks_of(raw: bytes) -> list[bytes]:
     """Return the content blocks of a message. A string counts as one text block, an empty string as
-    none."""
-    content = bytes(_fields(raw).get("content", b""))
+    none; any other value as its JSON text."""
+    content = bytes(json_body.fields_of(raw).get("content", b"null"))
     if content.startswith(b"["):
-        return [bytes(block) for block in msgspec.json.decode(content, type=list[msgspec.Raw])]
-    if not content.startswith(b'"') or content == b'""':
+        return json_body.elements_of(content)
+    if content in (b"null", b'""'):
         return []
+    if not content.startswith(b'"'):
+        return [text_block(mended(content).decode())]
     return [b'{"type":"text","text":' + content + b"}"]
 
 
@@ -53,7 +56,7 @@ def with_text_in_result(raw: bytes, text: str) -> bytes:
     round for the server, which then drops the thinking in it."""
     blocks = blocks_of(raw)
     last = max(at for at, block in enumerate(blocks) if _kind(block) == "tool_result")
-    fields = _fields(blocks[last])
+    fields = json_body.fields_of(blocks[last])
     parts = blocks_of(blocks[last])
     content = json_body.joined([*parts, text_block(text)])
     blocks[last] = json_body.with_value(blocks[last], fields, "content", content)
@@ -75,26 +78,21 @@ def without_marker(block: bytes) -> bytes:
     """Remove a block's cache marker."""
     if b'"cache_control"' not in block:
         return block
-    fields = _fields(block)
+    fields = json_body.fields_of(block)
     fields.pop("cache_control", None)
     return msgspec.json.encode(fields)
 
 
-def _kind(block: bytes) -> str:
-    return msgspec.json.decode(block, type=_Kind).type
-
-
-def _fields(raw: bytes) -> dict[str, msgspec.Raw]:
-    return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+def _kind(block: bytes) -> Any:
+    return decode(block, _Kind).type if block.startswith(b"{") else ""
 
 
 def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
-    return json_body.with_value(raw, _fields(raw), "content", json_body.joined(blocks))
+    return json_body.with_value(raw, json_body.fields_of(raw), "content", json_body.joined(blocks))
 
 
 def without_thinking(raw: bytes) -> bytes:
     """Remove the thinking of a message of a round, which always holds a call or a result too."""
-    fields = _fields(raw)
-    blocks = [bytes(one) for one in msgspec.json.decode(fields["content"], type=list[msgspec.Raw])]
+    blocks = blocks_of(raw)
     kept = [block for block in blocks if _kind(block) not in THINKING]
     return raw if len(kept) == len(blocks) else _with_content(raw, kept)

@@ -32,12 +32,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import msgspec
-
 from memtree.context.answer import Answer, AnswerItem, KeptMessage, MemoryText
 from memtree.context.state import Reason
 from memtree.conversation.cache_control import MOST
 from memtree.conversation.message import Message
+from memtree.conversation.message_shape import shaped_content
+from memtree.conversation.posted_json import decode_any
 from memtree.conversation.preamble import Preamble
 from memtree.dialects.anthropic_messages import content, posted_request
 from memtree.dialects.anthropic_messages.content import without_thinking
@@ -119,9 +119,7 @@ def read_items(
     new = [posted[place] for place in range(beginning.length, len(raws))]
     system = _system(body)
     enabled = _kind(body.value("thinking")) == "enabled"
-    translated = posted_request.extended(
-        beginning.known.translated, beginning.length, raws, posted, paired=not thread
-    )
+    translated = posted_request.extended(beginning.known.translated, beginning.length, raws, posted)
     request = PostedRequest(
         posted=posted,
         translated=translated,
@@ -175,18 +173,13 @@ def _system(body: Body) -> tuple[Message, ...]:
     """Return the canonical system message, if any. Each block is a line of its own; the billing
     block is no part of the prompt."""
     given = body.value("system")
+    if given is not None:
+        given = shaped_content(given, body.fragment("system") or b"null")
     if given is None or isinstance(given, str):
         return (Message.of({"role": "system", "content": given}),) if given else ()
-    if not isinstance(given, list):
-        raise BadRequest("system must be a string or an array of blocks", param="system")
     parts = []
-    for index, block in enumerate(given):
-        place = f"system[{index}]"
-        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise BadRequest(f"{place} must be an object with a type", param=place)
+    for block in given:
         text = block.get("text")
-        if block["type"] == "text" and not isinstance(text, str):
-            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
         if not isinstance(text, str):
             parts.append(block)
         elif not text.startswith(_BILLING):
@@ -228,7 +221,7 @@ def _hours(raw: bytes) -> Iterator[bool]:
     """Yield for each marker True if it asks for the one-hour cache."""
     if b'"cache_control"' not in raw:
         return
-    value = msgspec.json.decode(raw)
+    value = decode_any(raw)
     waiting = value if isinstance(value, list) else [value]
     while waiting:
         item = waiting.pop()
@@ -449,8 +442,8 @@ def _arranged(sent: Sequence[_Sent]) -> list[_Sent]:
 
 
 def _run(run: Sequence[_Sent]) -> list[_Sent]:
-    """Return the user's messages, then the system's; messages that were not posted as neighbours
-    are merged."""
+    """Return the user's messages, then those of other roles; the user's that were not posted as
+    neighbours are merged."""
     if all(_neighbours(*pair) for pair in pairwise(run)):
         return list(run)
     groups: list[list[_Sent]] = []
@@ -461,7 +454,7 @@ def _run(run: Sequence[_Sent]) -> list[_Sent]:
             groups[-1].append(message)
         else:
             groups.append([message])
-    return [*map(_one_of, groups), *(message for message in run if message.role == "system")]
+    return [*map(_one_of, groups), *(message for message in run if message.role != "user")]
 
 
 def _one_of(users: Sequence[_Sent]) -> _Sent:

@@ -18,14 +18,17 @@ dates cannot be searched or quoted, so they are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
 from memtree.conversation.call_arguments import canonical
+from memtree.conversation.message_shape import UNKNOWN, is_part, shaped_content, shaped_role
+from memtree.conversation.posted_json import decode, decode_any, encode, json_text
 from memtree.errors import BadRequest
+from memtree.wire import json_body
 
 _SAID = frozenset(
     {"title", "url", "text", "content", "stdout", "stderr", "lines", "source", "error_code"}
@@ -80,14 +83,13 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             waiting += item
 
 
-ROLES = ("user", "assistant", "system")
+OTHER = "other"
+_ROLES = frozenset({"user", "assistant", "system"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
-_RESULT = "_tool_result"
+_RESULT = "tool_result"
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _LEFT_OUT = THINKING | {"fallback"}
 _SEAM = {"type": "text", "text": "\n"}
-_encode = msgspec.json.Encoder().encode
-
 Block = dict[str, Any]
 
 
@@ -103,15 +105,14 @@ class CanonicalMessage(NamedTuple):
 
 
 class PostedMessage(NamedTuple):
-    """Posted message as read. `calls`: ids of the calls that the client answers. `results`: (id,
-    index of the block). `thinking`: indexes of thinking blocks. `waits`: it holds a call of a
-    provider's tool without the result. `carries`: a system message that holds more than text.
+    """Posted message as read. `role`: `OTHER` for any but the API's own. `results`: number of
+    result blocks. `thinking`: indexes of thinking blocks. `waits`: it holds a call of a provider's
+    tool without the result. `carries`: a system message that holds more than text.
     `compacted`: it replaces everything before it."""
 
     role: str
     messages: tuple[CanonicalMessage, ...]
-    calls: frozenset[str] = frozenset()
-    results: tuple[tuple[str, int], ...] = ()
+    results: int = 0
     thinking: tuple[int, ...] = ()
     waits: bool = False
     carries: bool = False
@@ -134,121 +135,117 @@ def carried(message: PostedMessage, spoken: int) -> bool:
 
 
 def read(raw: bytes, place: str) -> PostedMessage:
-    """Read a posted message. Raises `BadRequest` with the place, as in `messages[3].content[1]`."""
+    """Read a posted message. Raises `BadRequest` with the place, as in `messages[3]`, for broken
+    JSON."""
     try:
-        return _read(raw, _object(raw, place), place)
-    except (OverflowError, RecursionError) as error:  # a huge number or an endless nesting
-        raise BadRequest(f"{place} cannot be read", param=place) from error
-
-
-def _read(raw: bytes, fields: dict[str, Any], place: str) -> PostedMessage:
-    role = fields.get("role")
-    if role not in ROLES:
-        raise BadRequest(f"{place}.role must be one of {', '.join(ROLES)}", param=f"{place}.role")
-    content = fields.get("content")
-    blocks = _blocks(content, f"{place}.content")
-    if role == "assistant":
-        inputs = _inputs(raw) if any(block["type"] in _CALLS for block in blocks) else ()
-        return _Assistant(blocks, inputs, f"{place}.content").read()
-    if role == "system":
-        return _system(fields, blocks)
-    return _user(fields, blocks, f"{place}.content")
-
-
-def _object(raw: bytes, place: str) -> dict[str, Any]:
-    try:
-        value = msgspec.json.decode(raw)
+        return _read(raw, decode_any(raw))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"{place} is not valid JSON", param=place) from error
-    if not isinstance(value, dict):
-        raise BadRequest(f"{place} must be an object", param=place)
-    return value
 
 
-def _blocks(content: Any, where: str) -> list[Block]:
-    """Return the blocks of a content: a text block for a string, none for no content."""
-    if content is None or isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
-    if not isinstance(content, list):
-        raise BadRequest(f"{where} must be a string or an array of blocks", param=where)
-    for index, block in enumerate(content):
-        place = f"{where}[{index}]"
-        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise BadRequest(f"{place} must be an object with a type", param=place)
-        if block["type"] == "text" and not isinstance(block.get("text"), str):
-            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
-    return content
+def _read(raw: bytes, fields: Any) -> PostedMessage:
+    role = shaped_role(fields.get("role")) if isinstance(fields, dict) else OTHER
+    if role not in _ROLES:
+        return PostedMessage(OTHER, (CanonicalMessage(),))
+    given = fields.get("content")
+    blocks = shaped_blocks(given, lambda: bytes(decode(raw, _Content).content))
+    if role == "assistant":
+        return _Assistant(blocks, _RawBlocks(raw)).read()
+    if role == "system":
+        return _system(fields, blocks)
+    content = given if isinstance(given, str | None) else blocks
+    return _user({**fields, "content": content}, blocks, _RawBlocks(raw))
+
+
+def shaped_blocks(content: Any, raw: Callable[[], bytes]) -> list[Block]:
+    """Return the blocks of a content: a text block for a string, none for no content. `raw`: finds
+    its JSON, if it is not of the documented shape."""
+    if isinstance(content, list) and all(map(is_part, content)):
+        return content
+    if content is not None and not isinstance(content, str):
+        content = shaped_content(content, raw())
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if content else []
 
 
 def _holds_compaction(blocks: Sequence[Block]) -> bool:
     return any(block["type"] == "compaction" for block in blocks)
 
 
-def _string(block: Block, name: str, place: str) -> str:
+def _id(block: Block, name: str) -> str:
     value = block.get(name)
-    if not isinstance(value, str):
-        raise BadRequest(f"{place}.{name} must be a string", param=f"{place}.{name}")
-    return value
+    return value if isinstance(value, str) else "" if value is None else json_text(value)
 
 
-class _Input(msgspec.Struct):
+class _RawBlock(msgspec.Struct):
     input: msgspec.Raw = msgspec.Raw(b"")
+    content: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Content(msgspec.Struct):
     content: msgspec.Raw = msgspec.Raw(b"[]")
 
 
-def _inputs(raw: bytes) -> tuple[bytes, ...]:
-    """Return the raw input of each block: a parsed value would hide a duplicate key."""
-    content = msgspec.json.decode(raw, type=_Content).content  # the last `content`, as parsed
-    return tuple(bytes(block.input) for block in msgspec.json.decode(content, type=list[_Input]))
+class _RawBlocks:
+    """The raw fields of each block, found when they are needed."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._blocks: Sequence[_RawBlock] | None = None
+
+    def __getitem__(self, index: int) -> _RawBlock:
+        if self._blocks is None:
+            content = bytes(decode(self._raw, _Content).content)  # the last `content`, as parsed
+            listed = json_body.elements_of(content) if content.startswith(b"[") else (content,)
+            self._blocks = [
+                decode(block, _RawBlock) if block.startswith(b"{") else _RawBlock()
+                for block in listed
+            ]
+        return self._blocks[index]
 
 
 # ---------------------------------------------------------------- user, system
 
 
-def _user(fields: dict[str, Any], blocks: list[Block], where: str) -> PostedMessage:
+def _user(fields: dict[str, Any], blocks: list[Block], raws: _RawBlocks) -> PostedMessage:
     """Read a user message, results first: they answer the message before, wherever they stand."""
-    results: list[tuple[str, int]] = []
     made: list[CanonicalMessage] = []
     rest: list[int] = []
     for index, block in enumerate(blocks):
-        if block["type"] != "tool_result":
+        if block["type"] == _RESULT:
+            made.append(_tool_message(block, _result_content(block, index, raws)))
+        else:
             rest.append(index)
-            continue
-        place = f"{where}[{index}]"
-        results.append((_string(block, "tool_use_id", place), index))
-        made.append(_tool_message(block, _result_content(block, place)))
+    results = len(made)
     if rest or not blocks:
         made.append(_said(fields, blocks, rest)._replace(joined=bool(results)))
-    return PostedMessage(
-        "user", tuple(made), results=tuple(results), compacted=_holds_compaction(blocks)
-    )
+    return PostedMessage("user", tuple(made), results=results, compacted=_holds_compaction(blocks))
 
 
 def _said(fields: dict[str, Any], blocks: list[Block], rest: Sequence[int]) -> CanonicalMessage:
     if len(rest) == len(blocks) and fields.keys() == {"role", "content"}:
         return CanonicalMessage()
     if len(rest) == len(blocks):
-        return CanonicalMessage(_encode({"role": "user", "content": fields.get("content")}))
+        return CanonicalMessage(encode({"role": "user", "content": fields.get("content")}))
     kept = [blocks[index] for index in rest]
-    return CanonicalMessage(_encode({"role": "user", "content": kept}), tuple(rest))
+    return CanonicalMessage(encode({"role": "user", "content": kept}), tuple(rest))
 
 
 def _tool_message(block: Block, content: Any, **more: Any) -> CanonicalMessage:
-    message = {"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, **more}
+    id_ = _id(block, "tool_use_id")
+    message = {"role": "tool", "tool_call_id": id_, "content": content, **more}
     if block.get("cache_control"):
         message["cache_control"] = block["cache_control"]
-    return CanonicalMessage(_encode(message), loads=loaded_tools(block))
+    return CanonicalMessage(encode(message), loads=loaded_tools(block))
 
 
-def _result_content(block: Block, place: str) -> Any:
+def _result_content(block: Block, index: int, raws: _RawBlocks) -> Any:
     """Return the content of a result; for search results, their texts."""
     content = block.get("content")
-    parts = _blocks(content, f"{place}.content")
-    if not isinstance(content, list):
+    if content is None or isinstance(content, str):
         return content or ""
+    parts = shaped_blocks(content, lambda: bytes(raws[index].content))
     return [piece for part in parts for piece in _result_parts(part)]
 
 
@@ -270,7 +267,7 @@ def _system(fields: dict[str, Any], blocks: list[Block]) -> PostedMessage:
     text = [block for block in blocks if block["type"] == "text"]
     carries = len(text) < len(blocks) or fields.get("output_config") is not None
     content = fields["content"] if isinstance(fields.get("content"), str) else text
-    made = CanonicalMessage(_encode({"role": "user", "content": content}), joined=True)
+    made = CanonicalMessage(encode({"role": "user", "content": content}), joined=True)
     return PostedMessage("system", (made,), carries=carries)
 
 
@@ -283,14 +280,12 @@ class _Assistant:
     earlier message."""
 
     blocks: list[Block]
-    inputs: Sequence[bytes]
-    where: str
+    raws: _RawBlocks
     parts: list[Block] = field(default_factory=list)
     indexes: list[int] = field(default_factory=list)
     calls: list[Block] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     results: list[CanonicalMessage] = field(default_factory=list)
-    mine: list[str] = field(default_factory=list)
     provider: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
     loose: bool = False
@@ -307,8 +302,7 @@ class _Assistant:
         kinds = [block["type"] for block in self.blocks]
         return PostedMessage(
             "assistant",
-            (CanonicalMessage(_encode(message), indexes, self.loose), *self.results),
-            calls=frozenset(self.mine),
+            (CanonicalMessage(encode(message), indexes, self.loose), *self.results),
             thinking=tuple(index for index, kind in enumerate(kinds) if kind in THINKING),
             waits=not self.provider <= self.answered,
             compacted=_holds_compaction(self.blocks),
@@ -316,19 +310,18 @@ class _Assistant:
 
     def _take(self, index: int, block: Block) -> None:
         kind = block["type"]
-        place = f"{self.where}[{index}]"
         if kind in THINKING:
             self.thoughts.append(_thought(block))
         elif kind in _CALLS:
-            self._call(block, bytes(self.inputs[index]), place)
-        elif kind.endswith(_RESULT) and isinstance(block.get("tool_use_id"), str):
+            self._call(block, bytes(self.raws[index].input))
+        elif kind.endswith(_RESULT):
             self._result(block)
         elif kind not in _LEFT_OUT:
             self.parts.append(block)
             self.indexes.append(index)
 
-    def _call(self, block: Block, given: bytes, place: str) -> None:
-        id_, name = _string(block, "id", place), _string(block, "name", place)
+    def _call(self, block: Block, given: bytes) -> None:
+        id_, name = _id(block, "id"), _id(block, "name") or UNKNOWN
         arguments = canonical(given.decode())
         call: Block = {
             "id": id_,
@@ -338,19 +331,17 @@ class _Assistant:
         if block.get("cache_control"):
             call["cache_control"] = block["cache_control"]
         self.calls.append(call)
-        if block["type"] == "tool_use":
-            self.mine.append(id_)
-        else:
+        if block["type"] != "tool_use":
             self.provider.add(id_)
 
     def _result(self, block: Block) -> None:
         """Read a result. Its call may be in an earlier message, which a client's tool interrupted:
         the result then gets a call of its own."""
-        id_ = block["tool_use_id"]
+        id_ = _id(block, "tool_use_id")
         if id_ not in self.provider:
             self.loose = True
             self.provider.add(id_)
-            named = {"name": block["type"].removesuffix(_RESULT), "arguments": ""}
+            named = {"name": block["type"].removesuffix(f"_{_RESULT}"), "arguments": ""}
             self.calls.append({"id": id_, "type": "function", "function": named})
         self.answered.add(id_)
         hidden = encrypted_strings(block)

@@ -22,11 +22,10 @@ from memtree.dialects.anthropic_messages import posted_message
 from memtree.dialects.anthropic_messages.posted_message import PostedMessage, carried
 from memtree.dialects.translated_messages import RawItems, TranslatedMessages
 from memtree.dialects.translation_cache import KnownTranslations, TranslationCache
-from memtree.errors import BadRequest
 
-# Marks of a posted message. CARRIED: a system message in the canonical form, too. BEGINS: begins
-# with thinking. WORDS: has the user's words besides results. CLOSED: may hold only results, since a
-# provider's tool is running.
+# Marks of a posted message. SYSTEM: the system's, or of an unknown role. CARRIED: a system message
+# in the canonical form, too. BEGINS: begins with thinking. WORDS: has the user's words besides
+# results. CLOSED: may hold only results, since a provider's tool is running.
 USER, SYSTEM, CARRIED, THINKS, BEGINS, RESULTS, WORDS, CLOSED = (1 << bit for bit in range(8))
 # Marks of a canonical message.
 JOINED, ASIDE = 1, 2
@@ -60,12 +59,6 @@ TALK = Pattern(lambda mark: not mark & SYSTEM)
 THINKING = Pattern(lambda mark: bool(mark & THINKS))
 NEWEST_WORDS = Pattern(lambda mark: bool(mark & WORDS))
 QUESTION = Pattern(lambda mark: mark & (USER | RESULTS) == USER)
-# Behind these messages, other calls may be answered than before.
-_TURN = Pattern(
-    lambda mark: (
-        bool(mark & WORDS) if mark & USER else mark & (SYSTEM | CARRIED) != SYSTEM | CARRIED
-    )
-)
 
 
 def _numbers(*values: int) -> array[int]:
@@ -114,19 +107,19 @@ NOTHING = TranslatedList()
 
 
 def extended(
-    known: TranslatedList, start: int, raws: RawItems, read: ReadMessages, *, paired: bool
+    known: TranslatedList, start: int, raws: RawItems, read: ReadMessages
 ) -> TranslatedList:
     """Translate `raws`, whose first `start` messages are those of `known`. `read`: the posted
-    messages. `paired`: results need their calls. Raises `BadRequest`."""
+    messages. Raises `BadRequest`."""
     made = _Translation(known, start, raws, read)
     for place in range(start, len(raws)):
-        made.add(place, read[place], paired=paired)
+        made.add(place, read[place])
     return made.done()
 
 
 class _Translation:
-    """State of translating a list, message by message. `waiting`: the calls that may be answered;
-    `waits`: a provider's tool is running; `spoken`: messages that are not the system's."""
+    """State of translating a list, message by message. `waits`: a provider's tool is running;
+    `spoken`: messages of the user and the assistant."""
 
     def __init__(
         self, known: TranslatedList, start: int, raws: RawItems, read: ReadMessages
@@ -137,33 +130,22 @@ class _Translation:
         self._joined = bytearray(known.joined[: self._firsts[-1]])
         self._loading = known.loading[: bisect_left(known.loading, self._firsts[-1])]
         self._spoken = TALK.count(known.marks, start)
-        turn = _TURN.last(known.marks, start)
-        self._waiting: frozenset[str] = frozenset()
-        if turn >= 0 and not known.marks[turn] & (USER | SYSTEM):
-            self._waiting = read[turn].calls
         self._waits = False
         if start and known.marks[start - 1] & (USER | SYSTEM):
             self._waits = bool(known.marks[start - 1] & CLOSED)
         elif start:
             self._waits = read[start - 1].waits
 
-    def add(self, place: int, one: PostedMessage, *, paired: bool) -> None:
+    def add(self, place: int, one: PostedMessage) -> None:
         closed = CLOSED * self._waits
-        if one.role == "system" and carried(one, self._spoken):
-            self._put(place, one, SYSTEM | CARRIED | closed)
-        elif one.role == "system":
-            self._waiting = frozenset()
-            self._put(place, one, SYSTEM | closed)
-        elif one.role == "assistant":
-            self._waiting, self._waits = one.calls, one.waits
+        if one.role == "assistant":
+            self._waits = one.waits
             self._put(place, one, THINKS * bool(one.thinking) | BEGINS * one.begins_with_thinking)
-        else:
-            if paired and one.results:
-                _check(place, one, self._waiting)
-            words = len(one.messages) > len(one.results)
-            if words:  # the user's words end the round of the calls before
-                self._waiting = frozenset()
+        elif one.role == "user":
+            words = len(one.messages) > one.results
             self._put(place, one, USER | closed | WORDS * words | RESULTS * bool(one.results))
+        else:
+            self._put(place, one, SYSTEM | closed | CARRIED * carried(one, self._spoken))
 
     def done(self) -> TranslatedList:
         return TranslatedList(
@@ -182,16 +164,6 @@ class _Translation:
         self._marks.append(mark)
         self._firsts.append(len(self._joined))
         self._sizes.append(size)
-
-
-def _check(place: int, one: PostedMessage, waiting: frozenset[str]) -> None:
-    for id_, block in one.results:
-        if id_ not in waiting:
-            where = f"messages[{place}].content[{block}]"
-            raise BadRequest(
-                f"{where}: a tool_result must answer a tool_use of the assistant message before it",
-                param=where,
-            )
 
 
 Cache = TranslationCache[PostedMessage]

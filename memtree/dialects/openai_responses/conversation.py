@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-import msgspec
-
 from memtree.conversation.message import Message
+from memtree.conversation.posted_json import decode_any, encode
 from memtree.dialects.openai_responses.input_item import InputItem, ItemKind, tool_opening
 from memtree.dialects.openai_responses.translation import (
     ALONE,
@@ -37,10 +36,10 @@ from memtree.dialects.openai_responses.translation import (
     TranslatedItems,
     numbers,
 )
-from memtree.errors import BadRequest
 
 TOGETHER = 8  # calls behind one reasoning item that may be parallel, each with its output
 _SYSTEM = (ItemKind.SYSTEM, ItemKind.COMPACTION)
+_SPOKEN = (ItemKind.USER, ItemKind.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def instructing(instructions: bytes | None) -> tuple[Message, ...]:
 def read(
     instructions: bytes | None, raws: Sequence[bytes], items: Sequence[InputItem]
 ) -> CanonicalMessages:
-    """Read all items. Raises `BadRequest` if an output has no call."""
+    """Read all items."""
     made = read_on(raws, items, Beginning())
     leading = instructing(instructions)
     return behind(leading, (*leading, *made.messages), made.translated)
@@ -96,9 +95,8 @@ class Translation(NamedTuple):
 
 
 def read_on(raws: Sequence[bytes], items: ReadItems, beginning: Beginning) -> Translation:
-    """Translate all items; those of `beginning` are not read again. Raises `BadRequest` if an
-    output has no call behind the newest compaction, and `BeginningChanged` if its call may be in
-    the beginning."""
+    """Translate all items; those of `beginning` are not read again. Raises `BeginningChanged` for
+    an output without its call, which may be in the beginning."""
     start, sealed = beginning.items, beginning.known.sealed
     kinds = [items[index].kind for index in range(start, len(raws))]
     if start and ItemKind.COMPACTION in kinds:
@@ -108,12 +106,9 @@ def read_on(raws: Sequence[bytes], items: ReadItems, beginning: Beginning) -> Tr
         start = sealed = _sealed(items, kinds)
         for index in range(sealed):
             reader.put(opaque(raws[index], items[index]), 0, index)
-    try:
-        pairs = _Pairs(items, start, len(raws))
-    except BadRequest:
-        if beginning.items:
-            raise BeginningChanged from None
-        raise
+    pairs = _Pairs(items, start, len(raws))
+    if pairs.orphaned and beginning.items:
+        raise BeginningChanged
     reader.read(start, pairs)
     return reader.done(sealed, pairs)
 
@@ -134,8 +129,8 @@ def _sealed(items: ReadItems, kinds: Sequence[ItemKind]) -> int:
 
 class _Pairs:
     """Pairs of outputs and the calls they answer, for items from `start` on. Steps are numbered: a
-    step is a user message, or a run of the model with the outputs behind it. Raises
-    `BadRequest`.
+    step is a message, or a run of the model with the outputs behind it. `orphaned`: an output has
+    no call among the items, so it stays where it is.
 
     `late`: by step, its outputs that stand behind a later step. `until`: by step, the last step
     that may not be separated from it. `other_ids`: ids of calls that an output names
@@ -145,6 +140,7 @@ class _Pairs:
         self.late: dict[int, list[int]] = {}
         self.until: dict[int, int] = {}
         self.other_ids: dict[int, str] = {}
+        self.orphaned = False
         self._step_of: dict[str, int] = {}
         self._id_of: dict[str, str] = {}
         self._step, self._waiting = -1, 0
@@ -162,7 +158,7 @@ class _Pairs:
             runs = False
             if kind is ItemKind.OUTPUT:
                 self._answer(index, item)
-            elif kind is ItemKind.USER:
+            elif kind in _SPOKEN:
                 self._step, self._waiting = self._step + 1, 0
 
     def _call(self, item: InputItem) -> None:
@@ -176,8 +172,8 @@ class _Pairs:
         id_ = item.ids[0] if item.ids else None
         step = self._step_of.get(id_) if id_ else self._step if self._waiting > 0 else None
         if step is None:
-            place = f"input[{index}].call_id"
-            raise BadRequest(f"{place} must name a call before it", param=place)
+            self.orphaned = True
+            return
         if id_ and (named := self._id_of.get(id_, id_)) != id_:
             self.other_ids[index] = named
         if step < self._step:
@@ -243,7 +239,7 @@ class _Reader:
                 mark, joined = self._begin(pairs)
                 self._paired = False
                 message = Message(item.canonical or self._raws[first], joined)
-                self.put(message, USER | mark, first)
+                self.put(message, USER * (kind is ItemKind.USER) | mark, first)
         self._late(pairs)
 
     def _begin(self, pairs: _Pairs) -> tuple[int, bool]:
@@ -342,9 +338,9 @@ def opaque(raw: bytes, item: InputItem) -> Message:
     """Make the message of an item that keeps its place; only its tokens count."""
     if item.kind is ItemKind.SYSTEM:
         return Message(item.canonical or raw)
-    part = raw
-    if not isinstance((fields := msgspec.json.decode(raw)).get("type"), str):
-        part = msgspec.json.encode({**fields, "type": "message"})
+    part, fields = raw, decode_any(raw)
+    if isinstance(fields, dict) and not isinstance(fields.get("type"), str):
+        part = encode({**fields, "type": "message"})
     return Message(b'{"role":"system","content":[' + part + b"]}")
 
 

@@ -2,7 +2,7 @@
 
 Real clients send items that the API's own types do not allow (reasoning without an id, messages
 without a type), and new kinds of items come every few months. So whatever can be understood is, an
-unknown item is kept whole, and only what has no place in a conversation is refused.
+unknown item is kept whole, and only broken JSON is refused.
 
 An item is parsed once and its translation cached (`translation_cache`). The cache does not copy
 text that the client posts anyway: a user message is its own canonical form, and for an output only
@@ -20,7 +20,14 @@ from typing import Any
 import msgspec
 
 from memtree.conversation.call_arguments import canonical
-from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS, check
+from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
+from memtree.conversation.message_shape import (
+    UNKNOWN,
+    is_part,
+    shaped_content,
+    shaped_role,
+)
+from memtree.conversation.posted_json import decode_any, encode, json_text, mended
 from memtree.dialects.openai_responses import server_items
 from memtree.dialects.openai_responses.translation import TranslatedItems
 from memtree.dialects.translated_messages import RawItems
@@ -44,25 +51,22 @@ def is_output(kind: str, fields: dict[str, Any]) -> bool:
     return kind in _KNOWN or (kind.endswith("_output") and isinstance(fields.get("call_id"), str))
 
 
-def output_ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
+def output_ids(kind: str, fields: dict[str, Any]) -> tuple[str, ...]:
     """Return the ids by which an output names its call; none if it answers the next call."""
     name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
     if name not in fields and kind == "local_shell_call_output":
         name = "id"
-    given = fields.get(name)
-    if given is not None and not isinstance(given, str):
-        raise BadRequest(f"{place}.{name} must be a string", param=f"{place}.{name}")
-    return (given,) if given else ()
+    return _ids(fields.get(name))
+
+
+def _ids(*values: object) -> tuple[str, ...]:
+    """Return those that are given, each as text."""
+    return tuple(_text(value) for value in values if value not in (None, ""))
 
 
 def is_parts(output: object) -> bool:
     """Return True if the output is a list of content parts, as a canonical message holds them."""
-    return isinstance(output, list) and all(
-        isinstance(part, dict)
-        and isinstance(part.get("type"), str)
-        and (part["type"] not in TEXT_PARTS or isinstance(part.get("text"), str))
-        for part in output
-    )
+    return isinstance(output, list) and all(map(is_part, output))
 
 
 def output_content(kind: str, fields: dict[str, Any]) -> object:
@@ -81,7 +85,7 @@ def output_content(kind: str, fields: dict[str, Any]) -> object:
         return [{**output, "type": "input_image"}]
     for given in (output, fields.get("result"), fields.get("status")):
         if given is not None:
-            return given if isinstance(given, str) else msgspec.json.encode(given).decode()
+            return _text(given)
     return ""
 
 
@@ -113,22 +117,17 @@ def is_call(kind: str) -> bool:
     return kind.endswith("_call") or kind in _OTHERS
 
 
-def call_ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
-    """Return the ids by which an output may name the call, the usual one first. Raises
-    `BadRequest`."""
-    call_id, id_ = fields.get("call_id"), fields.get("id")
-    if call_id is not None and not isinstance(call_id, str):
-        raise BadRequest(f"{place}.call_id must be a string", param=f"{place}.call_id")
+def call_ids(kind: str, fields: dict[str, Any]) -> tuple[str, ...]:
+    """Return the ids by which an output may name the call, the usual one first."""
+    call_id = fields.get("call_id")
     both = kind == "local_shell_call" or not call_id
-    return tuple(name for name in (call_id, id_ if both else "") if isinstance(name, str) and name)
+    return _ids(call_id, fields.get("id") if both else "")
 
 
-def canonical_call(
-    kind: str, fields: dict[str, Any], named: tuple[str, ...], place: str
-) -> dict[str, Any]:
-    """Return a canonical tool call. `named`: its ids. Raises `BadRequest`."""
+def canonical_call(kind: str, fields: dict[str, Any], named: tuple[str, ...]) -> dict[str, Any]:
+    """Return a canonical tool call. `named`: its ids."""
     id_ = {"id": named[0]} if named else {}
-    name = _name(kind, fields, place)
+    name = _name(kind, fields)
     if kind == "custom_tool_call":
         body = {"name": name, "input": _text(fields.get("input"))}
         return {**id_, "type": "custom", "custom": body}
@@ -137,12 +136,10 @@ def canonical_call(
     return {**id_, "type": "function", "function": body}
 
 
-def _name(kind: str, fields: dict[str, Any], place: str) -> str:
+def _name(kind: str, fields: dict[str, Any]) -> str:
     if kind not in _NAMED:
         return kind.removesuffix("_call")
-    name = fields.get("name")
-    if not isinstance(name, str):
-        raise BadRequest(f"{place}.name must be a string", param=f"{place}.name")
+    name = _text(fields.get("name")) or UNKNOWN
     within = fields.get("namespace") or fields.get("server_label")
     return f"{within}.{name}" if isinstance(within, str) else name
 
@@ -157,7 +154,7 @@ def _others(fields: dict[str, Any]) -> object:
 def _text(value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return value if isinstance(value, str) else json_text(value)
 
 
 BREAKPOINT, MARKER = "prompt_cache_breakpoint", "cache_control"
@@ -169,10 +166,11 @@ _BOOKKEEPING = ("id", "status")  # set by the server, different for the same con
 
 
 class ItemKind(enum.Enum):
-    """Kind of a posted item. `SERVER_STATE`: the item refers to state that only the server has, or
-    asks the server to make it."""
+    """Kind of a posted item. `OTHER`: a message of an unknown role. `SERVER_STATE`: the item refers
+    to state that only the server has, or asks the server to make it."""
 
     USER = enum.auto()
+    OTHER = enum.auto()
     SYSTEM = enum.auto()
     MODEL = enum.auto()
     OUTPUT = enum.auto()
@@ -217,15 +215,22 @@ class InputItem:
 
 
 def read_item(raw: bytes, place: str) -> InputItem:
-    """Read an item. Raises `BadRequest` with the unreadable place, as in `input[3].call_id`."""
-    fields = _object(raw, place)
+    """Read an item. Raises `BadRequest` with the place, as in `input[3]`, for broken JSON."""
+    try:
+        fields = decode_any(raw)
+        return _read(raw, fields) if isinstance(fields, dict) else InputItem(ItemKind.OTHER)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{place}: not valid JSON: {error}", param=place) from error
+    except RecursionError as error:
+        raise BadRequest(f"{place}: nested too deeply", param=place) from error
+
+
+def _read(raw: bytes, fields: dict[str, Any]) -> InputItem:
     kind = fields.get("type")
-    if kind is not None and not isinstance(kind, str):
-        raise BadRequest(f"{place}.type must be a string", param=f"{place}.type")
-    if kind in (None, "message"):
+    if kind == "message" or not isinstance(kind, str):
         if kind is None and "role" not in fields and "id" in fields:
             return InputItem(ItemKind.SERVER_STATE)  # a reference, whose type is optional
-        return _message(fields, place)
+        return _message(raw, fields)
     if kind in _HELD_BY_SERVER:
         return InputItem(ItemKind.SERVER_STATE)
     if kind in _COMPACTIONS:
@@ -233,55 +238,38 @@ def read_item(raw: bytes, place: str) -> InputItem:
     if kind in _SETTINGS:
         return _setting(fields)
     if kind == "reasoning":
-        return _reasoning(raw, fields, place)
+        return _reasoning(raw, fields)
     if is_output(kind, fields):
-        return _output(raw, kind, fields, place)
+        return _output(raw, kind, fields)
     if (said := server_items.said(kind, fields)) is not None:
         return _model(fields, text=said.text, parts=said.parts, loads=said.loads)
     if is_call(kind):
-        ids = call_ids(kind, fields, place)
-        call = msgspec.json.encode(canonical_call(kind, fields, ids, place))
+        ids = call_ids(kind, fields)
+        call = encode(canonical_call(kind, fields, ids))
         return _model(fields, call=call, ids=ids)
     return _unknown(kind, fields)
 
 
-def _object(raw: bytes, place: str) -> dict[str, Any]:
-    try:
-        decoded = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{place}: not valid JSON: {error}", param=place) from error
-    except RecursionError as error:
-        raise BadRequest(f"{place}: nested too deeply", param=place) from error
-    if not isinstance(decoded, dict):
-        raise BadRequest(f"{place} must be an object", param=place)
-    return decoded
-
-
-def _message(fields: dict[str, Any], place: str) -> InputItem:
-    role = fields.get("role")
+def _message(raw: bytes, fields: dict[str, Any]) -> InputItem:
+    role, content = shaped_role(fields.get("role")), fields.get("content")
+    regular = content is None or isinstance(content, str) or is_parts(content)
+    if not regular:
+        content = shaped_content(content, bytes(json_body.fields_of(mended(raw))["content"]))
     if role == "assistant":
-        return _said(fields, place)
-    if not isinstance(role, str) or (role != "user" and role not in SYSTEM_ROLES):
-        raise BadRequest(
-            f"{place}.role must be one of assistant, developer, system, user",
-            param=f"{place}.role",
-        )
-    check(fields, place)
-    kind = ItemKind.USER if role == "user" else ItemKind.SYSTEM
-    content = fields.get("content")
+        return _said(fields, content)
+    kind = ItemKind.USER if role == "user" else ItemKind.OTHER
+    kind = ItemKind.SYSTEM if role in SYSTEM_ROLES else kind
     if not _marked(content):
         return InputItem(kind)
-    message = {"role": role, "content": _with_markers(content)}
-    return InputItem(kind, canonical=msgspec.json.encode(message))
+    return InputItem(kind, canonical=encode({"role": role, "content": _with_markers(content)}))
 
 
-def _said(fields: dict[str, Any], place: str) -> InputItem:
-    check({"role": "assistant", "content": fields.get("content")}, place)
-    content = fields.get("content") or ()
+def _said(fields: dict[str, Any], content: str | list[dict[str, Any]] | None) -> InputItem:
     if isinstance(content, str):
         return _model(fields, text=content)
-    text = "".join(part["text"] for part in content if part["type"] in TEXT_PARTS)
-    return _model(fields, text=text, parts=[p for p in content if p["type"] not in TEXT_PARTS])
+    parts = content or []
+    text = "".join(part["text"] for part in parts if part["type"] in TEXT_PARTS)
+    return _model(fields, text=text, parts=[p for p in parts if p["type"] not in TEXT_PARTS])
 
 
 def _setting(fields: dict[str, Any]) -> InputItem:
@@ -290,34 +278,38 @@ def _setting(fields: dict[str, Any]) -> InputItem:
     return InputItem(
         ItemKind.SYSTEM,
         canonical=b'{"role":"system","content":null}',
-        tools_tokens=tokens.count(msgspec.json.encode(tools).decode()) if tools else 0,
+        tools_tokens=tokens.count(json_text(tools)) if tools else 0,
     )
 
 
-def _reasoning(raw: bytes, fields: dict[str, Any], place: str) -> InputItem:
+def _reasoning(raw: bytes, fields: dict[str, Any]) -> InputItem:
     """Read an item of reasoning. The model reads the encrypted part again; a summary beside it is
     for people."""
     sealed = fields.get("encrypted_content")
     if isinstance(sealed, str) and sealed:
-        return _model(fields, sealed=_span(raw, "encrypted_content", place), reasons=True)
+        if span := _span(raw, "encrypted_content"):
+            return _model(fields, sealed=span, reasons=True)
+        return _model(fields, reasoning=(encode(sealed),), reasons=True)
     lists = [fields[name] for name in ("summary", "content") if isinstance(fields.get(name), list)]
     texts = [part.get("text") for parts in lists for part in parts if isinstance(part, dict)]
     reasoning = tuple(msgspec.json.encode(text) for text in texts if isinstance(text, str) and text)
     return _model(fields, reasoning=reasoning, reasons=True)
 
 
-def _output(raw: bytes, kind: str, fields: dict[str, Any], place: str) -> InputItem:
-    ids = output_ids(kind, fields, place)
+def _output(raw: bytes, kind: str, fields: dict[str, Any]) -> InputItem:
+    ids = output_ids(kind, fields)
     output = fields.get("output")
     parts = is_parts(output)
     opening = tool_opening(ids[0] if ids else "")
-    if isinstance(output, str) or (parts and not _marked(output)):
-        span = _span(raw, "output", place)
+    plain = isinstance(output, str) or (parts and not _marked(output))
+    if plain and (span := _span(raw, "output")):
         return InputItem(ItemKind.OUTPUT, ids=ids, output=span, opening=opening)
-    content = _with_markers(output) if parts else output_content(kind, fields)
+    content = output_content(kind, fields)
+    if parts or plain:
+        content = _with_markers(output) if parts else output
     return InputItem(
         ItemKind.OUTPUT,
-        canonical=msgspec.json.encode(content),
+        canonical=encode(content),
         ids=ids,
         opening=opening,
         loads=server_items.loaded(fields) if kind == "tool_search_output" else frozenset(),
@@ -335,7 +327,7 @@ def _unknown(kind: str, fields: dict[str, Any]) -> InputItem:
     role = fields.get("role")
     if isinstance(role, str) and role in SYSTEM_ROLES:
         message = {"role": "system", "content": [{**fields, "type": kind}]}
-        return InputItem(ItemKind.SYSTEM, canonical=msgspec.json.encode(message))
+        return InputItem(ItemKind.SYSTEM, canonical=encode(message))
     content = {key: value for key, value in fields.items() if key not in _BOOKKEEPING}
     return _model(fields, parts=[content])
 
@@ -349,20 +341,19 @@ def _model(
 ) -> InputItem:
     return InputItem(
         ItemKind.MODEL,
-        text=msgspec.json.encode(text)[1:-1],
-        parts=tuple(msgspec.json.encode(part) for part in parts or ()),
+        text=encode(text)[1:-1],
+        parts=tuple(encode(part) for part in parts or ()),
         identified=bool(fields.get("id")),
         **more,
     )
 
 
-def _span(raw: bytes, name: str, place: str) -> tuple[int, int]:
-    """Return the span of a field's value."""
+def _span(raw: bytes, name: str) -> tuple[int, int] | None:
+    """Return the span of a field's value; None if a field is given twice."""
     try:
-        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-        span = json_body.field_places(raw, fields)[name]
-    except DuplicateKey as error:
-        raise BadRequest(f"{place}: a field is given twice", param=place) from error
+        span = json_body.spans_of(raw)[name]
+    except DuplicateKey:
+        return None
     return span.start, span.end
 
 

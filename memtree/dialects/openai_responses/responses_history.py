@@ -9,6 +9,7 @@ what is sent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ from memtree.context.answer import Answer, AnswerItem, AssistantLine, KeptMessag
 from memtree.context.state import Reason
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
+from memtree.conversation.posted_json import encode, mended
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.openai_responses import conversation, translation
 from memtree.dialects.openai_responses.conversation import BeginningChanged, CanonicalMessages
@@ -43,6 +45,7 @@ from memtree.wire.json_body import Body
 
 _BREAKPOINT = "prompt_cache_breakpoint"
 _MARKER = b'"prompt_cache_breakpoint"'
+_TAKES_TEXT = re.compile(rb'"|\[\s*[{\]]')  # a string, or a list of parts
 _EXPLICIT = {"mode": "explicit"}  # the only cache marker of this API
 
 
@@ -91,25 +94,21 @@ class PostedItems:
         for message, group in groupby(parts, key=itemgetter(0)):
             (place,) = self._canonical.items(message)
             raw, chosen = self._raws[place], [index for _, index in group]
-            content = msgspec.json.decode(raw, type=_Parts).content
+            fields = json_body.fields_of(raw)
+            content = json_body.elements_of(bytes(fields["content"]))
             if len(chosen) == len(content) and _MARKER not in raw:
                 yield raw
                 continue
-            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
             carried = msgspec.json.encode([_unmarked(content[index]) for index in chosen])
             yield json_body.with_value(raw, fields, "content", carried)
 
 
-def _unmarked(part: msgspec.Raw) -> msgspec.Raw:
-    if _MARKER not in bytes(part):
-        return part
-    fields = msgspec.json.decode(part, type=dict[str, msgspec.Raw])
+def _unmarked(part: bytes) -> msgspec.Raw:
+    if _MARKER not in part:
+        return msgspec.Raw(part)
+    fields = json_body.fields_of(part)
     fields.pop(_BREAKPOINT, None)
     return msgspec.Raw(msgspec.json.encode(fields))
-
-
-class _Parts(msgspec.Struct):
-    content: list[msgspec.Raw]
 
 
 def user_message(content: Sequence[Any]) -> bytes:
@@ -122,12 +121,12 @@ def memory_message(text: str) -> bytes:
 
 
 def with_text_before(raw: bytes, text: str) -> bytes:
-    """Insert text in front of an item's own; all its other bytes stay. For a message without
-    content the text is a separate message in front."""
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    """Insert text in front of an item's own; all its other bytes stay. For a message without text
+    or parts it is a separate message in front."""
+    fields = json_body.fields_of(raw)
     name = "content" if "content" in fields else "output"
     content = bytes(fields.get(name, b""))
-    if content[:1] not in (b"[", b'"'):
+    if not _TAKES_TEXT.match(content):
         return memory_message(text) + b"," + raw
     return json_body.with_value(raw, fields, name, content_behind_text(content, text))
 
@@ -135,13 +134,13 @@ def with_text_before(raw: bytes, text: str) -> bytes:
 def with_text_behind(raw: bytes, text: str) -> bytes:
     """Append text to an output's own; all its other bytes stay. Behind an output without text it is
     a separate message."""
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    fields = json_body.fields_of(raw)
     output = bytes(fields.get("output", b""))
     if output.startswith(b'"'):
         return json_body.with_value(
             raw, fields, "output", output[:-1] + msgspec.json.encode(text)[1:]
         )
-    if output.startswith(b"["):
+    if _TAKES_TEXT.match(output):
         comma = b"," if output[1:-1].strip() else b""
         last = comma + msgspec.json.encode(_text_part(text)) + b"]"
         return json_body.with_value(raw, fields, "output", output[:-1] + last)
@@ -325,7 +324,7 @@ def _translated(reading: _Reading) -> _Translated | None:
         if beginning.items:
             try:
                 return _behind(beginning, reading, before)
-            except (BeginningChanged, BadRequest):  # reading the whole list reports the error
+            except BeginningChanged:
                 pass
     return _behind(Beginning(), reading)
 
@@ -400,12 +399,11 @@ def _string(body: Body) -> bytes:
 
 
 def _instructions(body: Body) -> bytes | None:
-    value = body.value("instructions")
+    """Return the instructions as a raw JSON string; those of another form as their JSON text."""
+    value, raw = body.value("instructions"), body.fragment("instructions") or b""
     if value is None or value == "":
         return None
-    if not isinstance(value, str):
-        raise BadRequest("instructions must be a string", param="instructions")
-    return body.fragment("instructions")
+    return raw if isinstance(value, str) else encode(mended(raw).decode())
 
 
 def _request_kind(body: Body) -> str:

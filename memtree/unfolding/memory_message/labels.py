@@ -140,6 +140,8 @@ def answered_call(message: int, history: History) -> ToolCall | None:
     named = [call for call in calls if info.answers and getattr(call, key) == info.answers]
     if len(named) == 1:
         return named[0]
+    if info.answers and not named:
+        return None
     order = message - at - 1  # results are in the order of their calls
     return calls[order] if order < len(calls) else None
 

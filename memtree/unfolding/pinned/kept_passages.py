@@ -148,8 +148,9 @@ def _newest_answers(history: History) -> Iterator[tuple[int, int, int]]:
         places = {id_: at for at, (id_, _) in reversed(list(enumerate(calls))) if id_}
         places |= {name: at for at, (id_, name) in enumerate(calls) if not id_}
         for message in range(end - 1, first, -1):
-            order = message - first - 1  # results are in the order of their calls
-            call = places.get(history.facts[message].answers or "", order)
+            answers = history.facts[message].answers
+            order = message - first - 1  # results without ids are in the order of their calls
+            call = places.get(answers, len(calls)) if answers else order
             if call < len(calls):
                 yield first, message, call
 

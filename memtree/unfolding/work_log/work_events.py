@@ -112,7 +112,7 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
 
 def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
     """Return the message that answers each call of a message, by the number of the call; a result
-    that names no open call answers the first one. Takes time linear in the calls."""
+    that names none answers the first open one. Takes time linear in the calls."""
     calls = history.facts[message].calls
     named: dict[tuple[bool, str], deque[int]] = {}
     for index, (id_, name) in enumerate(calls):
@@ -127,7 +127,8 @@ def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
         by_name = named.get((fact.role == "function", fact.answers or ""), deque())
         _drop_answered(by_name, answers)
         _drop_answered(in_order, answers)
-        answers[by_name[0] if by_name and fact.answers else in_order[0]] = at
+        if by_name or not fact.answers:
+            answers[by_name[0] if fact.answers else in_order[0]] = at
     return answers
 
 

@@ -95,7 +95,7 @@ class ChatRequest:
 def unthinking(chat: ChatRequest, tenant: str) -> ChatRequest:
     """Return the request without any thinking in its history, which is read now if necessary.
     Raises `BadRequest`."""
-    body = chat.body or json_body.split(chat.content)
+    body = chat.body or json_body.split(chat.content, halves=True)
     history = chat.history or chat.dialect.read(body, tenant)
     thinks_from = len(history.messages)
     return dataclasses.replace(chat, body=body, history=history, thinks_from=thinks_from)

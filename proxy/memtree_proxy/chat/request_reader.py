@@ -103,7 +103,7 @@ def read(
     dialect, tenant, content = posted.dialect, posted.tenant, posted.content
     headers, settings = posted.headers, posted.settings
     try:
-        body = split() if split else json_body.split(content)
+        body = split() if split else json_body.split(content, halves=True)
     except BadRequest:
         return unread(dialect, content, headers, settings, State.INVALID_HISTORY)
     if posted.model is not None:

@@ -18,6 +18,7 @@ from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message, read_messages
+from memtree.conversation.posted_json import mended
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import BadRequest
@@ -145,7 +146,7 @@ def posted_history_of(file: str) -> PostedDialectHistory:
     Raises `BadRequest` that names the file or the message.
     """
     try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        data = mended(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
     except OSError as error:
         raise BadRequest(f"{file}: {error.strerror}", param=file) from error
     if (body := _request_body(data)) is not None:

@@ -76,7 +76,7 @@ class Deletion:
         most = self._settings.max_messages
 
         def read_options() -> tuple[bool, Target]:
-            body = json_body.split(raw)
+            body = json_body.split(raw, halves=True)
             options = delete_options.read(
                 request.query_params, body, SWITCHES, posted=known_fields(body)
             )

@@ -149,14 +149,14 @@ class KnownBodies:
                 self._add(beginning, body, body.arrays[beginning.field])
                 return body
         if len(beginning.raw) < LEAST:
-            return json_body.split(beginning.raw)
+            return json_body.split(beginning.raw, halves=True)
         slow = replace(beginning, known=None, length=0)
 
         def remember(body: Body, name: str, items: JsonItems) -> None:
             known = slow if name == slow.field else replace(slow, field=name, digests=None)
             self._add(known, body, items)
 
-        return replace(json_body.split(beginning.raw), remember=remember)
+        return replace(json_body.split(beginning.raw, halves=True), remember=remember)
 
     def forget(self, tenant: str | None) -> None:
         """Forget bodies of a tenant, or all of them (None). Bodies that are being read are not

@@ -442,7 +442,7 @@ class ServerKey:
 
     async def _check(self, tenant: Tenant, content: Body | bytes) -> Body:
         def read() -> tuple[Body, set[str]]:
-            body = content if isinstance(content, Body) else json_body.split(content)
+            body = content if isinstance(content, Body) else json_body.split(content, halves=True)
             return body, named(body)
 
         size = len(content if isinstance(content, bytes) else content.raw)

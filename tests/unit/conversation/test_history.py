@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation.history import read
+from memtree.conversation.history import extended, nothing_read, read
 from memtree.conversation.message import Message, Volatile
-from memtree.errors import BadRequest
 
 
 def history(*messages, **options):
@@ -84,31 +83,39 @@ def test_the_first_message_is_a_cut_whatever_it_is_joined_to():
 def test_legacy_functions_answer_by_name():
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
     assert history(USER, call, {"role": "function", "name": "f", "content": "x"}).rounds == (0, 1)
-    with pytest.raises(BadRequest):
-        history(USER, call, {"role": "function", "name": "g", "content": "x"})
+    assert history(USER, call, {"role": "function", "name": "g", "content": "x"}).rounds == (0, 1)
 
 
 @pytest.mark.parametrize(
-    "messages",
+    ("messages", "rounds", "cuts"),
     [
-        (USER, DONE, result("a")),
-        (USER, calls("a"), result("b")),
-        (USER, calls("a"), USER, result("a")),
-        (USER, calls("a"), DONE, result("a")),
-        (USER, USER, result("a")),
+        ((result("a"), result("b"), USER), (0, 2), (0, 2)),
+        ((USER, DONE, result("a"), USER), (0, 1, 3), (0, 1, 3)),
+        ((USER, calls("a"), result("b"), result("a"), DONE), (0, 1, 4), (0, 1, 4)),
+        ((USER, calls("a"), USER, result("a"), DONE), (0, 1, 2, 4), (0, 1, 4)),
+        ((calls("a"), DONE, USER, result("a"), USER), (0, 1, 2, 4), (0, 4)),
+        ((calls("a"), result("a"), USER, result("a"), USER), (0, 2, 4), (0, 4)),
+        ((calls("a"), *[USER] * 30, result("a")), tuple(range(31)), tuple(range(31))),
     ],
 )
-def test_an_orphan_tool_message_is_refused_by_its_posted_number(messages):
-    with pytest.raises(BadRequest) as caught:
-        history({"role": "system", "content": "S"}, *messages)
-    assert caught.value.param == f"messages[{len(messages)}]"
-    assert caught.value.message.startswith(f"messages[{len(messages)}]: a tool message")
+def test_no_cut_makes_an_orphan(messages, rounds, cuts):
+    """A result without its call stays in the round before it, and no cut separates a late one
+    from its call."""
+    found = history({"role": "system", "content": "S"}, *messages)
+    assert (found.rounds, found.cuts) == (rounds, cuts)
 
 
-def test_messages_are_checked_when_they_are_read():
-    with pytest.raises(BadRequest) as caught:
-        history(USER, {"role": "user", "content": 5})
-    assert caught.value.param == "messages[1].content"
+def test_a_late_result_in_a_longer_list_changes_the_cuts_and_a_branch_has_them_again():
+    talk = [Message.of(each) for each in (calls("a"), USER, DONE, USER, result("a"), DONE, USER)]
+    whole = extended(nothing_read("t"), "t", talk, Volatile())
+    for length in range(len(talk)):
+        known = whole.first(length)
+        again = extended(known, "t", talk, Volatile())
+        assert again == whole
+        branch = [*talk[: known.length], Message.of(DONE)]
+        read_on = extended(known, "t", branch, Volatile()).history("t", branch, Volatile())
+        assert read_on.cuts == history(*(each.fields for each in branch)).cuts
+    assert whole.history("t", talk, Volatile()).cuts == (0, 5, 6)
 
 
 def test_an_empty_history_has_an_address():

@@ -28,8 +28,6 @@ MESSAGES = [
     ({"type": "image", "source": {"type": "url", "url": URL}}, "[image]"),
     ({"type": "document", "title": "Plan", "source": {"type": "file", "file_id": "f"}},
      "[file Plan]"),
-    ({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}},
-     "[file]"),
     ({"type": "container_upload", "file_id": "f"}, "[file]"),
     ({"type": "tool_result", "tool_use_id": "t", "content": [
         {"type": "text", "text": "done"},
@@ -51,6 +49,11 @@ RESPONSES = [
 @pytest.mark.parametrize(("part", "expected"), CHAT + MESSAGES + RESPONSES)
 def test_each_shape(part, expected):
     assert shown({"type": "text", "text": "look"}, part) == (expected,)
+
+
+def test_a_document_whose_text_is_indexed_needs_none():
+    source = {"type": "text", "media_type": "text/plain", "data": "hi"}
+    assert shown({"type": "document", "source": source}) == ()
 
 
 def test_fields_of_a_message():

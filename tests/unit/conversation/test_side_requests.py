@@ -370,7 +370,7 @@ def test_few_messages_are_read_whatever_the_length() -> None:
     assert len(read) <= side_requests.LEADING + 1
 
 
-@pytest.mark.parametrize("bad", [b"7", b'{"role":7}', b'{"role":"user","content":[7]}', b"{"])
+@pytest.mark.parametrize("bad", [b"{", b'"\xff"'])
 def test_a_message_that_cannot_be_read_is_named(bad: bytes) -> None:
     with pytest.raises(BadRequest, match=r"messages\[1\]"):
         is_side([Message.of(turn("user", "hi")), Message(bad)], tools=False)

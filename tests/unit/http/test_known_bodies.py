@@ -169,7 +169,7 @@ WRONG = {
     "no end": b"",
     "an array that ends as an object": b"}}",
     "no UTF-8 behind them": b',"user":"\xff"}',
-    "half a character": b',"user":"\\ud800"}',
+    "half a character": b',"query":"\\ud800"}',
     "a number that is none": b',"seed":01}',
 }
 

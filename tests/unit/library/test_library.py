@@ -127,7 +127,6 @@ async def test_an_owner_that_is_none_is_refused(memory: memtree.MemTree, owner: 
 async def test_what_cannot_be_read_names_its_argument(memory: memtree.MemTree) -> None:
     for messages, options, param in (
         ([], {}, "messages"),
-        ([{"content": "Hello"}], {}, "messages[0].role"),
         ([{"role": "user", "content": object()}], {}, "messages"),
         (chat(1), {"target": 10}, "target"),
         (chat(1), {"target": 4_000, "window": 2_000}, "target"),

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from memtree.conversation.message import RESULT_ROLES, Message, Volatile
+from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile
 from memtree.errors import BadRequest
 from memtree.memories import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
@@ -141,6 +141,7 @@ def _words(content: object) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
+_SPEAKERS = SYSTEM_ROLES | {"user", "assistant"}
 _RESULT_PARTS = frozenset({"tool_result", "function_call_output"})
 _RESULT = re.compile(r"\s{0,20}\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:")
 _ONLINE = ":online"  # OpenRouter's suffix for a model that searches the web
@@ -158,7 +159,7 @@ def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
         if _reads_for_itself(body):
             return True
         for message in reversed(messages):
-            if message.role in RESULT_ROLES:
+            if message.role not in _SPEAKERS:
                 return True
             if message.role == "user" and not message.joined:
                 return _holds_result(message)

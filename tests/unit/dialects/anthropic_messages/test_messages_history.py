@@ -10,6 +10,7 @@ from memtree.config import Settings
 from memtree.context.state import Reason
 from memtree.conversation import history as core
 from memtree.conversation import side_requests
+from memtree.conversation.history import read as read_history
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
 from memtree.wire import json_body
@@ -208,37 +209,35 @@ def test_a_client_that_tries_something_out_asks_for_itself(fields, side):
     [
         ({"messages": "hi"}, "messages"),
         ({"messages": []}, "messages"),
-        ({"messages": [user("a"), {"role": "tool"}]}, "messages[1].role"),
-        ({"messages": [user([result("a", "r")])]}, "messages[0].content[0]"),
-        (
-            {
-                "messages": [
-                    user("a"),
-                    assistant(called("t", "n", {})),
-                    user([result("t", "r"), result("u", "r")]),
-                ]
-            },
-            "messages[2].content[1]",
-        ),
-        (
-            {
-                "messages": [
-                    assistant(called("t", "n", {})),
-                    user("wait"),
-                    user([result("t", "r")]),
-                ]
-            },
-            "messages[2].content[0]",
-        ),
-        ({"system": 5}, "system"),
-        ({"system": [text("a"), "b"]}, "system[1]"),
-        ({"system": [{"type": "text"}]}, "system[0].text"),
     ],
 )
 def test_what_cannot_be_understood_is_named_by_its_place(fields, place):
     with pytest.raises(BadRequest) as refused:
         read(**fields)
     assert refused.value.param == place
+
+
+@pytest.mark.parametrize(
+    ("system", "text"),
+    [(5, "5"), ({"a": 1}, '{"a": 1}'), ([text("a"), "b", {"type": "text"}], "a\nb\n\n")],
+)
+def test_a_system_prompt_of_any_form_is_read(system, text):
+    assert read(system=system).messages[0].text == text
+
+
+def test_results_without_a_call_and_late_ones_are_read():
+    messages = [
+        user([result("z", "orphan")]),
+        assistant(called("t", "n", {})),
+        user("wait"),
+        user([result("t", "late"), result("u", "r")]),
+        assistant(text("b")),
+    ]
+    found = read_history("t", read(messages=messages).messages, Volatile())
+    assert [fact.role for fact in found.facts] == [
+        "tool", "assistant", "user", "tool", "tool", "assistant"
+    ]  # fmt: skip
+    assert found.cuts == (0, 1, 5)
 
 
 def test_too_many_messages_are_refused():

@@ -10,7 +10,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.dialects.openai_responses import conversation
 from memtree.dialects.openai_responses.input_item import read_item
-from memtree.errors import BadRequest
+from memtree.dialects.openai_responses.translation import Beginning
 
 
 def user(text, **more):
@@ -80,10 +80,28 @@ def test_a_message_of_the_user_is_the_posted_item():
     assert json.loads(message.raw) == item
 
 
-def test_an_output_without_a_call_is_named():
-    with pytest.raises(BadRequest) as raised:
-        read(user("Go."), call("1"), output("1"), output("2"))
-    assert raised.value.param == "input[3].call_id"
+def test_an_output_without_a_call_stays_where_it_is():
+    found = read(output("0"), user("Go."), call("1"), output("1"), output("2"), user("So."))
+    assert roles(found) == "tuattu"
+    assert places(found) == tuple((index,) for index in range(6))
+    assert history.read("t", found.messages, Volatile()).cuts == (0, 1, 2, 5)
+
+
+def test_an_output_without_a_call_may_have_it_in_the_beginning():
+    known = read(user("Go."), call("1"), output("1")).messages
+    assert len(known) == 3
+    raws = [
+        json.dumps(each).encode() for each in (user("Go."), call("1"), user("So."), output("1"))
+    ]
+    items = [read_item(raw, "") for raw in raws]
+    first = conversation.read_on(raws[:3], items[:3], Beginning()).translated
+    with pytest.raises(conversation.BeginningChanged):
+        conversation.read_on(raws, items, first.beginning(3))
+
+
+def test_messages_of_unknown_roles_stand_for_themselves():
+    found = read(user("Go."), {"role": "critic", "content": "Hm."}, said("So."))
+    assert [message.role for message in found.messages] == ["user", "critic", "assistant"]
 
 
 def test_an_output_that_names_no_call_answers_the_next_one():
@@ -92,9 +110,7 @@ def test_an_output_that_names_no_call_answers_the_next_one():
     found = read(user("Go."), search, nameless, said("Done."))
     assert roles(found) == "uata"
     assert history.read("t", found.messages, Volatile()).rounds == (0, 1, 3)
-    with pytest.raises(BadRequest) as raised:
-        read(user("Go."), search, nameless, nameless)
-    assert raised.value.param == "input[3].call_id"
+    assert roles(read(user("Go."), search, nameless, nameless)) == "uatt"
 
 
 def test_the_same_call_id_means_the_call_before():
@@ -162,8 +178,8 @@ def test_all_up_to_the_newest_compaction_stays():
     assert history.read("t", found.messages, Volatile()).system_tokens > 2 * 400 // 5
 
 
-def test_content_without_text_is_no_text():
+def test_a_refusal_is_text_and_a_thought_is_none():
     refusal = {"type": "refusal", "refusal": "No."}
     found = read(user("Go."), {"role": "assistant", "content": [refusal]})
-    assert found.messages[1].content == [refusal]
+    assert found.messages[1].content == "No."
     assert read(thought()).messages[0].content is None

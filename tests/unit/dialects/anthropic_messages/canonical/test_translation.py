@@ -9,7 +9,6 @@ import pytest
 from memtree.dialects.anthropic_messages import posted_message, posted_request
 from memtree.dialects.anthropic_messages.posted_request import ASIDE, JOINED, TranslatedList
 from memtree.dialects.translated_messages import RawItems, raw_items
-from memtree.errors import BadRequest
 from memtree.wire import json_body
 from tests.wire.messages.messages_shorthand import (
     assistant,
@@ -51,7 +50,7 @@ def translated(
     talk: list[dict], known: TranslatedList = posted_request.NOTHING, start: int = 0
 ) -> tuple[TranslatedList, list[int]]:
     posted = Posted(talk)
-    made = posted_request.extended(known, start, posted.raws, posted, paired=True)
+    made = posted_request.extended(known, start, posted.raws, posted)
     return made, posted.looked
 
 
@@ -82,15 +81,10 @@ def test_only_what_is_new_is_looked_at(start):
     assert set(looked) - {start} <= {start - 1, 2}
 
 
-def test_a_result_answers_a_call_of_the_beginning():
-    known, _ = translated(TALK[:3])
-    answered = [*TALK[:3], user([result("t", "r")])]
-    assert len(translated(answered, known, 3)[0].joined) == 4
-    with pytest.raises(BadRequest) as refused:
-        translated([*TALK[:3], user([result("u", "r")])], known, 3)
-    assert refused.value.param == "messages[3].content[0]"
-    with pytest.raises(BadRequest):
-        translated([*answered[:3], user("x"), answered[3]], known, 3)
+def test_messages_of_unknown_roles_are_no_talk():
+    made, _ = translated([user("a"), {"role": "human", "content": "b"}, assistant("c")])
+    assert list(made.firsts) == [0, 1, 2, 3]
+    assert made.newest_words() == 0
 
 
 def test_it_takes_what_it_says():

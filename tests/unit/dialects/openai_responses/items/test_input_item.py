@@ -41,31 +41,44 @@ def test_each_item_is_of_one_kind(fields, kind):
 
 
 @pytest.mark.parametrize(
-    ("raw", "param"),
+    ("raw", "kind", "told"),
     [
-        (b"1", "input[3]"),
-        (b'{"type": "message", "role": "user", "content": "\\ud800"}', "input[3]"),
-        (b'{"type": 1}', "input[3].type"),
-        (b'{"role": "critic", "content": "x"}', "input[3].role"),
-        (b'{"role": {}, "content": "x"}', "input[3].role"),
-        (b'{"type": "message", "role": ["user"], "content": "x"}', "input[3].role"),
-        (b'{"role": "user", "content": 1}', "input[3].content"),
-        (b'{"role": "user", "content": [{"text": "x"}]}', "input[3].content[0]"),
-        (b'{"role": "assistant", "content": [1]}', "input[3].content[0]"),
-        (b'{"type": "function_call", "call_id": 1, "name": "a"}', "input[3].call_id"),
-        (b'{"type": "function_call", "call_id": "a"}', "input[3].name"),
-        (b'{"type": "function_call_output", "call_id": 1}', "input[3].call_id"),
+        (b'"hello"', ItemKind.OTHER, b""),
+        (b'{"type": "message", "role": "user", "content": "\\ud800"}', ItemKind.USER, b""),
+        (b'{"type": 1, "role": "user", "content": "x"}', ItemKind.USER, b""),
+        (b'{"role": "critic", "content": "x"}', ItemKind.OTHER, b""),
+        (b'{"role": {}, "content": "x"}', ItemKind.OTHER, b""),
+        (b'{"role": "user", "content": 1}', ItemKind.USER, b""),
+        (b'{"role": "assistant", "content": [1, {"text": "x"}]}', ItemKind.MODEL, b"1x"),
+        (b'{"role": "assistant", "content": {"a": 1}}', ItemKind.MODEL, rb"{\"a\": 1}"),
+        (
+            b'{"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}',
+            ItemKind.MODEL,
+            b"No.",
+        ),
+        (b'{"type": "function_call", "call_id": 1, "name": "a"}', ItemKind.MODEL, b'"1"'),
+        (b'{"type": "function_call", "call_id": "a"}', ItemKind.MODEL, b"unknown"),
+        (b'{"type": "function_call_output", "call_id": 1}', ItemKind.OUTPUT, b'"1"'),
         (
             b'{"type": "function_call_output", "call_id": "c", "output": "a", "output": "b"}',
-            "input[3]",
+            ItemKind.OUTPUT,
+            b'"b"',
         ),
-        (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "input[3]"),
+        (b'{"type": "function_call_output", "output": ["a", {"b": 1}]}', ItemKind.OUTPUT, b"a"),
+        (b'{"type": "function_call", "arguments": {"n": 1e999}}', ItemKind.MODEL, b"1e999"),
     ],
-)
-def test_what_cannot_be_read_is_named(raw, param):
+)  # fmt: skip
+def test_what_some_server_accepts_is_read(raw, kind, told):
+    made = read_item(raw, "input[3]")
+    assert made.kind is kind
+    assert told in made.text + made.call + made.opening + made.canonical
+
+
+@pytest.mark.parametrize("raw", [b'{"a":' * 5_000 + b"1" + b"}" * 5_000, b'{"a":"\xff"}', b"{"])
+def test_what_cannot_be_read_is_named(raw):
     with pytest.raises(BadRequest) as raised:
         read_item(raw, "input[3]")
-    assert raised.value.param == param
+    assert raised.value.param == "input[3]"
 
 
 def test_a_message_of_the_user_is_its_own_canonical_form():

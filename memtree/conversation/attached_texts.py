@@ -1,0 +1,50 @@
+"""Find the text of documents that a message attaches as parts: files, and results of a search.
+
+>>> source = {"type": "text", "data": "Call 911."}
+>>> attached_texts({"type": "document", "title": "Handbook", "source": source})
+[('.title', 'Handbook'), ('.source.data', 'Call 911.')]
+>>> attached_texts({"type": "document", "source": {"type": "base64", "data": "JVBERi0"}})
+[]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtree.conversation.media import is_data
+
+ATTACHED = frozenset({"document", "search_result", "file", "input_file"})
+TITLES = (".title", ".filename")  # ends of the paths of names
+_HEAD = ("title", "filename", "context", "source")
+_BODY = ("text", "data", "content")
+_INNER = ("document", "file")  # where a chat's part holds its object
+_DEEP = 8  # levels of objects and lists
+
+
+def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the readable strings of a part with their paths in it, names first; empty if there is
+    no text besides names."""
+    if part["type"] not in ATTACHED:
+        return []
+    texts: list[tuple[str, str]] = []
+    waiting: list[tuple[str, Any, int, bool]] = [("", part, 0, False)]
+    told = False
+    while waiting:
+        path, value, depth, body = waiting.pop()
+        if isinstance(value, str):
+            if value and not is_data(value):
+                texts.append((path, value))
+                told |= body
+        elif isinstance(value, list) and depth < _DEEP:
+            within = [(f"{path}[{at}]", each, depth + 1, body) for at, each in enumerate(value)]
+            waiting += reversed(within)
+        elif isinstance(value, dict) and depth < _DEEP:
+            encoded = value.get("type") not in (None, "text")  # of data: base64, an address, an id
+            keys = (key for key in (*_HEAD, *_INNER, *_BODY) if key in value)
+            within = [
+                (f"{path}.{key}", value[key], depth + 1, body or key in _BODY)
+                for key in keys
+                if key != "data" or not encoded
+            ]
+            waiting += reversed(within)
+    return texts if told else []
