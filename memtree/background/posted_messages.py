@@ -233,7 +233,7 @@ def _plays(message: Message) -> bool:
     if message.role in RESULT_ROLES:
         return False
     role = "system" if message.role in SYSTEM_ROLES else message.role
-    return fiction.is_role_play(message.words, role)
+    return fiction.is_role_play(message.said if role == "assistant" else message.words, role)
 
 
 def _own_view(message: Message, volatile: Volatile) -> str:

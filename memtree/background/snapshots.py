@@ -132,7 +132,7 @@ def _texts(history: History, at: int, role: str) -> Iterator[tuple[str, str]]:
         yield "result", read_start(history.view(at).text, READ_RESULT)
         return
     if message.calls:
-        yield "text", read_start(message.words, READ)
+        yield "text", read_start(message.said, READ)
         for call in message.calls:
             yield "call", read_start(f"{call.name} {call.arguments[: READ + BEYOND]}", READ_RESULT)
         return

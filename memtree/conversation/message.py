@@ -7,9 +7,9 @@ arguments. Reasoning and refusals are not part of it: clients drop them, or chan
 request. Offsets into that text are "posted" offsets. The *view* of a user message is its text
 without volatile blocks (closed tags that clients rewrite on every request, such as
 `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
-`<system-reminder>` blocks, which some clients put behind every file they read. In the view,
-arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
-with one digest have the same view.
+`<system-reminder>` blocks, which some clients put behind every file they read, an assistant's view
+the thoughts in its text (`text/thoughts.py`). In the view, arguments of a tool call that are a JSON
+object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -27,9 +27,10 @@ import msgspec
 
 from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
 from memtree.conversation.media import REASONING_PARTS
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
+from memtree.text.thoughts import thoughts
 
 __all__ = [
     "MESSAGE_OVERHEAD",
@@ -236,6 +237,12 @@ class Message:
         return "".join(part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
 
     @property
+    def said(self) -> str:
+        """Return the words of an assistant without the thoughts among them."""
+        texts = (part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
+        return "".join(without(text, thoughts(text)) for text in texts)
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls in order, legacy `function_call` included."""
         if self._calls is None:
@@ -296,10 +303,18 @@ class Message:
                 cuts = volatile.find(self.text)
             elif self.role in RESULT_ROLES:
                 cuts = volatile.find_in_result(self.text)
+            elif self.role == "assistant":
+                cuts = tuple(self._thoughts())
             else:
                 cuts = ()
             self._viewed = volatile, *_pieces(self, cuts)
         return View(self, *self._viewed[1:])  # not cached: the two would reference each other
+
+    def _thoughts(self) -> Iterator[tuple[int, int]]:
+        for segment in self.segments:
+            if segment.kind == "text":
+                for start, end in thoughts(self.text[segment.start : segment.end]):
+                    yield segment.start + start, segment.start + end
 
     def document_at(self, start: int, end: int, volatile: Volatile) -> PastedDocument | None:
         """Return the first pasted document that a span of a user's message overlaps; None if the
