@@ -120,7 +120,7 @@ def digest(message: Message, volatile: Volatile) -> bytes:
     """Return 32 bytes that identify the message's content, without the position of an answered
     call."""
     role = message.role
-    text = message.said if role == "assistant" else message.words
+    text = message.said
     if role == "user":
         text = volatile.strip(text)
     elif role in RESULT_ROLES:

@@ -30,6 +30,7 @@ from memtree.conversation.media import REASONING_PARTS
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
+from memtree.text.speakers import participant
 from memtree.text.thoughts import thoughts
 
 __all__ = [
@@ -238,9 +239,18 @@ class Message:
 
     @property
     def said(self) -> str:
-        """Return the words of an assistant without the thoughts among them."""
+        """Return the words without an assistant's thoughts among them."""
+        if self.role != "assistant":
+            return self.words
         texts = (part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
         return "".join(without(text, thoughts(text)) for text in texts)
+
+    @property
+    def name(self) -> str:
+        """Return who speaks, by the field `name` as `speakers.participant` shows it."""
+        if self.role not in ("user", "assistant") or "name" not in self.fields:
+            return ""
+        return participant(self.fields["name"], self.said)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
