@@ -34,22 +34,9 @@ from memtree.text.speakers import participant
 from memtree.text.thoughts import thoughts
 
 __all__ = [
-    "MESSAGE_OVERHEAD",
-    "OFF_LOOP_BYTES",
-    "RESULT_ROLES",
-    "ROLES",
-    "SYSTEM_ROLES",
-    "TEXT_PARTS",
-    "VOLATILE_TAGS",
-    "Message",
-    "Segment",
-    "ToolCall",
-    "View",
-    "Volatile",
-    "check_message",
-    "is_said",
-    "label",
-    "read_messages",
+    "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
+    "VOLATILE_TAGS", "Message", "Segment", "ToolCall", "View", "Volatile", "check_message",
+    "is_said", "label", "read_messages",
 ]  # fmt: skip
 
 SYSTEM_ROLES = frozenset({"system", "developer"})

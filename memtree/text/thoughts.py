@@ -18,20 +18,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from itertools import islice
-from typing import NamedTuple
 
 from memtree.text.spans import Span
-
-
-class _Mark(NamedTuple):
-    """Patterns of an opening and a closing mark. `alone`: the closing mark counts without the
-    opening one. `plain`: ordinary words, which count only together, at the beginning of a text."""
-
-    opens: str
-    closes: str
-    alone: bool = True
-    plain: bool = False
-
 
 _TAG = (
     r"(?:\w{1,20}+:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad"
@@ -39,24 +27,27 @@ _TAG = (
 )
 _TOKEN = r"(?:of_)?(?:think(?:ing)?|thought)\|>"
 _CHANNEL = r"<\|(?:start\|>\s{0,9}assistant\s{0,9}<\|)?channel\|>\s{0,9}"
-_MARKS = (
-    _Mark(rf"<{_TAG}(?:\s[\w:-]{{1,40}}=[^<>]{{0,300}})?>", rf"</{_TAG}\s{{0,9}}>"),
-    _Mark(r"\[think\]", r"\[/think\]"),  # Magistral
-    _Mark("◁think▷", "◁/think▷"),  # Kimi
-    _Mark(rf"<\|(?:start|begin)_{_TOKEN}", rf"<\|end_{_TOKEN}"),  # Command, OpenThoughts
-    _Mark(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
-    _Mark(r"<\|channel>(?:thought|analysis)\b", r"<channel\|>"),  # Gemma 4
-    _Mark("<unused94>", "<unused95>"),  # MedGemma
-    _Mark(  # Harmony
-        rf"{_CHANNEL}analysis[^<]{{0,100}}<\|message\|>",
-        r"<\|(?:end|return)\|>|(?=<\|(?:start|channel)\|>)",
-        alone=False,
-    ),
-    _Mark(r"<details\stype=\"reasoning\"[^<>]{0,300}>", "</details>", alone=False),  # Open WebUI
-    _Mark(":::thinking\n", "\n:::", alone=False),  # LibreChat
-    _Mark("here(?:'s| is) my thought process:", "here(?:'s| is) my response:", plain=True),
-    _Mark("here are my reasoning steps:", r"\[begin final response\]", plain=True),
-    _Mark(r"analysis(?=[\"'(]?(?-i:[A-Z]))", "assistantfinal", plain=True),  # without tokens
+# Opening and closing marks. Of the first the closing one counts alone, of the last, which are plain
+# words, only both, at the beginning of a text.
+_EITHER = (
+    (rf"<{_TAG}(?:\s[\w:-]{{1,40}}=[^<>]{{0,300}})?>", rf"</{_TAG}\s{{0,9}}>"),
+    (r"\[think\]", r"\[/think\]"),  # Magistral
+    ("◁think▷", "◁/think▷"),  # Kimi
+    (rf"<\|(?:start|begin)_{_TOKEN}", rf"<\|end_{_TOKEN}"),  # Command, OpenThoughts
+    (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
+    (r"<\|channel>(?:thought|analysis)\b", r"<channel\|>"),  # Gemma 4
+    ("<unused94>", "<unused95>"),  # MedGemma
+)
+_PAIRED = (
+    (rf"{_CHANNEL}analysis[^<]{{0,100}}<\|message\|>",
+     r"<\|(?:end|return)\|>|(?=<\|(?:start|channel)\|>)"),  # Harmony
+    (r"<details\stype=\"reasoning\"[^<>]{0,300}>", "</details>"),  # Open WebUI
+    (":::thinking\n", "\n:::"),  # LibreChat
+)  # fmt: skip
+_PLAIN = (
+    ("here(?:'s| is) my thought process:", "here(?:'s| is) my response:"),  # Granite
+    ("here are my reasoning steps:", r"\[begin final response\]"),  # Apriel
+    (r"analysis(?=[\"'(]?(?-i:[A-Z]))", "assistantfinal"),  # Harmony without its special tokens
 )
 _SIGNS = ("</", "|>", "<unused", "[/", "▷", ":::")  # one is in each closing mark, if not plain
 
@@ -65,10 +56,10 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-_OPENING = _any(*(f"({mark.opens})" for mark in _MARKS))
-_CLOSING = [_any(mark.closes) for mark in _MARKS]
-_ANYWHERE = _any(*(mark.opens for mark in _MARKS if not mark.plain))  # fast: no groups
-_ALONE = _any(*(mark.closes for mark in _MARKS if mark.alone and not mark.plain))
+_OPENING = _any(*(f"({opens})" for opens, _ in (*_EITHER, *_PAIRED, *_PLAIN)))
+_CLOSING = [_any(closes) for _, closes in (*_EITHER, *_PAIRED, *_PLAIN)]
+_ANYWHERE = _any(*(opens for opens, _ in (*_EITHER, *_PAIRED)))  # fast: no groups
+_ALONE = _any(*(closes for _, closes in _EITHER))
 _HEADER = _any(rf"\s*+{_CHANNEL}(?:final|commentary)\s{{0,9}}<\|message\|>\s*+", r"\s*+")
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 
@@ -98,11 +89,12 @@ def thoughts(text: str) -> tuple[Span, ...]:
 
 
 class _Reader:
-    """Reads one text."""
+    """Reads one text. `fences`: where its code begins and ends, in turn."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._fences: list[int] | None = None  # where code begins and ends, in turn
+        fenced = "```" in text or "~~~" in text
+        self._fences = [match.start() for match in _FENCE.finditer(text)] if fenced else ()
 
     def leading(self, at: int) -> int:
         """Return the end of the thoughts at the beginning, which are read from `at` on."""
@@ -117,9 +109,8 @@ class _Reader:
     def later(self, at: int, *, led: bool) -> list[Span]:
         """Return the thoughts from `at` on, with both of their marks. `led`: the text begins with
         a thought."""
-        spans: list[Span] = []
-        unclosed: set[int | None] = set()
-        begun = at
+        spans, begun = list[Span](), at
+        unclosed = set[int | None]()
         for _ in range(MOST_MARKS):
             place = _ANYWHERE.search(self._text, at)
             opening = place and _OPENING.match(self._text, place.start())
@@ -145,7 +136,8 @@ class _Reader:
                 continue
             inside = goes_on and "\n" not in text[opening.end() : closing.start()]
             return 0 if inside and _GOES_ON.match(text, closing.end()) else closing.end()
-        return len(text) if cut_off and not (goes_on or _MARKS[kind].plain) else None
+        plain = kind >= len(_CLOSING) - len(_PLAIN)
+        return len(text) if cut_off and not (goes_on or plain) else None
 
     def _unopened(self, at: int) -> int:
         """Return the end of the first closing mark that no opening mark precedes; 0 without."""
@@ -173,8 +165,6 @@ class _Reader:
         return led or line.count("\n", len(before)) > 1 or bool(_ENDED.search(before))
 
     def _is_code(self, since: int, at: int) -> bool:
-        if self._fences is None:
-            self._fences = [match.start() for match in _FENCE.finditer(self._text)]
         return (bisect(self._fences, at) - bisect(self._fences, since - 1)) % 2 == 1
 
     def _is_quoted(self, start: int, end: int) -> bool:
