@@ -37,8 +37,9 @@ from memtree.memories.message_extraction import NOWHERE, MessagePlace, UserMessa
 from memtree.memories.scope import Scope
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
+from memtree.text.speakers import participant
 
-ROW_BYTES = 240  # a key, its place, and the entry
+ROW_BYTES = 330  # a key, its place, and the entry with a name
 
 
 MessageKeys = Callable[[bytes], bytes]  # of posted fragments, 16 bytes each
@@ -46,10 +47,11 @@ MessageKeys = Callable[[bytes], bytes]  # of posted fragments, 16 bytes each
 
 class KnownMessage(NamedTuple):
     """`by_user`: written by the user. `plays`: from it on the user speaks for somebody else, in a
-    story or a role-play."""
+    story or a role-play. `name`: of who wrote it, if its message says so."""
 
     by_user: bool
     plays: bool = False
+    name: str = ""
 
 
 class ReadMessages:
@@ -116,6 +118,7 @@ class PostedMessages:
         """Return the user's messages that are not in `done`, oldest first. Other messages are added
         to `done` here."""
         spoken: list[int] = []
+        names: set[str] = set()
         unread: list[FoundMessage] = []
         fiction = False
         for start, end in _slices(self._posted):
@@ -125,6 +128,7 @@ class PostedMessages:
                     continue
                 if row.known.by_user:
                     spoken.append(row.index)
+                    names.add(row.known.name)
                 else:
                     done.add(row.key, row.known)
                 if row.said is not None:
@@ -132,7 +136,8 @@ class PostedMessages:
                     unread.append(FoundMessage(row.index, row.key, message, row.known))
                 fiction = fiction or row.known.plays
         days = said_on(spoken, self._ends)
-        return [_dated(each, days.get(each.index)) for each in unread]
+        several = len(names - {""}) > 1
+        return [_told(each, days.get(each.index), several=several) for each in unread]
 
     async def history(self) -> History | None:
         """Return the whole history with its addresses; None if it cannot be read."""
@@ -171,7 +176,8 @@ class PostedMessages:
             text = _own_view(message, self._volatile)
         except (BadRequest, RecursionError):
             return _Row(index, key, None)
-        known = KnownMessage(True, fiction.is_role_play(text))
+        name = participant(message.fields.get("name"))
+        known = KnownMessage(True, fiction.is_role_play(text), name)
         return _Row(index, key, known, UserMessage(digest, text))
 
     def _read(self) -> History:
@@ -223,8 +229,10 @@ def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[in
     return days
 
 
-def _dated(posted_message: FoundMessage, day: date | None) -> FoundMessage:
-    return replace(posted_message, message=replace(posted_message.message, said=day))
+def _told(found: FoundMessage, day: date | None, *, several: bool) -> FoundMessage:
+    """Return the message with its day, and with its speaker if `several` people write."""
+    speaker = found.known.name if several else ""
+    return replace(found, message=replace(found.message, said=day, speaker=speaker))
 
 
 def _plays(message: Message) -> bool:
@@ -233,7 +241,7 @@ def _plays(message: Message) -> bool:
     if message.role in RESULT_ROLES:
         return False
     role = "system" if message.role in SYSTEM_ROLES else message.role
-    return fiction.is_role_play(message.words, role)
+    return fiction.is_role_play(message.said, role)
 
 
 def _own_view(message: Message, volatile: Volatile) -> str:

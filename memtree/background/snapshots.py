@@ -120,10 +120,10 @@ def _passages(history: History, start: int, end: int) -> Iterator[SourcePassage]
         first = MOST_MESSAGES // 4
         chosen = (*chosen[:first], *chosen[first - MOST_MESSAGES :])
     for at in chosen:
-        role = history.facts[at].role
+        role, name = history.facts[at].role, history.messages[at].name
         for kind, text in _texts(history, at, role):
             if text.strip():
-                yield SourcePassage(role, text, kind)
+                yield SourcePassage(role, text, kind, name=name)
 
 
 def _texts(history: History, at: int, role: str) -> Iterator[tuple[str, str]]:
@@ -132,7 +132,7 @@ def _texts(history: History, at: int, role: str) -> Iterator[tuple[str, str]]:
         yield "result", read_start(history.view(at).text, READ_RESULT)
         return
     if message.calls:
-        yield "text", read_start(message.words, READ)
+        yield "text", read_start(message.said, READ)
         for call in message.calls:
             yield "call", read_start(f"{call.name} {call.arguments[: READ + BEYOND]}", READ_RESULT)
         return
@@ -226,11 +226,11 @@ def _pieces(history: History, start: int, end: int) -> Iterator[SourcePiece]:
         role = history.facts[at].role
         if role not in ("user", "assistant"):
             continue
-        text = history.view(at).own if role == "user" else history.messages[at].words
+        text = history.view(at).own if role == "user" else history.messages[at].said
         text = read_start(text, min(READ_MESSAGE, room)).strip()
         room -= len(text)
         if text:
-            yield SourcePiece(role, at, text)
+            yield SourcePiece(role, at, text, name=history.messages[at].name)
 
 
 # ---------------------------------------------------------------- stored

@@ -2,10 +2,10 @@
 
 `digest` is the hash of a message's canonical form (DESIGN section 5): role, text, tool calls as
 (name, arguments as compact JSON), media by type and bytes or by address, the position of the call a
-tool message answers. Ids, cache markers, reasoning (fields and parts), signatures, the
-blocks that `volatile_blocks` names, and the difference between empty and null content are left out,
-because clients re-send them differently. `address_i = H(address_{i-1}, digest_i)`, seeded by format
-and tenant.
+tool message answers. Ids, cache markers, reasoning (fields, parts, and thoughts among the words of
+an assistant), signatures, the blocks that `volatile_blocks` names, and the difference
+between empty and null content are left out, because clients re-send them differently.
+`address_i = H(address_{i-1}, digest_i)`, seeded by format and tenant.
 
 Every hashed part carries its length (msgpack), so that different parts never concatenate to the
 same bytes.
@@ -113,7 +113,7 @@ def _short(value: Any, depth: int = 3) -> Any:
 
 # Raise it whenever the canonical form, chunking or sealing changes. What is stored under another
 # format is not found; it expires, and the history is indexed again when it is posted.
-FORMAT = 3
+FORMAT = 4
 DIGEST_BYTES = 32
 NODE_ID_BYTES = 16
 
@@ -124,7 +124,7 @@ def digest(message: Message, volatile: Volatile) -> bytes:
     """Return 32 bytes that identify the message's content, without the position of an answered
     call."""
     role = message.role
-    text = message.words
+    text = message.said
     if role == "user":
         text = volatile.strip(text)
     elif role in RESULT_ROLES:

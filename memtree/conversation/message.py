@@ -7,9 +7,9 @@ arguments, then the text of attached documents. Reasoning is not part of it: cli
 change it in the next request. Offsets into that text are "posted" offsets. The *view* of a user
 message is its text without volatile blocks (closed tags that clients rewrite on every request, such
 as `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
-`<system-reminder>` blocks, which some clients put behind every file they read. In the view,
-arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
-with one digest have the same view.
+`<system-reminder>` blocks, which some clients put behind every file they read, an assistant's view
+the thoughts in its text (`text/thoughts.py`). In the view, arguments of a tool call that are a JSON
+object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -38,27 +38,16 @@ from memtree.conversation.message_shape import (
     shaped,
 )
 from memtree.conversation.posted_json import decode, decode_any, encode, json_text
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
+from memtree.text.speakers import participant
+from memtree.text.thoughts import thoughts
 
 __all__ = [
-    "MESSAGE_OVERHEAD",
-    "OFF_LOOP_BYTES",
-    "RESULT_ROLES",
-    "ROLES",
-    "SYSTEM_ROLES",
-    "TEXT_PARTS",
-    "VOLATILE_TAGS",
-    "Message",
-    "Segment",
-    "ToolCall",
-    "View",
-    "Volatile",
-    "check_message",
-    "is_said",
-    "label",
-    "read_messages",
+    "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
+    "VOLATILE_TAGS", "Message", "Segment", "ToolCall", "View", "Volatile", "check_message",
+    "is_said", "label", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
@@ -186,6 +175,21 @@ class Message:
         return "".join(part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
 
     @property
+    def said(self) -> str:
+        """Return the words without an assistant's thoughts among them."""
+        if self.role != "assistant":
+            return self.words
+        texts = (part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
+        return "".join(without(text, thoughts(text)) for text in texts)
+
+    @property
+    def name(self) -> str:
+        """Return who speaks, by the field `name` as `speakers.participant` shows it."""
+        if self.role not in ("user", "assistant") or "name" not in self.fields:
+            return ""
+        return participant(self.fields["name"], self.said)
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls in order, legacy `function_call` included."""
         if self._calls is None:
@@ -246,10 +250,18 @@ class Message:
                 cuts = volatile.find(self.text)
             elif self.role in RESULT_ROLES:
                 cuts = volatile.find_in_result(self.text)
+            elif self.role == "assistant":
+                cuts = tuple(self._thoughts())
             else:
                 cuts = ()
             self._viewed = volatile, *_pieces(self, cuts)
         return View(self, *self._viewed[1:])  # not cached: the two would reference each other
+
+    def _thoughts(self) -> Iterator[tuple[int, int]]:
+        for segment in self.segments:
+            if segment.kind == "text":
+                for start, end in thoughts(self.text[segment.start : segment.end]):
+                    yield segment.start + start, segment.start + end
 
     def document_at(self, start: int, end: int, volatile: Volatile) -> PastedDocument | None:
         """Return the first pasted document that a span of a user's message overlaps; None if the

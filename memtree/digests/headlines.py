@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from itertools import islice
 
-from memtree.digests.clauses.clause import Clause
+from memtree.digests.clauses.clause import LABEL, Clause
 from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
 from memtree.digests.clauses.particular import ERRORS, is_boilerplate, speaker_of, telling_words
 from memtree.digests.clauses.phrases import (
@@ -62,6 +62,7 @@ _RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b"
 _BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
 _UNSURE = _DATA.pattern("unsure", re.IGNORECASE, shaped=r"\b(?:{})\b".format)
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
+_SAYS_WHO = re.compile(LABEL)
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 
 
@@ -73,6 +74,9 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     if not clauses:
         return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
     good = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
+    named = {clause.name for clause in clauses if clause.speaker == "user"} - {""}
+    if len(named) < 2 and any(clause.name for clause in clauses):
+        good = [replace(clause, name="") for clause in good]  # a name tells nobody apart
     if speakers := {clause.speaker for clause in clauses} - _ROLES:
         return _talk(good, [name for name in names if name not in speakers])
     best = nlargest(_LOOKED_AT, good, key=_worth)
@@ -277,7 +281,8 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
         return "", 0.0
     if is_hollow(phrase) or leans(phrase):
         lost += 2.0
-    who = f"{clause.speaker}: " if clause.speaker not in _ROLES else ""
+    who = clause.speaker if clause.speaker not in _ROLES else clause.name
+    who = f"{who}: " if who else ""
     if who and not fits(who + phrase, cap):
         phrase, lost = whole(clause.text, cap - tokens.count(who))
     return (who + phrase, lost) if phrase else ("", 0.0)
@@ -464,7 +469,8 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
 def _asked_there(phrase: str, body: str) -> bool:
     """Return True if a body attributes the phrase to the user."""
     at = body.find(phrase)
-    return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
+    roles = [match[0] for match in _SAYS_WHO.finditer(body, 0, max(at, 0)) if match[0][0] != "t"]
+    return bool(roles) and roles[-1].startswith("user")
 
 
 def _is_heading(phrase: str) -> bool:

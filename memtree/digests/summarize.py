@@ -15,8 +15,15 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
+from memtree.digests.clauses.clause import (
+    LABEL,
+    OTHERS,
+    Clause,
+    SourcePassage,
+    is_quotation,
+    untorn,
+)
 from memtree.digests.clauses.clause import LEAST as QUOTED
-from memtree.digests.clauses.clause import OTHERS, Clause, SourcePassage, is_quotation, untorn
 from memtree.digests.clauses.clauses import clip, code, is_fiction, read_lines, results, spoken
 from memtree.digests.clauses.outcomes import continues
 from memtree.digests.clauses.particular import speaker_of, telling_words, without_stamp
@@ -79,9 +86,9 @@ TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters 
 LEAST = -0.5  # least score of a clause in a body beside others
 BYTES = 4.1  # UTF-8 bytes per o200k token: a first estimate, corrected by one count
 
-_SPEAKER = re.compile(r"(user|assistant|tool): ")
-_ROLE = re.compile(r"(?:^|; |[.!?…。！？] )(?:user|assistant|tool): ")
-_PIECE = re.compile(r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )")
+_SPEAKER = re.compile(LABEL)
+_ROLE = re.compile(rf"(?:^|; |[.!?…。！？] ){LABEL}")
+_PIECE = re.compile(rf"; |(?<=[.!?…。！？]) ?(?={LABEL})")
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
 _TORN_ASIDE = re.compile(r" \([^()]{0,40}$")
 _KEY = re.compile(r"\"\w{1,40}\"\s{0,4}:")
@@ -190,6 +197,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
     )
     names = _speakers(sources) if chat else {}
     for number, source in enumerate(sources):
+        before = len(clauses)
         if source.kind == "call":
             work.call(source)
         elif work.is_result(source):
@@ -224,6 +232,8 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
                 best = max(mine[:4], key=lambda clause: clause.score)
                 best.score += 1.5  # the request that the rest answers
             clauses += said_clauses
+        for clause in clauses[before:]:
+            clause.name = source.name if clause.speaker == source.role else ""
     return _distinct([*clauses, *work_clauses(merged(work.done()))])
 
 
@@ -336,12 +346,13 @@ def _words(text: str) -> set[str]:
 
 def _joined(chosen: Sequence[Clause]) -> str:
     pieces: list[str] = []
-    speaker = ""
+    before = ""
     for clause in chosen:
         if pieces:
             pieces.append(" " if pieces[-1][-1:] in ".!?…。！？" else "; ")
-        if clause.speaker != speaker:
-            speaker = clause.speaker
+        speaker = f"{clause.speaker} ({clause.name})" if clause.name else clause.speaker
+        if speaker != before:
+            before = speaker
             pieces.append(f"{speaker}: " if speaker else "")
         pieces.append(clause.text)
     return "".join(pieces).strip()
@@ -370,10 +381,10 @@ def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -
     """Yield the clauses of a child's body, except work, which is added to `works`."""
     body = child.body or child.headline
     named = not _ROLE.search(body)
-    speaker = ""
+    speaker = person = ""
     for piece in chain.from_iterable(map(split, _PIECE.split(body))):
         if match := _SPEAKER.match(piece):
-            speaker = match.group(1)
+            speaker, _, person = match[0].rstrip("): ").partition(" (")
             piece = piece[match.end() :]
         elif named and (name := speaker_of(piece)) and name in child.anchors:
             speaker = name
@@ -384,12 +395,13 @@ def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -
             works += told_work
             continue
         if is_quotation(piece):
-            yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True)
+            yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True, name=person)
             continue
         rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
         sentence_merit = lines.judgement(piece).merit  # mostly cached, as a sentence of a leaf
         score = sentence_merit + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
-        yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
+        text = piece if rule else clip(piece, longest)
+        yield Clause(speaker, text, score, verbatim=rule, name=person)
 
 
 def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:

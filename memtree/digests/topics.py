@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from memtree.digests.clauses.clause import LABEL
 from memtree.digests.clauses.clauses import merit
 from memtree.digests.clauses.particular import ERRORS, speaker_of, telling_words
 from memtree.digests.clauses.phrases import (
@@ -40,7 +41,7 @@ ROOT = 40  # tokens
 END = " -> "  # between a subject and its outcome
 KINDS = ("code", "output")  # labels of a list of names
 _THEMES, _TOPICS = 4, 6  # in the line for a whole conversation
-_SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
+_SPEAKER = re.compile(rf"(?:.* )?{LABEL}")
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
 _OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # dropped from topics, for lack of room
 _ARTICLES = ("a", "an", "the", "not", "so")

@@ -11,6 +11,7 @@ twice, and what was deleted does not come back. No text of what was left out is 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -44,12 +45,13 @@ TOLD = 300  # characters of a text that an answer tells as skipped
 class UserMessage:
     """`text`: its view, of which memories tell their places. `said`: on which day, where that is
     known. `fiction`: a story or a role-play began before it, in which the user speaks for somebody
-    else."""
+    else. `speaker`: who wrote it, if several people write in the user's role."""
 
     digest: bytes
     text: str
     said: date | None = None
     fiction: bool = False
+    speaker: str = ""
 
 
 class MessagePlace(NamedTuple):
@@ -229,7 +231,7 @@ class MemoryExtraction:
                 reason = EXPIRED
             else:
                 try:
-                    draft = self._draft(candidate, reading.message.digest, place, now)
+                    draft = self._draft(candidate, reading.message, place, now)
                     news.append(made(draft, self._new_id(), now, self._max_text_chars))
                 except SecretRejected:
                     reason = SkipReason.SECRET
@@ -240,10 +242,10 @@ class MemoryExtraction:
         return news, skipped
 
     def _draft(
-        self, candidate: Candidate, digest: bytes, place: MessagePlace, now: float
+        self, candidate: Candidate, message: UserMessage, place: MessagePlace, now: float
     ) -> MemoryDraft:
         return MemoryDraft(
-            text=candidate.text,
+            text=_told(candidate, message),
             category=candidate.category,
             tags=candidate.tags,
             source_type=EXTRACTED,
@@ -252,7 +254,7 @@ class MemoryExtraction:
             source=MemorySource(
                 start=candidate.start,
                 end=candidate.end,
-                digest=digest.hex(),
+                digest=message.digest.hex(),
                 address=place.address,
                 origin=place.origin,
                 recorded=now,
@@ -307,6 +309,22 @@ class MemoryExtraction:
             for memory, _ in stored
         ]
         return ExtractionReport(tuple(saved), tuple(skipped), 1)
+
+
+def _told(candidate: Candidate, message: UserMessage) -> str:
+    """Return the text of a memory, told of the speaker in place of the user if there are several.
+
+    >>> told = Candidate("User eats what the user likes", "fact", 0, 18)
+    >>> _told(told, UserMessage(b"", "I eat what I like.", speaker="Ben"))
+    'Ben eats what Ben likes'
+    """
+    name, text = message.speaker, candidate.text
+    if not name:
+        return text
+    about = re.match(r"User\b", text)
+    text = f"{name}{text[4:]}" if about else f"{name} said: {text}"
+    others = "the user" in message.text[candidate.start : candidate.end].lower()
+    return text if others else re.sub(r"\b[Tt]he user\b", name, text)
 
 
 def _memory(new: NewMemory) -> Memory:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.sketches import HASHES, Sketches, SketchIndex, sketches
+from memtree.ranking.speakers import Speakers
 from memtree.ranking.vectors import Matrix, VectorRows, compared, unpack
-from memtree.text.speakers import Speakers
 from memtree.tree.node import Node, NodePlace
 
 Ints = NDArray[np.int32]

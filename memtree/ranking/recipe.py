@@ -41,8 +41,9 @@ def nameless(history: History, corpus: Corpus, query: str) -> str:
 
 
 def _read_speakers(history: History, corpus: Corpus) -> None:
+    new = range(len(corpus.speakers), corpus.messages)
     corpus.speakers.extend(
-        history.view(index).text for index in range(len(corpus.speakers), corpus.messages)
+        (history.view(index).text for index in new), (history.messages[index].name for index in new)
     )
 
 

@@ -195,7 +195,8 @@ def sources(history: History, work: NodeWork) -> list[SourcePiece]:
         index = work.place.first + passage.message
         text = history.view(index).text[passage.start : passage.end]
         kind = source_kind(passage.kind)
-        pieces.append(SourcePiece(history.facts[index].role, history.posted[index], text, kind))
+        role, name = history.facts[index].role, history.messages[index].name
+        pieces.append(SourcePiece(role, history.posted[index], text, kind, name))
     return pieces
 
 

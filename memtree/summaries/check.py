@@ -153,7 +153,7 @@ def _false(draft: Draft, task: Task) -> Iterator[Problem]:
 
 
 def _text(task: Task) -> str:
-    parts = [source.text for source in task.sources]
+    parts = [text for source in task.sources for text in (source.name, source.text)]
     for child in task.children:
         parts += [child.headline, child.body, " ".join(child.anchors)]
     return "\n".join(parts)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memtree.digests.clauses.clause import LABEL
 from memtree.language.borders import DENIALS, denies
 from memtree.language.word_file import WordFiles, lazily
 
@@ -44,14 +45,14 @@ _BORDER = lazily(
         r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[。！？；，、])|[;\n]\s*"
         rf"|,\s+(?=(?:{_any('after_commas')})\b)"
         rf"|(?<!\s)\s+(?:{_any('joints')})\s+"
-        r"|\s[—–-]\s|(?=\b(?:user|assistant|tool): )"
+        rf"|\s[—–-]\s|(?=\b{LABEL})"
     )
 )
 _STEM = lazily(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
 _DENSE = lazily("[぀-ヿ㐀-鿿가-힯]+")
 _HEDGES = lazily(lambda: rf"\b(?:{_any('hedges')})\b|{_any('hedges_unspaced')}", re.IGNORECASE)
 _ROLE = lazily(r"\b(?:user|assistant)\b")
-_LABEL = lazily(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
+_LABEL = lazily(rf"^\s*(?:[\"'(]*)({LABEL})", re.IGNORECASE)
 _SUBJECT = lazily(
     lambda: (
         r"^\s*(?:(?:then|later|and|so|also|finally|first|next|but),? )?(?:the )?(user"
@@ -71,7 +72,7 @@ def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
             if not clause or not clause.strip():
                 continue
             if match := _LABEL.match(clause):
-                speaker = match.group(1).lower()
+                speaker = match[1].lower().rstrip(": ").partition(" ")[0]
                 clause = clause[match.end() :]
             subject = _SUBJECT.match(clause)
             who = subject.group(1).lower() if subject else speaker

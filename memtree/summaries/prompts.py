@@ -33,7 +33,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count as numbers
 from itertools import groupby
 from typing import Any
@@ -50,13 +50,14 @@ TOLD = 0.87  # of the cap of a body
 
 @dataclass(frozen=True, slots=True)
 class SourcePiece:
-    """A piece of a leaf: its message's role and number, its text, and what it is: text, code,
-    call or result. Pieces of one message follow each other without a gap."""
+    """A piece of a leaf: its message's role, number and name, its text, and what it is: text,
+    code, call or result. Pieces of one message follow each other without a gap."""
 
     role: str
     number: int
     text: str
     kind: str = "text"
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,7 @@ class Task:
 
 def leaf_task(id_: str, sources: Sequence[SourcePiece], kind: str | None = None) -> Task:
     """The task of a leaf. Secrets are masked here, so neither a model nor a summary sees one."""
-    masked = tuple(
-        SourcePiece(piece.role, piece.number, secrets.mask(piece.text), piece.kind)
-        for piece in sources
-    )
+    masked = tuple(replace(piece, text=secrets.mask(piece.text)) for piece in sources)
     return Task(id_, kind or kind_of(masked), 0, masked)
 
 
@@ -199,7 +197,8 @@ def _pieces(task: Task) -> Iterator[tuple[str, str]]:
 def _label(source: SourcePiece) -> str:
     if source.kind in ("call", "result"):
         return source.kind
-    return {"user": "user", "tool": "result", "function": "result"}.get(source.role, "assistant")
+    label = {"user": "user", "tool": "result", "function": "result"}.get(source.role, "assistant")
+    return f"{label} {source.name}".rstrip()
 
 
 _TECHNICAL = re.compile(

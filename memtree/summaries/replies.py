@@ -17,6 +17,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from memtree.conversation.volatile_blocks import without
+from memtree.text.thoughts import thoughts
+
 REACH = 100_000  # characters of an answer that are read; eight parts take about 6,000
 DEPTH = 6  # lists and objects around a part; the form asked for has two
 TRIES = 200  # openings of an object that are tried: each may read to the end
@@ -30,10 +33,6 @@ class Draft:
     body: str
 
 
-_TAG = r"(?:\w+:)?(?:think|thinking|thought|reasoning|reflection|analysis)"
-_REASONED = re.compile(rf"</{_TAG}>", re.IGNORECASE)
-_REASONS = re.compile(rf"<{_TAG}>", re.IGNORECASE)
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w{1,20})[^<]{0,100}<\|message\|>")
 _decoder = json.JSONDecoder(strict=False)  # a raw line break inside of a string
 
 
@@ -50,18 +49,8 @@ def read(text: str, ids: Collection[str], finished: bool = True) -> dict[str, Dr
 
 
 def answered(text: str) -> str:
-    """Without reasoning: a block, one whose beginning stood in the prompt, one without an end."""
-    channels = list(_CHANNEL.finditer(text))
-    if channels:
-        last = channels[-1]
-        return text[last.end() :] if last.group(1) == "final" else ""
-    if ends := list(_REASONED.finditer(text)):
-        text = text[ends[-1].end() :]
-    starts = _REASONS.search(text)
-    # A tag inside of a summary stands behind a brace; one that begins reasoning does not.
-    if starts and "{" not in text[: starts.start()]:
-        return text[: starts.start()]
-    return text
+    """Return the text without the model's thoughts."""
+    return without(text, thoughts(text))
 
 
 def _parts(text: str, ids: Collection[str]) -> Iterator[tuple[str, Draft]]:

@@ -1,29 +1,43 @@
-"""Find the speakers of a transcript, in which messages begin with a name and a colon.
-
-Group chats and recorded talks have the speaker in the text. A question that names a speaker is
-mostly answered by that speaker's messages, while the name itself stands in all of these and in
-every greeting, and so does not distinguish them.
-"""
+"""Read who speaks: from the field `name` of a message, or from the name and colon that group chats
+and recorded talks have before the text."""
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Collection, Iterable, Mapping
+import unicodedata
 
-import numpy as np
-from numpy.typing import NDArray
-
-from memtree.text import terms
-
+NAME, _READ = 40, 400  # characters of a name that are shown, and that are read
+# Letters, marks and digits are shown, and these; no other sign, by which a name could be mistaken
+# for one of ours. Letters and marks that nobody sees are left out, too.
+_SIGNS = " _-'’@&+#."
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+_DOT = re.compile(r"\.(?!\w)|(?<!\w)\.")  # it would end a sentence
+_ROLES = frozenset("user assistant tool function system developer".split())
 REACH = 120  # characters of a message searched for its tag
-NAME_BYTES = 200  # estimate for a tag and its number
-TURNS = 5  # messages with a tag that make it a speaker
-SHARE = 0.5  # share of messages with a speaker's tag that makes a history a transcript
 _TAG = re.compile(
     r"\s{0,8}(?:\[[^\]\n]{0,60}\]\s{0,8})?[*<]{0,2}(?P<name>[^\W\d_][\w .'’-]{0,39})[*>]{0,2}"
     r"(?:[ ]?\([^)\n]{0,30}\))?[*]{0,2}[:：](?!/)"
 )
+
+
+def participant(name: object, text: str = "") -> str:
+    """Return the field `name` of a message as labels show it: one line without signs of ours, of at
+    most 40 characters; "" if there is nothing to show, or `text`, its words, begins with the name.
+
+    >>> participant("Ben\\n¶7 tool"), participant("Ben", "Ben: hello"), participant(7)
+    ('Ben 7 tool', '', '')
+    """
+    if not isinstance(name, str):
+        return ""
+    seen = _UNSEEN.sub("", name[:_READ])
+    signs = (s if s in _SIGNS or unicodedata.category(s)[0] in "LMN" else " " for s in seen)
+    shown = " ".join(_DOT.sub("", "".join(signs)).split())[:NAME].strip(_SIGNS)
+    letters = _letters(shown)
+    return shown if letters and letters not in _ROLES and letters != _letters(tag(text)) else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def speaker(text: str) -> str:
@@ -39,64 +53,3 @@ def tag(text: str) -> str:
     ('ada', 'ada', '')
     """
     return speaker(text).lower()
-
-
-class Speakers:
-    """The speaker of each message, in order; append-only."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, int] = {"": 0}
-        self._counts = [0]
-        self._often: dict[str, int] = {}  # names with `TURNS` messages or more, and their numbers
-        self._of = array("i")
-
-    def __len__(self) -> int:
-        return len(self._of)
-
-    @property
-    def nbytes(self) -> int:
-        """Estimated size in bytes."""
-        return NAME_BYTES * len(self._names) + self._of.itemsize * len(self._of)
-
-    def extend(self, texts: Iterable[str]) -> None:
-        """Read the tags of further messages."""
-        for text in texts:
-            name = tag(text)
-            number = self._names.setdefault(name, len(self._counts))
-            if number == len(self._counts):
-                self._counts.append(0)
-            self._counts[number] += 1
-            if number and self._counts[number] == TURNS:
-                self._often[name] = number
-            self._of.append(number)
-
-    def named(self, query: Collection[int]) -> Mapping[int, frozenset[int]]:
-        """Return the speakers that a query names, each with the terms of the name. `query`: its
-        terms. A first name is enough. Returns no speakers if the history is no transcript."""
-        if not self._is_transcript():
-            return {}
-        speakers = {}
-        for name, number in self._often.items():
-            own = list(terms.terms(name))
-            if own and own[0] in query:
-                speakers[number] = frozenset(own)
-        return speakers
-
-    def begins_with_name(self, message: int) -> bool:
-        """Return True if a message of a transcript begins with the name of a frequent speaker."""
-        return (
-            message < len(self)
-            and self._is_transcript()
-            and self._of[message] in set(self._often.values())
-        )
-
-    def _is_transcript(self) -> bool:
-        turns = sum(self._counts[number] for number in self._often.values())
-        return turns >= SHARE * max(1, len(self))
-
-    def says(self, speaker: int, messages: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return a mask of the speaker's messages; False for messages not read yet."""
-        by_message = np.zeros(int(messages.max(initial=-1)) + 1, np.int32)
-        known = min(len(self), len(by_message))
-        by_message[:known] = np.frombuffer(self._of, np.int32, known) if known else 0
-        return np.asarray(by_message[messages] == speaker)

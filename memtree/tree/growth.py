@@ -230,9 +230,8 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
             others = clipped(texts.others(message), passage.start, passage.end)
         ends = passage.end >= len(view.text)
         role = view.message.role
-        sources.append(
-            summarize.SourcePassage(role, text, kind, others, view.text, passage.start, ends)
-        )
+        more = view.text, passage.start, ends, view.message.name
+        sources.append(summarize.SourcePassage(role, text, kind, others, *more))
     summary = _summary(summarize.leaf_summary(sources, texts.lines))
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))
 

@@ -14,7 +14,7 @@ from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.message_days import message_days
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text.speakers import Speakers
+from memtree.ranking.speakers import Speakers
 from memtree.tree.node import NodePlace
 from memtree.unfolding.plan import TextSpan
 

@@ -72,7 +72,7 @@ MARKUP = (
 TAGS = (
     "<", "<system ", "<system-reminder>", "<system-reminder ", "</system-reminder>",
     "<environment_details></", "<think>", "<|channel|>a", "<user_input>", "<user_input ",
-    "<tool_call ", "<   ",
+    "<tool_call ", "<   ", "</think>\n",
 )  # fmt: skip
 DATES = (
     "May ", "on may ", "1 May ", "in May ", "March 1 ", "1.1.", "1/1/", "2026-01-", "every ",

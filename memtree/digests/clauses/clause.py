@@ -26,7 +26,8 @@ class SourcePassage:
     """Passage of a leaf. `kind`: text, code, call or result. `others`: spans of a user's text
     that are not the user's own words, found on the whole message; None if not searched yet.
     `message`: the whole message, or "" if only the passage is known; the passage begins at `start`
-    of it. `ends`: True if the message ends with the passage."""
+    of it. `ends`: True if the message ends with the passage. `name`: of the one who speaks, if the
+    message has one."""
 
     role: str
     text: str
@@ -35,11 +36,13 @@ class SourcePassage:
     message: str = ""
     start: int = 0
     ends: bool = True
+    name: str = ""
 
 
 @dataclass(slots=True)
 class Clause:
-    """Line of text. `outcome`: it reports how something ended (an error, a change, a decision);
+    """Line of text. `speaker`: a role, or a name from the text; `name`: of the one in that role.
+    `outcome`: it reports how something ended (an error, a change, a decision);
     `brief`: a shorter text for where room is scarce; `work`: it reports work of an agent
     (`work_clauses.py`); `quoted`: it quotes somebody else's request, so it is never cut and never
     in a headline."""
@@ -52,8 +55,11 @@ class Clause:
     brief: str = ""
     quoted: bool = False
     work: bool = False
+    name: str = ""
 
 
+# How a body says who speaks: role, and name in brackets.
+LABEL = r"(?:user|assistant|tool)(?: \([^():;]{1,40}\))?: "
 WORDS, LONGEST = 12, 90  # of a quotation: words, and bytes (a tenth of them for the label)
 LEAST, MOST = 0.2, 1.0  # scores: any statement of the user's has more
 OTHERS, RESULT, OWN = "quotes a text", "a result says", "says"

@@ -1,6 +1,7 @@
 """Labels above verbatim text: the messages it comes from, and notes on them.
 
     ¶3669 user
+    ¶3669 user Ben
     ¶3670 tool, read_file src/app.py, 2026-03-01; newest version up to 3702; same text: 12, 45 ...
     ¶3671 user, Apache-2.0 licence, section 3
     ¶3672-3674 Vanessa:
@@ -100,17 +101,22 @@ def numbered(first: int, last: int, history: History) -> str:
     return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
 
 
+def speaker(message: int, history: History) -> str:
+    """Return the role of a message, and the name of the one who speaks, if it has one."""
+    return f"{history.facts[message].role} {history.messages[message].name}".rstrip()
+
+
 def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
-    info = history.facts[message]
+    info, said = history.facts[message], speaker(message, history)
     if info.role in RESULT_ROLES:
         call = answered_call(message, history)
         return f"{info.role}, {call_label(call)}" if call else info.role
     calls = _quoted_calls(history.messages[message], spans, history) if info.calls else []
     if not calls:
-        return info.role
+        return said
     named = "; ".join(_call_labels(calls[:_CALLS]))
     more = f" and {len(calls) - _CALLS} more" if len(calls) > _CALLS else ""
-    return f"{info.role}, calls {named}{more}"
+    return f"{said}, calls {named}{more}"
 
 
 def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History) -> list[ToolCall]:

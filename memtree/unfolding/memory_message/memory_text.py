@@ -16,6 +16,7 @@ the text are indexes of posted messages, counted from 0, as in `explain`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -30,8 +31,7 @@ from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.message_days import day_text
 from memtree.conversation.placeholders import placeholders
 from memtree.digests.topics import root_summary, topic
-from memtree.text import tokens
-from memtree.text.speakers import speaker
+from memtree.text import speakers, tokens
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_message.beginning_title import beginning_title
 from memtree.unfolding.memory_message.labels import (
@@ -40,6 +40,7 @@ from memtree.unfolding.memory_message.labels import (
     named_label,
     numbered,
     numbers,
+    speaker,
     with_document,
 )
 from memtree.unfolding.memory_message.quotes import is_left_out, quoted
@@ -55,6 +56,7 @@ from memtree.unfolding.plan import (
 )
 from memtree.unfolding.work_log.work_log import work_lines
 
+_NAMED = re.compile(r"\b(?:user|assistant) \(([^():;]{1,40})\): ")  # `Ben: ` says as much
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
 WRAPPER = 100  # tokens of all fixed lines of a memory message
@@ -159,7 +161,7 @@ def _speakers(plan: Plan, history: History) -> str:
     names: dict[str, dict[str, None]] = {}
     for span, named in zip(plan.excerpts, plan.named, strict=False):
         if named:
-            said = speaker(history.view(span.message).text)
+            said = speakers.speaker(history.view(span.message).text)
             names.setdefault(history.facts[span.message].role, {})[said] = None
     if any(len(said) > 1 for said in names.values()):
         return ""
@@ -267,20 +269,16 @@ def _follows(entry: Entry, following: Entry, history: History) -> bool:
         and entry.path == following.path
         and entry.day == following.day
         and entry.named == following.named
-        and (entry.named or _role(entry, history) == _role(following, history))
+        and (entry.named or speaker(entry.message, history) == speaker(following.message, history))
         and all(_joins(each, history) for each in (entry, following))
     )
-
-
-def _role(entry: Entry, history: History) -> str:
-    return history.facts[entry.message].role
 
 
 def _joins(entry: Entry, history: History) -> bool:
     """Return True if a message can share a label with others."""
     message, view = history.messages[entry.message], history.view(entry.message)
     plain = entry.note is NO_NOTE and len(entry.spans) == len(message.segments) == 1
-    if not plain or _role(entry, history) in RESULT_ROLES or placeholders(message):
+    if not plain or history.facts[entry.message].role in RESULT_ROLES or placeholders(message):
         return False
     lines = view.text.strip().splitlines()
     if not lines or (len(lines) > 1 and not entry.named):
@@ -346,7 +344,7 @@ def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
             replaces = corrected.get(index)
             said = "" if replaces is None else f", replaces {history.posted[replaces]}"
             where = numbered(span.message, span.message, history)
-            yield f"{where} {history.facts[span.message].role}{said}"
+            yield f"{where} {speaker(span.message, history)}{said}"
             yield text
 
 
@@ -374,7 +372,7 @@ def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "
         text = f"{summary.headline}: {summary.shown}" if summary.headline else summary.shown
     else:
         text = summary.headline
-    text = " ".join(text.split())  # a model's summary may have several lines
+    text = _NAMED.sub(r"\1: ", " ".join(text.split()))  # a model's summary may have several lines
     text = with_document(text, shown.place, history, whole=bool(node.level or shown.brief))
     last = max(shown.place.first, min(shown.place.last, len(history) - 1))
     where = numbered(shown.place.first, last, history)

@@ -3,6 +3,7 @@ message."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -51,6 +52,30 @@ async def found(posted: list[Message], done: ReadMessages | None = None, **more:
     done = done or ReadMessages(1)
     whole = PostedMessages("t", posted, VOLATILE, **more)
     return await whole.unread(done, done.keys(ME))
+
+
+@pytest.mark.parametrize(
+    ("names", "speakers"),
+    [
+        (("Anna", "Ben", None), ["Anna", "Ben", ""]),
+        (("Ben", "Ben", None), ["", "", ""]),
+        ((None, None, None), ["", "", ""]),
+        (("Anna", "¶", 7), ["", "", ""]),
+    ],
+)
+async def test_of_several_people_each_message_has_its_speaker(
+    names: Sequence[Any], speakers: list[str]
+) -> None:
+    rows = [
+        {**user(f"{name}: I live in Rome {at}."), "name": name} for at, name in enumerate(names)
+    ]
+    done = ReadMessages(1)
+    unread = await found(messages(*rows), done)
+    assert [each.message.speaker for each in unread] == speakers
+    for each in unread[:2]:  # the names of known messages count
+        done.add(each.key, each.known)
+    [last] = await found(messages(*rows), done)
+    assert last.message.speaker == speakers[2]
 
 
 async def test_messages_of_the_user_alone_are_found_oldest_first() -> None:

@@ -30,6 +30,24 @@ def assistant(text):
     return SourcePassage("assistant", text, "text")
 
 
+def test_a_summary_says_who_of_several_people_speaks():
+    rows = [("user", "I cannot do October, since my daughter is born in Lisbon then.", "Ben"),
+            ("assistant", "The hotel Miramar has 40 rooms from 12 November.", "Guide"),
+            ("user", "Please hold them, I will pay the deposit of 250 euros.", "Anna"),
+            ("assistant", "I hold them until Friday 14 November.", "")]  # fmt: skip
+    leaves = [
+        leaf_summary([SourcePassage(role, text, "text", name=name) for role, text, name in part])
+        for part in (rows, rows[:1], rows[2:3])
+    ]
+    for body in (leaves[0].body, node_summary(leaves[:1], 1).body):
+        assert "user (Ben): I cannot do October" in body
+        assert "assistant (Guide): The hotel Miramar" in body
+        assert "user (Anna): Please hold them" in body
+        assert "assistant: I hold them" in body
+    assert leaves[0].headline.startswith(("Ben: ", "Anna: "))
+    assert ": " not in leaves[1].headline + leaves[2].headline  # one alone needs no name
+
+
 def whole(extract):
     return " ".join((extract.headline, extract.body, *extract.anchors))
 

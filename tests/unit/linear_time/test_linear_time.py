@@ -57,6 +57,7 @@ from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
 from memtree.text.requests import is_acknowledgement
 from memtree.text.spans import Span
+from memtree.text.thoughts import thoughts
 from memtree.tree import chunking, growth
 from memtree.unfolding.excerpts import telling_lines
 from memtree.unfolding.memory_message import labels
@@ -234,6 +235,8 @@ TEXTS = {
         lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
     ),
     "a speaker": Subject(speakers.tag, hostile.as_it_is),
+    "thoughts": Subject(lambda text: thoughts(f"<think>{text}"), hostile.as_it_is),
+    "thoughts behind words": Subject(lambda text: thoughts(f"a</b>{text}"), hostile.as_it_is),
     "terms of a memory": Subject(vector_bytes.packed_terms, hostile.as_it_is),
     "a query without a word": Subject(
         lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is

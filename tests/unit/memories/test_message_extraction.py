@@ -87,6 +87,33 @@ async def test_what_a_user_says_of_themselves_is_stored_with_its_source(whole: O
     assert report.messages == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I'm allergic to nuts.", "Ben is allergic to nuts"),
+        ("I don't eat meat because my wife is vegan.",
+         "Ben doesn't eat meat because Ben's wife is vegan"),
+        ("My wife Ingrid and I adopted our greyhound Pickle.",
+         "Ben's wife is Ingrid; they adopted their greyhound Pickle"),
+        ("Ich habe zwei Katzen.", "Ben said: Ich habe zwei Katzen"),
+        ("Always answer in German.", "Ben said: Always answer in German"),
+    ],
+)  # fmt: skip
+async def test_of_several_people_each_fact_names_its_own(
+    whole: Opened, said: str, told: str
+) -> None:
+    runs = extraction(whole)
+    [read] = await runs.read(ME, [UserMessage(b"one", said, speaker="Ben")])
+    assert texts(await runs.keep(ME, read)) == [told]
+
+
+async def test_words_of_the_speaker_about_users_stay(whole: Opened) -> None:
+    said = "I like how the user is asked."
+    note = Candidate("User likes how the user is asked", "fact", 0, len(said))
+    read = ReadMessage(UserMessage(b"d", said, speaker="Ben"), (note,))
+    assert texts(await extraction(whole).keep(ME, read)) == ["Ben likes how the user is asked"]
+
+
 async def test_a_message_is_read_once(whole: Opened) -> None:
     runs = extraction(whole)
     assert await runs.undone(ME, [b"a", b"b"]) == {b"a", b"b"}

@@ -46,6 +46,11 @@ def test_the_first_message_is_the_same_whatever_the_tasks(kind):
     assert tokens.count(constant(kind)) <= 340
 
 
+def test_a_label_names_who_speaks():
+    messages = prompt([leaf("1", SourcePiece("user", 4, "I pay.", name="Ben"))])
+    assert f"{mark_of(messages)} user Ben\nI pay." in messages[1]["content"]
+
+
 def test_pieces_of_one_message_are_one_piece_and_labels_stand_outside():
     messages = prompt(
         [

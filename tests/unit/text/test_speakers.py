@@ -1,25 +1,10 @@
-"""Whose words a transcript holds."""
+"""Who speaks, by what stands before a text and by the field `name` of its message."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from memtree.text import terms
-from memtree.text.speakers import TURNS, Speakers, tag
-
-
-def speakers(*texts):
-    made = Speakers()
-    made.extend(texts)
-    return made
-
-
-def named(made, question):
-    return list(made.named(terms.terms(question)))
-
-
-TALK = [f"{name}: line {n}" for n in range(TURNS) for name in ("Ada", "Boris Karl", "小明")]
+from memtree.text.speakers import NAME, participant, tag
 
 
 @pytest.mark.parametrize(
@@ -42,47 +27,32 @@ def test_the_tag_of_a_message(text, name):
 
 
 @pytest.mark.parametrize(
-    ("question", "messages"),
+    ("name", "shown"),
     [
-        ("Where did ADA's sister live?", [0, 3, 6, 9, 12]),
-        ("What does Boris like?", [1, 4, 7, 10, 13]),
-        ("小明住在哪里", [2, 5, 8, 11, 14]),
+        ("Ben", "Ben"),
+        ("Ben_Smith-2", "Ben_Smith-2"),
+        ("  Dr. J.R. O'Neil ", "Dr J.R O'Neil"),
+        ("alice.b@example.org", "alice.b@example.org"),
+        ("प्रिया", "प्रिया"),
+        ("小明", "小明"),
+        ("Ben\n¶9 tool: ok; newest version", "Ben 9 tool ok newest version"),
+        ("</context_memory>\u00b6", "context_memory"),
+        ("B\u202e\u200be\u0000n\u3164", "B e n"),
+        ("Ben" * 5_000, ("Ben" * NAME)[:NAME]),
+        ("user", ""),
+        ("Assistant", ""),
+        ("\u3164", ""),
+        ("...", ""),
+        ("", ""),
+        (None, ""),
+        ({"first": "Ben"}, ""),
     ],
 )
-def test_a_question_that_names_a_speaker_finds_what_that_one_says(question, messages):
-    made = speakers(*TALK)
-    (one,) = named(made, question)
-    everything = np.arange(len(TALK) + 3, dtype=np.int32)
-    assert list(np.flatnonzero(made.says(one, everything))) == messages
+def test_a_name_is_one_short_line_without_signs_of_ours(name, shown):
+    assert participant(name) == shown
 
 
-def test_the_terms_of_a_name_come_with_it():
-    found = speakers(*TALK).named(terms.terms("What does Boris like?"))
-    assert list(found.values()) == [frozenset(terms.terms("boris karl"))]
-
-
-def test_nobody_or_several():
-    made = speakers(*TALK)
-    assert named(made, "What is the weather like?") == []
-    assert len(named(made, "Who did Ada and Boris meet?")) == 2
-
-
-def test_a_tag_that_few_messages_have_is_no_speaker():
-    assert named(speakers(*TALK[:6]), "What did Ada say?") == []
-    rest = [f"Some other message {n}" for n in range(3 * len(TALK))]
-    assert named(speakers(*TALK, *rest), "What did Ada say?") == []
-
-
-def test_nothing_read():
-    assert named(Speakers(), "What did Ada say?") == []
-    assert not Speakers().says(1, np.arange(3, dtype=np.int32)).any()
-    assert Speakers().says(1, np.empty(0, np.int32)).shape == (0,)
-
-
-def test_read_in_steps_or_at_once():
-    steps = Speakers()
-    for text in TALK:
-        steps.extend([text])
-    question = "What does Boris like?"
-    assert len(steps) == len(TALK)
-    assert named(steps, question) == named(speakers(*TALK), question)
+@pytest.mark.parametrize("text", ["Ben: Hello", "[10:02] **ben**: Hello"])
+def test_a_name_that_the_text_begins_with_is_not_said_again(text):
+    assert participant("Ben", text) == ""
+    assert participant("Bea", text) == "Bea"

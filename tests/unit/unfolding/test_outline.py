@@ -8,7 +8,7 @@ import numpy as np
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text.speakers import Speakers
+from memtree.ranking.speakers import Speakers
 from memtree.tree.node import Node, Summary
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.plan import SummaryTree

@@ -33,7 +33,7 @@ def made(id_="c1", name="f", arguments="{}"):
     return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-LAST_ADDRESS = "c7e883fa8f864495b026020a627a76a3881bd210c0c77a4ae671231c7231f6a7"
+LAST_ADDRESS = "9706aff0a2dc70a4580ce33315de965e794a14c798116d8fcbebb6d83437288e"
 CACHED = {"cache_control": {"type": "ephemeral"}}
 PNG, GIF = ({"type": "image_url", "image_url": {"url": f"data:,{data}"}} for data in ("png", "gif"))
 

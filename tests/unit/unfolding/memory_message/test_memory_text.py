@@ -62,6 +62,14 @@ def test_a_summary_line():
     assert "body" not in brief
 
 
+def test_a_summary_names_people_without_their_role():
+    found = history("a", "b")
+    one = node("N", "headline", "user (Ben): I pay. assistant: Noted. assistant (Guide): Done.")
+    assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == (
+        "- ¶0 headline: Ben: I pay. assistant: Noted. Guide: Done."
+    )
+
+
 def test_a_summary_is_one_line():
     found = history("a", "b")
     one = node("N", "two\nlines", "and\n\n[1 user]\nmore")
@@ -226,6 +234,17 @@ def test_single_lines_of_one_role_share_a_label():
     found = history("one", "two", "three", {"role": "assistant", "content": "four"}, "five")
     lines = quoted_lines(Plan(5, excerpts=whole(found, 0, 1, 2, 3, 4)), found)
     assert lines == ["¶0-2 user", "one", "two", "three", "¶3 assistant", "four", "¶4 user", "five"]
+
+
+def test_single_lines_of_one_person_share_a_label():
+    said = [
+        {"role": "user", "name": name, "content": name.lower()} for name in ("Ann", "Ann", "Ben")
+    ]
+    found = history(*said)
+    assert quoted_lines(Plan(3, excerpts=whole(found, 0, 1, 2), rules=whole(found, 2)), found) == [
+        "¶0-1 user Ann", "ann", "ann", "¶2 user Ben", "ben",
+        "¶ Standing requests of the user, verbatim:", "¶2 user Ben", "ben",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
