@@ -8,8 +8,9 @@ request. Offsets into that text are "posted" offsets. The *view* of a user messa
 without volatile blocks (closed tags that clients rewrite on every request, such as
 `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
 `<system-reminder>` blocks, which some clients put behind every file they read. In the view,
-arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
-with one digest have the same view.
+arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). A view has the
+text as a terminal shows it: without escape codes and what was drawn over (`text.terminal`). Two
+messages with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -18,10 +19,10 @@ with one digest have the same view.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -29,7 +30,9 @@ from memtree.conversation.call_arguments import ArgumentValue, Spelling, argumen
 from memtree.conversation.media import REASONING_PARTS
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
+from memtree.text import terminal
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
+from memtree.text.terminal import Shown
 
 __all__ = [
     "MESSAGE_OVERHEAD",
@@ -315,13 +318,40 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """A run of a view, [start, end), and where it begins in the posted text. `spelling`: set if the
-    posted text is spelled differently, so its length may differ."""
+    posted text is spelled differently, so its length may differ. `seam`: the run goes on where the
+    one before it ended, after this text of the view; None if it does not."""
 
     start: int
     end: int
     posted: int
     segment: Segment
     spelling: Spelling | None = None
+    seam: str | None = None
+
+    def clipped(self, start: int, end: int) -> PostedSpan:
+        """Return the part inside [start, end) of the view."""
+        low, high = max(start, self.start), min(end, self.end)
+        at, low, high = low, low - self.start, high - self.start
+        if self.spelling is not None:
+            low, high = self.spelling.span(low, high)
+        return PostedSpan(at, self.posted + low, self.posted + high)
+
+
+class PostedSpan(NamedTuple):
+    """Characters [start, end) of a posted text, which begin at `view` in its view."""
+
+    view: int
+    start: int
+    end: int
+
+
+class QuotableRun(NamedTuple):
+    """Characters [start, end) of a view, which were posted in one string as `spans`."""
+
+    start: int
+    end: int
+    segment: Segment
+    spans: Sequence[PostedSpan]
 
 
 class View:
@@ -339,65 +369,102 @@ class View:
         """Return the message's segments in view offsets; a removed volatile block separates
         segments, too."""
         return tuple(
-            Segment(piece.start, piece.end, piece.segment.kind, piece.segment.part)
-            for piece in self._pieces
+            Segment(run[0].start, run[-1].end, run[0].segment.kind, run[0].segment.part)
+            for run in self._runs(self._pieces)
         )
+
+    @staticmethod
+    def _runs(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
+        """Group the pieces that go on where the one before them ended."""
+        runs: list[list[_Piece]] = []
+        for piece in pieces:
+            if piece.seam is None or not runs:
+                runs.append([piece])
+            else:
+                runs[-1].append(piece)
+        return runs
 
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return quotable spans of the posted text for the view span [start, end), split between
-        segments."""
-        spans = []
+        segments and where the view leaves characters out."""
+        return tuple(span[1:] for run in self.quotable(start, end) for span in run.spans)
+
+    def quotable(self, start: int, end: int) -> Iterator[QuotableRun]:
+        """Yield the quotable runs of the view span [start, end), split between segments."""
         first = bisect_right(self._pieces, start, key=lambda piece: piece.end)
-        for index in range(first, len(self._pieces)):  # `islice` would step over all earlier ones
-            piece = self._pieces[index]
-            if piece.start >= end:
-                break
-            low, high = max(start, piece.start), min(end, piece.end)
-            if low >= high or not piece.segment.quotable:
-                continue
-            low, high = low - piece.start, high - piece.start
-            if piece.spelling is not None:
-                low, high = piece.spelling.span(low, high)
-            spans.append((piece.posted + low, piece.posted + high))
-        return tuple(spans)
+        last = bisect_left(self._pieces, end, first, key=lambda piece: piece.start)
+        # `islice` would step over all earlier ones
+        pieces = (self._pieces[index] for index in range(first, last))
+        for run in self._runs(piece for piece in pieces if piece.segment.quotable):
+            low, high = max(start, run[0].start), min(end, run[-1].end)
+            if low < high:
+                spans = [piece.clipped(start, end) for piece in run]
+                yield QuotableRun(low, high, run[0].segment, spans)
 
 
 def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_Piece, ...], str]:
     """Return the runs of a view and their text."""
     text = message.text
-    if not cuts and not message.calls:
+    drawn = _drawn(message)
+    if not cuts and not message.calls and not drawn:
         return tuple(_Piece(s.start, s.end, s.start, s) for s in message.segments), text
     pieces: list[_Piece] = []
     texts: list[str] = []
     at = 0
-    for segment, start, end in _uncut(message.segments, cuts):
+    for segment, (start, end, seam) in _uncut(message.segments, drawn, cuts):
         run, spelling = text[start:end], None
         arguments = segment.part and segment.kind != "text"
         if arguments and (compact := canonical(run)) != run:
             run, spelling = compact, Spelling(run, compact)
-        pieces.append(_Piece(at, at + len(run), start, segment, spelling))
+        if seam:  # text of the view that was not posted
+            pieces.append(_Piece(at, at + len(seam), start, _SEAM, seam=""))
+            texts.append(seam)
+            at += len(seam)
+        pieces.append(_Piece(at, at + len(run), start, segment, spelling, seam))
         texts.append(run)
         at += len(run)
     return tuple(pieces), "".join(texts)
 
 
+_SEAM = Segment(0, 0, "seam")
+
+
+def _drawn(message: Message) -> dict[int, Sequence[Shown]]:
+    """Return what a terminal shows of each text that it would not show as posted, by its start."""
+    found = {}
+    for segment in message.segments:
+        if segment.kind == "text":
+            spans = terminal.shown(message.text[segment.start : segment.end])
+            if spans is not None:
+                found[segment.start] = spans
+    return found
+
+
 def _uncut(
-    segments: Iterable[Segment], cuts: Sequence[tuple[int, int]]
-) -> Iterator[tuple[Segment, int, int]]:
-    """Yield the runs of segments outside of all cuts, as (segment, start, end)."""
+    segments: Iterable[Segment],
+    drawn: Mapping[int, Sequence[Shown]],
+    cuts: Sequence[tuple[int, int]],
+) -> Iterator[tuple[Segment, Shown]]:
+    """Yield the runs of segments outside of all cuts. `drawn`: the only spans of a segment that
+    stay, by its start."""
     cut = 0
     for segment in segments:
-        at = segment.start
-        while cut < len(cuts) and cuts[cut][0] < segment.end:
-            start, end = cuts[cut]
-            if start > at:
-                yield segment, at, start
-            at = max(at, min(end, segment.end))
-            if end > segment.end:  # the cut continues in the next segment
-                break
-            cut += 1
-        if at < segment.end:
-            yield segment, at, segment.end
+        whole = (Shown(0, segment.end - segment.start),)
+        for index, span in enumerate(drawn.get(segment.start, whole)):
+            at, stop = segment.start + span.start, segment.start + span.end
+            seam = span.seam if index else None
+            while cut < len(cuts) and cuts[cut][0] < stop:
+                start, end = cuts[cut]
+                if start > at:
+                    yield segment, Shown(at, start, seam)
+                if end > at:
+                    seam = None
+                at = max(at, min(end, stop))
+                if end > stop:  # the cut continues behind
+                    break
+                cut += 1
+            if at < stop:
+                yield segment, Shown(at, stop, seam)
 
 
 def read_messages(
