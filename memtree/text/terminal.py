@@ -28,6 +28,7 @@ import msgspec
 LEAST_STRING = 200  # characters of a JSON string that may be a program's output
 LEAST_RUN, STEP = 10, 8  # lines of one bar; each such run has a multiple of STEP before its last
 LONGEST = 400  # characters of a line that may be the state of a bar
+NEAR = 8  # most characters by which one state is longer than the next
 LEAST_OLD = 2  # returns in a text whose lines end with carriage returns alone
 
 
@@ -75,7 +76,6 @@ _PLAIN = _Spelling(_pattern(_TOKEN, *_RAW), "\n", "\b")
 _UNESCAPED = _Spelling(_pattern(_TOKEN + _BARE, *_RAW), "\n", "\b")
 _ESCAPED = _Spelling(_pattern(_TOKEN + _OTHER, *_JSON), "\\n", "\\b")
 _RETURN = re.compile(r"\r(?!\r*+(?:\n|\Z))")
-_CONTROLS = ("\x1b", "\b", "\x07", "\x0e", "\x0f")
 _ESCAPED_CONTROLS = ("\\u001b", "\\u001B", "\\b", "\\u000", "\\r")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 
@@ -96,7 +96,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def shown(text: str) -> Sequence[Shown] | None:
     """Return the spans of a text that stay, in order; None if all of it does. Takes time linear in
     the text."""
-    drawn = any(sign in text for sign in _CONTROLS) or _RETURN.search(text)
+    drawn = "\x1b" in text or "\b" in text or ("\r" in text and _RETURN.search(text))
     if text[:1] in ("{", "[") and not drawn and _is_json(text):
         spans = _in_strings(text)
     elif drawn and not _has_old_lines(text):
@@ -329,7 +329,10 @@ def _repeated(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     differ in nothing but a share or count that rises, measures and the signs of a bar."""
     done = 0
     for at in range(0, len(lines) - 1, STEP):
-        if at < done or not _HINT.search(lines[at][:LONGEST]):
+        line = lines[at]
+        if at < done or abs(len(lines[at + 1]) - len(line)) > NEAR or not line:
+            continue
+        if not _HINT.search(line[:LONGEST]):
             continue
         state = _state(lines[at])
         if state is None:
