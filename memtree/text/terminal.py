@@ -81,14 +81,18 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 
 
 _MEASURE = re.compile(  # a number with its unit, or a time
-    r"(?P<time>\d+(?::\d\d)+(?:\.\d+)?)"
+    r"(?P<time>\d+(?::\d\d)+(?:[.,]\d+)?)"
     r"|(?P<value>(?P<thousands>\d{1,3}(?:,\d{3})++(?:\.\d+)?)|\d+(?:[.,]\d+)?)"
     r"(?:(?P<percent>\s?%)"
     r"|(?P<unit>\s?(?:[kKMGT]i?)?(?:B|[bB]ytes?|[bB]its?|it)(?:ps|/s)?(?![^\W\d_])"
     r"|(?:[mµun]?s|sec|min|[KMGmhd])(?:/s)?(?![^\W\d_])))?"
 )
 _OF = re.compile(r"\s?[/／]\s?|(?: [^\W\d_]{1,8}){1,2} |\s?中\s?")  # between a count and its whole
-_HINT = re.compile(r"\d ?%|\d ?[a-zA-Z]{0,5} ?[/／] ?\d|\d(?: [^\W\d_]{1,8}){1,2} \d|中")
+_SIGNS = r"[▀-▟⠁-⣿◐-◓]|\[[=#>*. -]{8,}\]"  # of a bar or a spinner
+_SIGN = re.compile(_SIGNS)
+_HINT = re.compile(
+    rf"\d ?%|\d ?[a-zA-Z]{{0,5}} ?[/／] ?\d|\d(?: [^\W\d_]{{1,8}}){{1,2}} \d|中|{_SIGNS}"
+)
 _BAR = re.compile(r"([^\w\s])\1\1")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -232,14 +236,14 @@ class _Screen:
             self._go(count)
         elif move in "Hf" or (move == "J" and count > 1):
             self._go(len(self.lines))
+        elif move == "K" or (move == "J" and number != "1"):
+            self._erase(number if move == "K" else "0", below=move == "J")
         elif move == "G" and count <= 1:
             self._home = True
         elif move in "CG":
             self._seam = " "
         elif move == "D":
             self._back += count
-        elif move in "JK":
-            self._erase(number if move == "K" else "0", below=move == "J")
 
     def _erase(self, number: str, *, below: bool) -> None:
         """Erase what is behind the cursor (0), before it (1), or its line (2)."""
@@ -326,7 +330,8 @@ class _State(NamedTuple):
 
 def _repeated(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield runs of lines [first, last) that are earlier states of the line behind them: they
-    differ in nothing but a share or count that rises, measures and the signs of a bar."""
+    differ in nothing but a share or count that rises, measures and the signs of a bar or spinner.
+    """
     done = 0
     for at in range(0, len(lines) - 1, STEP):
         line = lines[at]
@@ -373,7 +378,7 @@ def _state(line: str) -> _State | None:
         values.append(float(number))
         before = match
     words = tuple(_WORD.findall(" ".join([*rest, text[before.end() if before else 0 :]])))
-    progress = "%" in kinds or "/" in kinds
+    progress = "%" in kinds or "/" in kinds or _SIGN.search(text)
     if not progress or (
         len(values) > 1 and not words and not _BAR.search(text) and "/" not in kinds
     ):
@@ -389,12 +394,13 @@ def _rising(states: Sequence[_State], first: int) -> Iterator[tuple[int, int]]:
     fixed = [at for at, kind in enumerate(kinds) if not kind or (at and kinds[at - 1] == "/")]
     low = 0
     for at in range(1, len(states) + 1):
-        if at < len(states):
-            old, new = states[at - 1].values, states[at].values
-            if all(old[n] <= new[n] for n in shares) and all(old[n] == new[n] for n in fixed):
-                continue
-        if at - low >= LEAST_RUN and any(
-            states[low].values[n] < states[at - 1].values[n] for n in shares
+        old = states[at - 1].values
+        new = states[at].values if at < len(states) else None
+        if new is not None and all(
+            old[n] <= new[n] if n in shares else old[n] == new[n] for n in (*shares, *fixed)
         ):
+            continue
+        rises = not shares or any(states[low].values[n] < old[n] for n in shares)
+        if at - low >= LEAST_RUN and rises:
             yield first + low, first + at - 1
         low = at

@@ -17,9 +17,9 @@ import pytest
 from benchmarks.speed.clients.in_process import InProcess, in_process
 from tests.work_counts import counting
 
-SIZE = 60  # entries
+SIZE = 24  # entries
 MOST = 3.0  # times the work that was added before; twice is linear, four times a square
-LEAST = 2_000  # lines that say something
+LEAST = 1_000  # lines that say something
 HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
 FOLDED = {"x-polychat-memory": "on", "x-memtree-mode": "fresh"}
 Body = dict[str, Any]
@@ -42,26 +42,22 @@ def text(at: int, kind: str = "text", **more: Any) -> Body:
     return {"type": kind, "text": words(at), **more}
 
 
-def notes(first: int, end: int) -> list[Body]:
-    return [
-        (user, said)[n % 2](f"Note {n}: " + " ".join(words(n) for n in range(9)))
-        for n in range(first, end)
-    ]
+FILLER = " ".join(words(n) for n in range(550))  # 10,000 tokens and more, so that there is a fold
+BEHIND = " ".join(words(n) for n in range(40))
 
 
 def folded(*messages: Body, **more: Any) -> Body:
     """A history that is known to the server up to `messages`, which are in its folded part."""
     return {
-        "messages": [*notes(0, 60), *messages, *notes(60, 80), user("And what is next?")],
-        "target_tokens": 4_000,
+        "messages": [user(FILLER), *messages, said(BEHIND), user("And what is next?")],
+        "target_tokens": 2_000,
         "mode": "fresh",
         **more,
     }
 
 
 def chat(*messages: Body, **more: Any) -> Body:
-    body = folded(*messages, **more)
-    return {"model": "m", "messages": body["messages"], "memory_options": {"target_tokens": 4_000}}
+    return {"model": "m", "messages": folded(*messages)["messages"], **more}
 
 
 def call(at: int, arguments: Any = None) -> Body:
@@ -163,9 +159,6 @@ CONTEXT: dict[str, Make] = {
         user([text(at, cache_control={"type": "ephemeral"}) for at in range(n)])
     ),
     "tools": lambda n: folded(user("a"), tools=[tool(at) for at in range(n)]),
-    "paths to keep": lambda n: folded(
-        user("a"), keep={"paths": [f"src/a{at}.py" for at in range(n)]}
-    ),
 }
 CHATS: dict[str, Make] = {
     "messages": lambda n: chat(*((user, said)[at % 2](words(at)) for at in range(n))),
@@ -317,11 +310,14 @@ MEMORIES: dict[str, tuple[str, Make]] = {
         },
     ),
     "fields of a memory": (
-        "/memories",
-        lambda n: {**AGENT, "kind": "Note", "data": {f"k{at}": words(at) for at in range(n)}},
+        "/memories/batch/create",
+        lambda n: {
+            **AGENT,
+            "memories": [{"kind": "Note", "data": {f"k{at}": words(at) for at in range(n)}}],
+        },
     ),
     "tags": ("/memories", lambda n: {"text": "I like tea", "tags": [f"t{at}" for at in range(n)]}),
-    "ids": ("/memories/batch/delete", lambda n: {**AGENT, "ids": [f"mem_{at}" for at in range(n)]}),
+    "ids": ("/memories/batch/delete", lambda n: {"ids": [f"mem_{at}" for at in range(n)]}),
     "ids of a user": ("/memories/delete", lambda n: {"ids": [f"mem_{at}" for at in range(n)]}),
     "undeleted ids": ("/memories/undelete", lambda n: {"ids": [f"mem_{at}" for at in range(n)]}),
     "members of a group": (
@@ -330,18 +326,18 @@ MEMORIES: dict[str, tuple[str, Make]] = {
     ),
     "queries": (
         "/memories/batch/search",
-        lambda n: {"queries": [{**AGENT, "query": words(at)} for at in range(n)]},
+        lambda n: {"queries": [{"query": words(at)} for at in range(n)]},
     ),
     "a conversation": (
         "/memories/extract",
         lambda n: {"messages": [(user, said)[at % 2](words(at)) for at in range(n)]},
     ),
     "a conversation of an agent": (
-        "/memories/batch/create",
+        "/memories",
         lambda n: {**AGENT, "conversation": [user(f"I own boat {at}.") for at in range(n)]},
     ),
     "kinds": (
-        "/memories/batch/create",
+        "/memories",
         lambda n: {
             **AGENT,
             "conversation": [user("I own a boat.")],
@@ -350,12 +346,12 @@ MEMORIES: dict[str, tuple[str, Make]] = {
     ),
     "properties": (
         "/schemas",
-        lambda n: {"kind": "K", "schema": json.dumps(SCHEMA(n)), "uniqueOn": [f"k{n - 1}"]},
+        lambda n: {"name": "K", "schema": json.dumps(SCHEMA(n)), "uniqueOn": [f"k{n - 1}"]},
     ),
     "names that are unique": (
         "/schemas",
         lambda n: {
-            "kind": "K",
+            "name": "K",
             "schema": json.dumps(SCHEMA(n)),
             "uniqueOn": [f"k{at}" for at in range(n)],
         },
@@ -419,7 +415,7 @@ async def lines(server: InProcess, path: str, body: Body) -> int:
 @pytest.mark.parametrize("group", LISTS)
 async def test_twice_as_many_parts_are_twice_the_work(group: str) -> None:
     squares = {}
-    async with in_process() as server:
+    async with in_process(target_tokens=2_000) as server:
         for name, (path, make) in LISTS[group].items():
             await lines(server, path, make(1))
             some, more, most = [

@@ -22,6 +22,9 @@ BARS = {
     "pip": [f"   {'━' * (n // 3)}╸ {n / 10:.1f}/9.0 MB 3.{n % 9} MB/s" for n in range(1, 91)],
     "words": [f"Building module {n} of 700" for n in range(1, 701)],
     "other words": [f"Modul {n} von 700" for n in range(1, 701)],
+    "a spinner": [f"{'⠋⠙⠹⠸'[n % 4]} Installing packages ({n}s)" for n in range(60)],
+    "a bar without a number": [f"[{'=' * n:60}] copying" for n in range(61)],
+    "a log": [f"2026-01-02 10:00:{n:02},{n * 9:03} INFO read {n} of 60" for n in range(60)],
     "two bars": [f"Reading: {n}%" for n in (*range(0, 101, 2), *range(0, 100, 3), 100)],
 }
 DATA = {
@@ -30,6 +33,8 @@ DATA = {
     "shares that rise": [f"{n} {n * 3 % 11} {n}%" for n in range(60)],
     "a table": [f"| {n}% | {n}ms |" for n in range(60)],
     "percentiles": [f"{n}%\t{n}ms" for n in range(60)],
+    "a chart": [f"{chr(97 + n % 26)} {'█' * (n % 9)} {n}" for n in range(60)],
+    "bars of a chart": [f"{'█' * (n % 9)} {n * 7 % 11}" for n in range(60)],
     "counts": [f"row {n} of the year {1900 + n}" for n in range(60)],
     "few": [f"step {n} of 9" for n in range(1, 10)],
     "steps": [f"[{n}%] Building {chr(97 + n % 26)}x.o" for n in range(60)],
