@@ -13,6 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from memtree.text.terminal import without_codes
+
 OPENING, CLOSING = "<context_memory>", "</context_memory>"
 BLOCK_OPENING, BLOCK_CLOSING = "<recalled_context>", "</recalled_context>"
 RECORD = re.compile(
@@ -207,15 +209,14 @@ def _are_whole(quote: str, messages: Sequence[Sequence[str]]) -> bool:
 
 def _texts(message: dict[str, Any]) -> list[str]:
     """The texts of a message that may be quoted: its words, and the arguments of each call."""
-    content = message.get("content")
-    if isinstance(content, list):
-        content = "".join(part["text"] for part in content if isinstance(part.get("text"), str))
+    parts = [part["text"] for part in _text_parts(message)]
     bodies = [
         call.get("function") or call.get("custom") for call in message.get("tool_calls") or ()
     ]
     bodies.append(message.get("function_call"))
     arguments = [body.get("arguments", body.get("input")) for body in bodies if body]
-    texts = [one for one in (content, *arguments) if isinstance(one, str)]
+    contents = ("".join(parts), "".join(map(without_codes, parts)))
+    texts = [one for one in (*contents, *arguments) if isinstance(one, str)]
     return [*texts, *(text for one in arguments for text in _decoded(one))]
 
 

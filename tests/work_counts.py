@@ -117,14 +117,25 @@ class Work:
         if not code.co_filename.startswith(OURS):
             return None
         if event == "line":
-            path = Path(code.co_filename).relative_to(ROOT)
-            self.rooms["/".join(path.parts[:2]).removesuffix(".py")] += 1
-            self.functions[f"{path}:{_qualified(code)}"] += 1
+            room, function = _places.get(code) or _place(code)
+            self.rooms[room] += 1
+            self.functions[function] += 1
         return self.traced
 
     def decoded(self, raw: Any) -> None:
         self.of["JSON decodes"] += 1
         self.of["JSON bytes decoded"] += len(raw) if isinstance(raw, str) else len(memoryview(raw))
+
+
+_places: dict[types.CodeType, tuple[str, str]] = {}
+
+
+def _place(code: types.CodeType) -> tuple[str, str]:
+    """Return the room and the name of a function of ours."""
+    path = Path(code.co_filename).relative_to(ROOT)
+    room = "/".join(path.parts[:2]).removesuffix(".py")
+    _places[code] = room, f"{path}:{_qualified(code)}"
+    return _places[code]
 
 
 def _qualified(code: types.CodeType) -> str:

@@ -9,7 +9,9 @@ message is its text without volatile blocks (closed tags that clients rewrite on
 as `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
 `<system-reminder>` blocks, which some clients put behind every file they read, an assistant's view
 the thoughts in its text (`text/thoughts.py`). In the view, arguments of a tool call that are a JSON
-object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
+object are compact JSON (`call_arguments`). A view has the text as a terminal shows it: without
+escape codes and what was drawn over (`text.terminal`). Two messages with one digest have the same
+view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -18,7 +20,7 @@ object are compact JSON (`call_arguments`). Two messages with one digest have th
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -27,7 +29,7 @@ from typing import Any
 import msgspec
 
 from memtree.conversation.attached_texts import TITLES, attached_texts
-from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
+from memtree.conversation.call_arguments import ArgumentValue, argument_values
 from memtree.conversation.media import REASONING_PARTS
 from memtree.conversation.message_shape import (
     RESULT_ROLES,
@@ -38,6 +40,7 @@ from memtree.conversation.message_shape import (
     shaped,
 )
 from memtree.conversation.posted_json import decode, decode_any, encode, json_text
+from memtree.conversation.view_pieces import ATTACHED, Piece, QuotableRun, Segment, view_pieces
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
@@ -52,7 +55,6 @@ __all__ = [
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
-ATTACHED = "attached"  # kind of a segment
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
@@ -66,25 +68,6 @@ class ToolCall:
     arguments: str
     posted: bool = True  # the posted JSON contains the arguments as this string
     part: str = ""  # their place, as in `tool_calls[0].function.arguments`
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call,
-    attached.
-
-    Only `text`, `call` and `attached` segments occur verbatim in the posted JSON, so only they are
-    quoted. `part` names the posted string of such a segment, as in `content[0]`.
-    """
-
-    start: int
-    end: int
-    kind: str
-    part: str = ""
-
-    @property
-    def quotable(self) -> bool:
-        return self.kind in ("text", "call", ATTACHED)
 
 
 class Message:
@@ -127,7 +110,7 @@ class Message:
         self._calls: tuple[ToolCall, ...] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
         self._values: dict[str, tuple[ArgumentValue, ...]] = {}
-        self._viewed: tuple[Volatile, tuple[_Piece, ...], str] | None = None
+        self._viewed: tuple[Volatile, tuple[Piece, ...], str] | None = None
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
@@ -254,7 +237,7 @@ class Message:
                 cuts = tuple(self._thoughts())
             else:
                 cuts = ()
-            self._viewed = volatile, *_pieces(self, cuts)
+            self._viewed = volatile, *view_pieces(self.text, self.segments, cuts)
         return View(self, *self._viewed[1:])  # not cached: the two would reference each other
 
     def _thoughts(self) -> Iterator[tuple[int, int]]:
@@ -275,24 +258,12 @@ class Message:
         return next(touched, None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A run of a view, [start, end), and where it begins in the posted text. `spelling`: set if the
-    posted text is spelled differently, so its length may differ."""
-
-    start: int
-    end: int
-    posted: int
-    segment: Segment
-    spelling: Spelling | None = None
-
-
 class View:
     """A message's text as it is hashed and indexed, with the mapping back to posted offsets."""
 
     __slots__ = ("_pieces", "message", "text")
 
-    def __init__(self, message: Message, pieces: tuple[_Piece, ...], text: str) -> None:
+    def __init__(self, message: Message, pieces: tuple[Piece, ...], text: str) -> None:
         self.message = message
         self.text = text
         self._pieces = pieces
@@ -302,8 +273,8 @@ class View:
         """Return the message's segments in view offsets; a removed volatile block separates
         segments, too."""
         return tuple(
-            Segment(piece.start, piece.end, piece.segment.kind, piece.segment.part)
-            for piece in self._pieces
+            Segment(run[0].start, run[-1].end, run[0].segment.kind, run[0].segment.part)
+            for run in self._runs(self._pieces)
         )
 
     @property
@@ -312,61 +283,33 @@ class View:
         attached = (piece.start for piece in self._pieces if piece.segment.kind == ATTACHED)
         return self.text[: next(attached, None)]
 
+    @staticmethod
+    def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
+        """Group the pieces that go on where the one before them ended."""
+        runs: list[list[Piece]] = []
+        for piece in pieces:
+            if piece.seam is None or not runs:
+                runs.append([piece])
+            else:
+                runs[-1].append(piece)
+        return runs
+
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return quotable spans of the posted text for the view span [start, end), split between
-        segments."""
-        spans = []
+        segments and where the view leaves characters out."""
+        return tuple(span[1:] for run in self.quotable(start, end) for span in run.spans)
+
+    def quotable(self, start: int, end: int) -> Iterator[QuotableRun]:
+        """Yield the quotable runs of the view span [start, end), split between segments."""
         first = bisect_right(self._pieces, start, key=lambda piece: piece.end)
-        for index in range(first, len(self._pieces)):  # `islice` would step over all earlier ones
-            piece = self._pieces[index]
-            if piece.start >= end:
-                break
-            low, high = max(start, piece.start), min(end, piece.end)
-            if low >= high or not piece.segment.quotable:
-                continue
-            low, high = low - piece.start, high - piece.start
-            if piece.spelling is not None:
-                low, high = piece.spelling.span(low, high)
-            spans.append((piece.posted + low, piece.posted + high))
-        return tuple(spans)
-
-
-def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_Piece, ...], str]:
-    """Return the runs of a view and their text."""
-    text = message.text
-    if not cuts and not message.calls:
-        return tuple(_Piece(s.start, s.end, s.start, s) for s in message.segments), text
-    pieces: list[_Piece] = []
-    texts: list[str] = []
-    at = 0
-    for segment, start, end in _uncut(message.segments, cuts):
-        run, spelling = text[start:end], None
-        arguments = segment.part and segment.kind not in ("text", ATTACHED)
-        if arguments and (compact := canonical(run)) != run:
-            run, spelling = compact, Spelling(run, compact)
-        pieces.append(_Piece(at, at + len(run), start, segment, spelling))
-        texts.append(run)
-        at += len(run)
-    return tuple(pieces), "".join(texts)
-
-
-def _uncut(
-    segments: Iterable[Segment], cuts: Sequence[tuple[int, int]]
-) -> Iterator[tuple[Segment, int, int]]:
-    """Yield the runs of segments outside of all cuts, as (segment, start, end)."""
-    cut = 0
-    for segment in segments:
-        at = segment.start
-        while cut < len(cuts) and cuts[cut][0] < segment.end:
-            start, end = cuts[cut]
-            if start > at:
-                yield segment, at, start
-            at = max(at, min(end, segment.end))
-            if end > segment.end:  # the cut continues in the next segment
-                break
-            cut += 1
-        if at < segment.end:
-            yield segment, at, segment.end
+        last = bisect_left(self._pieces, end, first, key=lambda piece: piece.start)
+        # `islice` would step over all earlier ones
+        pieces = (self._pieces[index] for index in range(first, last))
+        for run in self._runs(piece for piece in pieces if piece.segment.quotable):
+            low, high = max(start, run[0].start), min(end, run[-1].end)
+            if low < high:
+                spans = [piece.clipped(start, end) for piece in run]
+                yield QuotableRun(low, high, run[0].segment, spans)
 
 
 def read_messages(

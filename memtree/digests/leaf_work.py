@@ -43,7 +43,6 @@ from memtree.digests.work_clauses import (
     short_path,
     shown,
 )
-from memtree.text.normal_form import without_codes
 from memtree.text.requests import orders
 
 _CALL = re.compile(r"\s*([\w.:/-]{1,80}) ?(?=[\[{])|\s*([\w.:/-]{1,80})\s*$")
@@ -301,8 +300,7 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
         if end.failed or end.passed:
             work.counts = f"{end.failed} failed, {end.passed} passed"
         if end.line:
-            line = without_codes(said[end.line[0] : end.line[1]])
-            work.detail = shown(line, DETAIL, orders)
+            work.detail = shown(said[end.line[0] : end.line[1]], DETAIL, orders)
     elif work.kind in (CREATED, EDITED, DELETED, UNDONE):
         refusal = results.not_changed if action.shell else results.refused
         if refusal(said) is not None:

@@ -98,6 +98,9 @@ def memories_of(
 ) -> list[NewMemory]:
     spans = cut(document.text)
     ids = [new_id() for _ in spans]
+    texts = [document.text[start:end] for start, end in spans]
+    # A log or a table says the same again and again; each text is read once.
+    read = {text: (text_hash(text), packed_terms(text)) for text in dict.fromkeys(texts)}
     shared: dict[str, Any] = {"of": len(spans), "head": ids[0]}
     if shown := metadata_line(document.metadata):
         shared["shown"] = shown
@@ -110,9 +113,9 @@ def memories_of(
     return [
         NewMemory(
             id=id_,
-            text=document.text[start:end],
-            text_hash=text_hash(document.text[start:end]),
-            terms=packed_terms(document.text[start:end]),
+            text=text,
+            text_hash=read[text][0],
+            terms=read[text][1],
             created=now,
             kind=PASSAGE,
             data={"place": place, "start": start, "end": end, **shared, **({} if place else first)},
@@ -121,7 +124,7 @@ def memories_of(
             source_type=SOURCE,
             thread_id=document.id,
         )
-        for place, (id_, (start, end)) in enumerate(zip(ids, spans, strict=True))
+        for place, (id_, text, (start, end)) in enumerate(zip(ids, texts, spans, strict=True))
     ]
 
 

@@ -133,6 +133,8 @@ class PendingVectors:
         self._first_pause = pause
         self._left_behind_at_once, self._more = left_behind, True
         self._scopes: OrderedDict[Scope, set[str]] = OrderedDict()
+        # Vectors of the last batch: a document may say the same in hundreds of passages.
+        self._newest: dict[tuple[Scope, str], dict[str, bytes]] = {}
         self._work = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -188,6 +190,7 @@ class PendingVectors:
     async def _next(self) -> None:
         """The scope that waits longest: one batch, so that no scope keeps the others waiting."""
         if not self._scopes:
+            self._newest = {}
             self._work.clear()
             self._idle.set()
             return
@@ -206,12 +209,16 @@ class PendingVectors:
     async def _embed(self, scope: Scope, rows: Sequence[Memory], deferred: set[str]) -> None:
         if not rows:
             return
-        vectors = await self._embedder.embed([row.text for row in rows])
-        packed = {
-            row.number: (row.version, pack_vector(vector))
-            for row, vector in zip(rows, vectors, strict=True)
-        }
-        await self._store.put_vectors(scope, self._embedder.recipe, packed)
+        recipe = self._embedder.recipe
+        known = self._newest.get((scope, recipe), {})
+        new = list(dict.fromkeys(row.text for row in rows if row.text not in known))
+        if new:
+            made = await self._embedder.embed(new)
+            known = known | dict(zip(new, map(pack_vector, made), strict=True))
+        recipe = self._embedder.recipe  # known since the first call
+        packed = {row.number: (row.version, known[row.text]) for row in rows}
+        self._newest = {(scope, recipe): {row.text: known[row.text] for row in rows}}
+        await self._store.put_vectors(scope, recipe, packed)
         for row in rows:
             if row.id in deferred:
                 await self._settle(scope, row)

@@ -1,5 +1,5 @@
-r"""Compute normal forms of text: Unicode's NFC and NFKC in linear time, the form by which memories
-are equal, and text without the codes by which programs colour their output.
+r"""Compute normal forms of text: Unicode's NFC and NFKC in linear time, and the form by which
+memories are equal.
 
 The marks behind a letter are sorted by insertion, which takes quadratic time for thousands of marks
 on one letter. Unicode's stream-safe text has 30 at most, so a longer run is normalized in pieces.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
 from typing import Literal
 
 MARKS = 30  # UAX #15, section 13
@@ -61,25 +60,3 @@ def text_hash(text: str) -> bytes:
     """Return 16 bytes that identify the canonical form."""
     form = canonical(text).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(form, digest_size=16).digest()
-
-
-_CODES = re.compile(r"\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x1b[()][0-9A-B]|\[[0-9;]{1,12}m|\r(?=\n)")
-
-
-def without_codes(text: str) -> str:
-    """Return the text without escape codes; its lines end with a line feed alone.
-
-    >>> without_codes("\\x1b[31m2 failed\\x1b[0m")
-    '2 failed'
-    """
-    return _CODES.sub("", text) if _may_have(text) else text
-
-
-def codes(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of each part that `without_codes` removes."""
-    if _may_have(text):
-        yield from (match.span() for match in _CODES.finditer(text))
-
-
-def _may_have(text: str) -> bool:
-    return "\x1b" in text or "[0m" in text or "\r\n" in text

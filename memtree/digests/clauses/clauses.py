@@ -29,7 +29,6 @@ from memtree.digests.clauses.particular import is_boilerplate, without_stamp
 from memtree.digests.clauses.read_lines import Judgement, ReadLines
 from memtree.language import borders
 from memtree.language.word_file import WordFile, WordFiles, lazily
-from memtree.text.normal_form import without_codes
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import asks, orders
 from memtree.text.spans import Span
@@ -390,8 +389,7 @@ def _split(line: str) -> tuple[str, ...]:
 
 
 def tidy(line: str) -> str:
-    """Strip the markup of Markdown and terminals from a line."""
-    line = without_codes(line)
+    """Strip the markup of Markdown from a line."""
     if not line[:1].isalpha() and (match := _LEAD.match(line)):
         line = line[match.end() :]
     if "](" in line:

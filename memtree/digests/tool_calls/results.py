@@ -19,7 +19,6 @@ from itertools import islice
 
 from memtree.digests.tool_calls.fields import TEST, Action, Field, Group, groups
 from memtree.language.word_file import WordFile, lazily
-from memtree.text.normal_form import codes, without_codes
 
 _OUTPUT_DATA = WordFile("all", "tool_calls")
 
@@ -85,6 +84,7 @@ _REFUSED = _DATA.pattern("refusals", re.IGNORECASE)
 _SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
 _FAILURE = _DATA.pattern("failures", re.IGNORECASE)
 _DONE = _DATA.pattern("done", re.IGNORECASE)
+_RETURN = re.compile(r"\r(?=\n)")
 _MADE = _DATA.pattern("made", re.IGNORECASE)
 _OVERWRITTEN = _DATA.pattern("overwritten")
 _FILE_SHOWN = _DATA.pattern("files_shown")
@@ -110,18 +110,14 @@ NO_OUTCOME = Outcome()
 
 
 class _Piece:
-    """A part of a result without escape codes. Places in it are those of the whole result."""
+    """A part of a result, in which lines end with a line feed alone. Places in it are those of the
+    whole result."""
 
     def __init__(self, base: int, text: str) -> None:
         self._base = base
-        self.text = without_codes(text)
-        self._kept: list[int] = []  # where text goes on behind each code, in `text`
-        self._removed: list[int] = []  # characters removed until there
-        removed = 0
-        for start, end in codes(text):
-            self._kept.append(start - removed)
-            removed += end - start
-            self._removed.append(removed)
+        self.text = text.replace("\r\n", "\n")
+        returns = _RETURN.finditer(text) if "\r\n" in text else ()
+        self._returns = [match.start() - at for at, match in enumerate(returns)]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the place of text[start:end] in the result."""
@@ -138,9 +134,7 @@ class _Piece:
             end = start - 1
 
     def _at(self, at: int) -> int:
-        codes_before = bisect_right(self._kept, at)
-        removed = self._removed[codes_before - 1] if codes_before else 0
-        return self._base + at + removed
+        return self._base + at + bisect_right(self._returns, at)
 
 
 def ended(text: str, *, tests: bool = True, piped: bool = False) -> Outcome:

@@ -16,6 +16,7 @@ from itertools import chain, pairwise
 
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Segment, View
+from memtree.conversation.view_pieces import PostedSpan
 from memtree.unfolding.memory_message.call_texts import left_out
 from memtree.unfolding.memory_message.labels import shown_line, tells_all
 from memtree.unfolding.own_lines import GAP, cut_spans
@@ -50,8 +51,8 @@ def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) 
     for span in spans:
         posted = history.posted[span.message]
         for run, start, end in _shown(span, history.view(span.message), names=names):
-            low, high = start - run.base, end - run.base
-            pieces.append(Quote(span, posted, run.part, low, high, run.text[start:end]))
+            for low, high, text in run.posted(start, end):
+                pieces.append(Quote(span, posted, run.part, low, high, text))
     return pieces
 
 
@@ -60,7 +61,8 @@ def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
     ("", 0, 0) if none of it was posted verbatim."""
     view = history.view(span.message)
     for run in _runs(span, view):
-        return run.part, run.start - run.base, run.end - run.base
+        start, end, _ = next(run.posted(run.start, run.end))
+        return run.part, start, end
     for start, end in view.posted(span.start, span.end):  # between the strings of a call
         segment = view.message.segment_at(start)
         return segment.part, start - segment.start, end - segment.start
@@ -110,7 +112,8 @@ def gap(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Run:
     """Characters [start, end) of a posted text that a span covers. `part`: the string they are in,
-    which begins at `base` of the text. `left_out`: spans that quotations leave out of it."""
+    which begins at `base` of the text. `left_out`: spans that quotations leave out of it. `places`:
+    set if the text is a view's; where its characters were posted, counted as `base` is."""
 
     text: str
     part: str
@@ -118,6 +121,22 @@ class _Run:
     start: int
     end: int
     left_out: Sequence[tuple[int, int]] = ()
+    places: Sequence[PostedSpan] = ()
+
+    def posted(self, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+        """Yield the places in the string, and the texts, of the pieces that were posted of
+        text[start:end]."""
+        if not self.places:
+            yield start - self.base, end - self.base, self.text[start:end]
+        first = max(0, bisect_right(self.places, start, key=lambda place: place.view) - 1)
+        for index in range(first, len(self.places)):
+            place = self.places[index]
+            if place.view >= end:
+                break
+            low, high = max(start, place.view), min(end, place.view + place.end - place.start)
+            if low < high:
+                moved = place.start - place.view - self.base
+                yield low + moved, high + moved, self.text[low:high]
 
 
 def _runs(
@@ -131,9 +150,12 @@ def _runs(
     call, decoded. `left_out`: as in `_Run`, for the text of the message. `labelled`: include
     arguments that the label of their call tells."""
     message = view.message
-    for start, end in view.posted(span.start, span.end):
-        segment = message.segment_at(start)
+    for run in view.quotable(span.start, span.end):
+        segment, (_, start, end) = run.segment, run.spans[0]
         if not labelled and _is_told(message, segment):
+            continue
+        if len(run.spans) > 1:
+            yield _Run(view.text, segment.part, segment.start, run.start, run.end, (), run.spans)
             continue
         values = message.argument_values(segment)
         if not values:

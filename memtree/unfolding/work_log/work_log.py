@@ -31,7 +31,7 @@ from memtree.digests.tool_calls.fields import (
 )
 from memtree.digests.tool_calls.results import OK, STOPPED, UNKNOWN
 from memtree.text import secrets, tokens
-from memtree.text.normal_form import without_codes
+from memtree.text.terminal import without_codes
 from memtree.unfolding.own_lines import MARK, WORK, without_tags
 from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import work_events

@@ -20,7 +20,7 @@ from memtree.digests.tool_calls import calls, patches, prose, results, shell
 from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
-from memtree.text import terms
+from memtree.text import terminal, terms
 from memtree.text.pasted.own_words import kept_marks
 from memtree.unfolding import own_lines
 from memtree.unfolding.excerpts import duplicates, newer_statements, units
@@ -73,6 +73,13 @@ SUBJECTS = {
         hostile.as_it_is,
     ),
     "own lines": Subject(own_lines.without_signs, hostile.as_it_is),
+    "a terminal": Subject(terminal.shown, hostile.as_it_is),
+    "a terminal in JSON": Subject(
+        lambda text: terminal.shown(json.dumps({"a": text})), hostile.as_it_is
+    ),
+    "quotes of a terminal": Subject(
+        hostile.quoted, lambda text: hostile.posted(hostile.fields("user", f"\x1b[m{text}"))
+    ),
     "gaps": Subject(quotes.gap, hostile.as_it_is),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
@@ -155,7 +162,8 @@ UNITS = (
     "Commit abcdef1 x ", "\nApplied edit to a", "1 failed, ", "Ran 1 test\n", "Error: ",
     "a.c:1:1: ", "[File: a", "exit code ", "$(", "> a ", "\\u0041", '\\"', "[[", '["a",',
     "\n¶1 user\n", "\n[...]\n", "</context_memory>", "<\u200b", "open('a','w'", "<tool_call>{",
-    "<keep>", "</keep>\n", "<keep>a</keep>\n",
+    "<keep>", "</keep>\n", "<keep>a</keep>\n", "\r ", "a\r", "ab\b", "\x1b[", "\x1b]", "\x1b[A",
+    "a\n\x1b[A", "\x1b[2K", "\x1b[9B", "\x1b[J\n", "1 of 9\n", "1%\n", "1/9 ", "\x1b[9D",
 )  # fmt: skip
 
 

@@ -48,6 +48,28 @@ async def test_every_scope_that_was_put_down_gets_its_vectors():
         await work.close()
 
 
+async def test_what_is_said_again_and_again_is_embedded_once():
+    class Told(MoodyEmbedder):
+        texts: tuple[str, ...] = ()
+
+        async def embed(self, texts):
+            self.texts += tuple(texts)
+            return await super().embed(texts)
+
+    async with opened(None) as of:
+        said = ["the same", *["again"] * (2 * BATCH), "the same"]
+        for text in said:
+            await of.book.save(SCOPES[0], MemoryDraft(text), DedupPolicy.INSERT)
+        embedder = Told()
+        work = pending(of, embedder)
+        work.submit(SCOPES[0])
+        work.start()
+        await asyncio.wait_for(work.join(), 300)
+        assert await lacking(of, SCOPES[0]) == []
+        await work.close()
+    assert sorted(embedder.texts) in (["again", "the same"], ["again", "the same", "the same"])
+
+
 async def test_a_start_finds_what_was_left_behind():
     async with opened(None) as of:
         await saved(of, SCOPES[0], 2)

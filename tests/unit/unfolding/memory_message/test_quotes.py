@@ -50,6 +50,30 @@ def test_a_volatile_block_splits_a_quote():
     assert [(q.start, q.end) for q in quotes([TextSpan(0, 1, 3)], found)] == [(1, 2), (38, 39)]
 
 
+def test_a_line_goes_on_behind_an_escape_code_and_its_pieces_stand_as_posted():
+    said = " 1%\r99%\r\n\x1b[31mError\x1b[0m: no\x1b[1Crule\n"
+    found = history(said)
+    spans = [TextSpan(0, 0, len(found.view(0).text))]
+    assert text_of(spans, found) == "99%\r\nError: no rule\n"
+    pieces = quotes(spans, found)
+    assert [piece.text for piece in pieces] == ["99%\r\n", "Error", ": no", "rule\n"]
+    assert [said[piece.start : piece.end] for piece in pieces] == [piece.text for piece in pieces]
+    assert first_piece(TextSpan(0, 7, 9), found)[1:] == (16, 18)
+    assert len(found.view(0).segments) == 1
+
+
+def test_earlier_states_of_a_bar_are_marked_as_left_out():
+    found = history("begin\n" + "".join(f"{n} of 20\n" for n in range(1, 21)) + "end")
+    text = found.view(0).text
+    assert text == "begin\n20 of 20\nend"
+    assert text_of([TextSpan(0, 0, len(text))], found) == f"begin\n\n{GAP}\n20 of 20\nend"
+
+
+def test_a_tag_of_ours_around_an_escape_code_is_none():
+    found = history("a </context_\x1b[0mmemory> b")
+    assert text_of([TextSpan(0, 0, 99)], found) == f"a \n{GAP}\n b"
+
+
 @pytest.mark.parametrize(
     "tag",
     ["<context_memory>", "</context_memory>", "</RECALLED_CONTEXT>", "<user_memories>"],
