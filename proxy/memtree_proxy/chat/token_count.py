@@ -17,7 +17,7 @@ from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
 from memtree_proxy.chat.request_reader import RequestReader
-from memtree_proxy.chat.retrying import context_overflow, thinking_marks
+from memtree_proxy.chat.retrying import thinking_marks
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
@@ -58,7 +58,8 @@ class TokenCountRoute:
         if ask is None or ask.whole:
             return chat.plain
         memory = self._services.memory
-        ask = context_overflow.narrowed(ask, self._limits.window(ask.tenant, chat.model))
+        if (window := self._limits.window(ask.tenant, chat.model)) is not None:
+            ask = chat.narrowed(ask, window)
         try:
             answer = await memory.standing_answer(ask)
             thinks_from = await thinking_marks.thinks_from(memory, self._thinking, ask)
