@@ -66,6 +66,18 @@ class ChatRequest:
         """Return the canonical messages; none if the history was not read."""
         return self.history.messages if self.history else ()
 
+    @property
+    def output(self) -> int | None:
+        """Return the posted limit of the answer, None without one."""
+        return fields.chat_output(self.body, self.dialect.output_fields) if self.body else None
+
+    def narrowed(self, ask: CompressRequest, window: int) -> CompressRequest:
+        """Return a request to memory for a learned window."""
+        if window >= ask.window:
+            return ask
+        reserve = fields.answer_reserve(self.output, window)
+        return dataclasses.replace(ask, window=window, reserve=reserve)
+
     def room(self, answer: Answer | None) -> int | None:
         """Return the tokens that the model's window has left beside an answer and its memories;
         None if the prompt was not counted."""

@@ -50,7 +50,7 @@ from memtree_proxy.chat.keepalive import (
 from memtree_proxy.chat.memories import chat_memories
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
 from memtree_proxy.chat.request_reader import RequestReader
-from memtree_proxy.chat.retrying import context_overflow, thinking_marks
+from memtree_proxy.chat.retrying import thinking_marks
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.retrying.retry import RetryingUpstream
 from memtree_proxy.chat.tool_session import ToolSession
@@ -208,7 +208,7 @@ class CompletionRoute:
             exchange.trace.memory.input_price = price_table.input_price_of(
                 exchange.chat.model, self._settings.input_prices
             )
-        ask, (answer, details) = await self._compressed(ask, exchange.chat.model)
+        ask, (answer, details) = await self._compressed(ask, exchange.chat)
         await self._services.sent.recall(ask.tenant, exchange.chat.model, answer)
         if answer.folds:
             self._thinking.fold(ask.tenant)
@@ -224,17 +224,18 @@ class CompletionRoute:
             return PreparedChat(exchange, exchange.body(answer, session), sent, answer, session)
 
     async def _compressed(
-        self, whole: CompressRequest, model: str
+        self, whole: CompressRequest, chat: ChatRequest
     ) -> tuple[CompressRequest, tuple[Answer, AnswerDetails]]:
         """Compress for the window learned from refusals. If that window leaves no room for the
         request, it is forgotten and the upstream is tried: it may accept more by now."""
-        ask = context_overflow.narrowed(whole, self._learned.window(whole.tenant, model))
+        window = self._learned.window(whole.tenant, chat.model)
+        ask = whole if window is None else chat.narrowed(whole, window)
         try:
             return ask, await self._memory.compress_with_details(ask)
         except ContextOverflow:
             if ask is whole:
                 raise
-        self._learned.forget_window(whole.tenant, model)
+        self._learned.forget_window(whole.tenant, chat.model)
         return whole, await self._memory.compress_with_details(whole)
 
     def _unpacked(self, exchange: ChatExchange) -> PreparedChat:

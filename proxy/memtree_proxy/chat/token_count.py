@@ -15,7 +15,7 @@ from starlette.responses import Response
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.completion_route import CompletionRoute
 from memtree_proxy.chat.exchange import ChatExchange
-from memtree_proxy.chat.retrying import context_overflow, thinking_marks
+from memtree_proxy.chat.retrying import thinking_marks
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.upstream.relay import Relay
@@ -46,7 +46,8 @@ class TokenCountRoute(CompletionRoute):
         if ask is None or ask.whole:
             return chat.plain
         memory = self._services.memory
-        ask = context_overflow.narrowed(ask, self._learned.window(ask.tenant, chat.model))
+        if (window := self._learned.window(ask.tenant, chat.model)) is not None:
+            ask = chat.narrowed(ask, window)
         try:
             answer = await memory.standing_answer(ask)
             thinks_from = await thinking_marks.thinks_from(memory, self._thinking, ask)

@@ -5,6 +5,7 @@ Writing messages and placing memories is done by `memtree.dialects.openai_chat`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ from memtree_proxy.server_tools.offer import Offer
 from memtree_proxy.server_tools.stream import ToolStream, WholeAnswer
 
 HISTORY = "messages"
+# Beginning of a delta's text
+_SAYS = re.compile(rb'"delta":[^{]{0,8}\{[^{}"]{0,8}(?:"role": ?"assistant",)?\s*"content": ?"[^"]')
 
 
 class ChatDialect:
@@ -114,4 +117,20 @@ class ChatErrors(OpenAIErrors):
         return msgspec.json.encode({"error": error})
 
     def first_error(self, beginning: bytes) -> bool | None:
-        return b'"error"' in beginning if b"data:" in beginning else None
+        if _SAYS.search(beginning) and b'"error"' not in beginning:  # nearly every answer
+            return False
+        return sse.first_error(beginning, _opens)
+
+
+def _opens(chunk: Mapping[str, Any]) -> bool:
+    """Return True for a chunk without content: the role alone, or no choice."""
+    choices = chunk.get("choices")
+    if not isinstance(choices, list):
+        return False
+    for choice in choices:
+        delta = choice.get("delta") if isinstance(choice, dict) else None
+        if not isinstance(delta, dict) or choice.get("finish_reason"):
+            return False
+        if any(value for name, value in delta.items() if name != "role"):
+            return False
+    return True

@@ -2,7 +2,8 @@
 
 `context_ask` and `chat_ask` make the `CompressRequest` for memory. They differ in two rules: on
 `/context_memory` a posted target is hard, and only requested output is reserved; on the chat routes
-targets are soft, and 4,096 tokens are reserved if a request does not limit its output.
+targets are soft, and if a request does not limit its output, 4,096 tokens are reserved, at most a
+quarter of the window.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ STAINLESS = "x-stainless-read-timeout"  # seconds that an OpenAI SDK waits for t
 STAINLESS_MARGIN = 5.0
 SILENT_SECONDS = 280.0  # the shortest default of a client that gives up on silence is 294
 DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
+RESERVE_PART = 4  # of a small window that is at most one part in this many
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 
@@ -130,14 +132,27 @@ def wanted_output(options: ContextOptions, names: Sequence[str] = OUTPUT_FIELDS)
     return next((tokens for name in names if (tokens := getattr(options, name))), 0)
 
 
-def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
-    """Return the tokens to reserve for the answer of a chat, from these fields. A wrong type is
-    left for the upstream to judge."""
+def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int | None:
+    """Return the posted limit of a chat's answer in tokens, from these fields. None without one, or
+    for a wrong type, which the upstream judges."""
     for name in names:
         value = body.value(name)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return min(value, MAX_WINDOW)
-    return DEFAULT_RESERVE
+    return None
+
+
+def answer_reserve(output: int | None, window: int) -> int:
+    """Return the tokens of a window to keep free for a chat's answer. `output`: its posted limit.
+    Some clients request the model's maximum: then the upstream decides what it can give."""
+    most, part = reserve_limits(output)
+    return min(most, window // part)
+
+
+def reserve_limits(output: int | None) -> tuple[int, int]:
+    """Return the most tokens to keep free for an answer, and into how many parts of the window at
+    most one is kept."""
+    return (DEFAULT_RESERVE, RESERVE_PART) if output is None else (output, 2)
 
 
 def context_ask(
@@ -196,8 +211,7 @@ def chat_ask(
         target=min(options.target_tokens or settings.target_tokens, limit),
         hard=False,
         window=limit,
-        # Some clients request the model's maximum: then the upstream decides what it can give.
-        reserve=min(chat_output(body, output_fields), limit // 2),
+        reserve=answer_reserve(chat_output(body, output_fields), limit),
         query=options.query,
         mode=mode(options.mode, headers, settings.mode or CHAT_MODE),
         prices=prices_of(body, settings),

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,6 +22,11 @@ _END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
 DONE = b"[DONE]"
+_ERRORS = ("error", "response.failed")
+_CONTENT = ("type", "choices", "content", "output")
+_REASONS = ("message", "msg", "detail", "error_msg", "errors", "base_resp")
+
+Json = Mapping[str, Any]
 
 
 class SseEvents:
@@ -81,16 +86,25 @@ def failed(error: Mapping[str, Any]) -> bytes:
     return made(msgspec.json.encode({"error": error})) + made(DONE)
 
 
-def first_error(beginning: bytes, signs: Container[str], errors: Container[str]) -> bool | None:
-    """Return True if the first event of a stream is an error, by its `type` or an `error` in it;
-    None while undecided: comments and events of the types `signs` come first. `beginning`: decoded,
-    ends anywhere."""
+def first_error(beginning: bytes, opens: Callable[[Json], bool]) -> bool | None:
+    """Return True if a stream is an error before it has any content; None while undecided: comments
+    and events that only open an answer come first. `beginning`: decoded, ends anywhere. `opens`:
+    returns True for such an event."""
     for event in SseEvents().feed(beginning):
         payload = data(event)
         if payload is None:
             continue
         said = decoded(payload, dict) or {}
-        kind = str(said.get("type"))
-        if kind not in signs:
-            return kind in errors or bool(said.get("error"))
+        if is_error(said):
+            return True
+        if not opens(said):
+            return False
     return None
+
+
+def is_error(said: Json) -> bool:
+    """Return True if an event, or an unstreamed answer of status 200, is an error: it says so, or
+    has a reason in place of content, as answers of some gateways have."""
+    if said.get("error") or said.get("object") == "error" or said.get("type") in _ERRORS:
+        return True
+    return not any(map(said.get, _CONTENT)) and any(map(said.get, _REASONS))

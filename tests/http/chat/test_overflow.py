@@ -164,6 +164,59 @@ async def test_a_named_window_is_kept_and_gets_no_smaller_while_all_is_refused(
         assert len(upstream.seen[-2].body) < first[1]
 
 
+@pytest.mark.parametrize("said", [{}, {"error": {"message": "Bad Request", "code": 400}}])
+async def test_an_error_without_a_reason_gets_one_shorter_try(
+    said: Any, base: str, upstream: FakeUpstream
+):
+    narrow(upstream, said)
+    upstream.fits = 0
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        for _ in range(2):  # nothing is learned while the shorter one is refused, too
+            answer = await client.post(CHAT, json=body(), headers=ON)
+            assert (answer.status_code, answer.content) == (400, upstream.refusal)
+        sizes = [len(seen.body) for seen in upstream.seen]
+        assert sizes[0] > sizes[1]
+        assert sizes == sizes[:2] * 2
+        upstream.fits = sizes[0] - 1
+        assert (await client.post(CHAT, json=body(), headers=ON)).status_code == 200
+        upstream.seen.clear()
+        assert (await client.post(CHAT, json=body(), headers=ON)).status_code == 200
+        assert [len(seen.body) < sizes[0] for seen in upstream.seen] == [True]
+
+
+@pytest.mark.parametrize("measured", [True, False])
+@pytest.mark.parametrize("packed", [True, False])
+async def test_an_error_of_status_200_is_one(
+    measured: bool, packed: bool, base: str, upstream: FakeUpstream
+):
+    narrow(upstream, mode="narrow" if measured else "narrow_unmeasured")
+    upstream.status = 200
+    if packed:
+        upstream.refusal = gzip.compress(upstream.refusal)
+        upstream.answer_headers = [(b"content-encoding", b"gzip")]
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        answer = await client.post(CHAT, json=body(), headers=ON)
+        if packed and not measured:  # it cannot be read before it is relayed
+            assert answer.json() == TOO_LONG
+            return
+        assert (answer.status_code, answer.content) == (200, PLAIN_BYTES)
+        assert len(upstream.seen) == 2
+        upstream.fits = 10**9
+        answer = await client.post(CHAT, json=body(60), headers=ON)
+        assert answer.content == PLAIN_BYTES, "an answer is relayed as it is"
+
+
+async def test_the_prompt_leaves_room_for_the_posted_answer(base: str, upstream: FakeUpstream):
+    said = "'max_tokens' is too large: 2000. This model's maximum context length is 6000 tokens " \
+        "and your request has 14000 input tokens (2000 > 6000 - 14000)."  # fmt: skip
+    narrow(upstream, {"error": {"message": said}})
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        posted = body(400, max_tokens=2_000, mode="fresh")
+        answer = await client.post(CHAT, json=posted, headers=ON)
+    assert answer.status_code == 200
+    assert int(answer.headers["x-memtree-sent-tokens"]) <= 0.95 * 6_000 - 2_000
+
+
 async def test_without_memory_the_refusal_is_the_clients(base: str, upstream: FakeUpstream):
     narrow(upstream)
     async with edge(base, real_memory()) as client:
@@ -172,7 +225,7 @@ async def test_without_memory_the_refusal_is_the_clients(base: str, upstream: Fa
     assert len(upstream.seen) == 1
 
 
-@pytest.mark.parametrize("said", [{"error": {"message": "no such model"}}, [], "text"])
+@pytest.mark.parametrize("said", [{"error": {"message": "no such model"}}, "text"])
 async def test_another_refusal_passes_as_it_is(said: Any, base: str, upstream: FakeUpstream):
     narrow(upstream, said)
     async with edge(base, real_memory(), target_tokens=14_000) as client:

@@ -230,6 +230,12 @@ def test_the_switch_of_the_recall_tools(word: str, on: bool | None):
         assert memory_switch.recall_tools(headers, default) is (default if on is None else on)
 
 
+@pytest.mark.parametrize(("window", "reserve"), [(1_024, 256), (4_096, 1_024), (16_384, 4_096)])
+def test_a_small_window_keeps_less_for_the_answer(window: int, reserve: int):
+    assert chat(model_context_limit=window).reserve == reserve
+    assert chat(model_context_limit=window, max_tokens=400).reserve == 400
+
+
 def test_an_answer_as_long_as_the_window_leaves_room_for_the_prompt():
     asked = chat(model="gpt-4o", max_tokens=128_000)
     assert (asked.window, asked.reserve) == (128_000, 64_000)

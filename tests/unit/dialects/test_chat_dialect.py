@@ -59,6 +59,12 @@ def test_errors_are_openai_s():
     assert (status, json.loads(body)["error"]["param"]) == (404, "p")
     assert errors.whole({"code": 1}) == b'{"error":{"code":1}}'
     assert errors.failed({"code": 1}) == b'data: {"error":{"code":1}}\n\ndata: [DONE]\n\n'
-    assert errors.first_error(b'data: {"error": {}}')
-    assert errors.first_error(b'data: {"choices": []}') is False
+    assert errors.first_error(b'data: {"error": {"code": 400}}\n\n')
+    assert errors.first_error(b'data: {"object": "error", "message": "too long"}\n\n')
+    assert errors.first_error(b'data: {"detail": "too long"}\n\n')
+    assert errors.first_error(b'data: {"base_resp": {"status_code": 2013}}\n\n')
+    assert errors.first_error(b'data: {"choices": []}\n\n') is None
+    assert errors.first_error(b"data: [DONE]\n\n") is False
+    tools = b'data: {"choices": [{"delta": {"role": "assistant", "tool_calls": [{}]}}]}\n\n'
+    assert errors.first_error(tools) is False
     assert errors.first_error(b": keep-alive") is None

@@ -67,6 +67,7 @@ from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
+from memtree_proxy.chat.retrying.error_numbers import Numbers
 from memtree_proxy.cli import foreign_text
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import converted
@@ -305,7 +306,8 @@ TEXTS = {
     "an integer": Subject(
         hostile.refused(lambda text: converted(int, text, "a", strict=False)), hostile.as_it_is
     ),
-    "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
+    "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw, 9_000), str.encode),
+    "numbers of an error": Subject(lambda text: Numbers().take_text(text), hostile.as_it_is),
     "a refusal": Subject(lambda raw: offer.is_about_tools(400, raw), str.encode),
     "a refusal of thinking": Subject(
         lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode

@@ -1,7 +1,8 @@
 """Inspect the beginning of an upstream's answer without consuming it.
 
     peeked = await peek(reply)          the beginning of an error, and the same answer whole again
-    FirstEventReply(reply, failed, instead)     a stream whose first event may be an error
+    may_be_error(reply)                         an answer of status 200 that is short enough
+    FirstEventReply(reply, failed, instead)     an answer of status 200 that may begin as an error
     WatchedReply(reply, failed, accepted)       relayed at once; says if it was no error
 
 Bytes are relayed unchanged; the inspection uses a decoded copy.
@@ -13,9 +14,10 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from memtree.errors import MemTreeError, UpstreamFailed
-from memtree_proxy.chat.reply import header, is_encoded, is_event_stream
+from memtree_proxy.chat.reply import header, is_encoded, is_event_stream, is_json
 from memtree_proxy.chat.retrying import context_overflow
 from memtree_proxy.http.request_body import Decoder
+from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.calls import decoded
 from memtree_proxy.server_tools.sse import SseEvents
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
@@ -23,6 +25,7 @@ from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 # Bytes of a stream that are held back: the first events of a response repeat the request's
 # instructions and tools before an error appears.
 MOST_KEPT = 256 * 1024
+_LONGEST_ENCODED = 4 * 1024  # bytes of an error that is encoded
 _SPOKEN = re.compile(rb'data:(?! ?\{ ?"type": ?"ping" ?\})')  # matches more than a heartbeat
 
 
@@ -57,11 +60,29 @@ async def peek(reply: RelayedReply, most: int = context_overflow.LONGEST) -> Pee
     return PeekedReply(reply, read, rest)
 
 
+def may_be_error(reply: RelayedReply) -> bool:
+    """Return True if the whole body of a 200 is JSON and no longer than an error."""
+    size = header(reply, b"content-length")
+    most = _LONGEST_ENCODED if is_encoded(reply) else context_overflow.LONGEST
+    return reply.status == 200 and size.isdecimal() and int(size) <= most and is_json(reply)
+
+
+def is_unmeasured_json(reply: RelayedReply) -> bool:
+    """Return True for JSON that comes without its length."""
+    return is_json(reply) and not header(reply, b"content-length")
+
+
+def is_error(body: bytes) -> bool:
+    """Return True if a body of status 200 is an error."""
+    return sse.is_error(decoded(body, dict) or {})
+
+
 class FirstEventReply(ReplyAround):
-    """A streamed reply whose beginning is inspected: some gateways answer 200 and only then report
-    that the prompt is too long. `failed`: returns for a beginning (raw, decoded) if it is an error,
-    None if it is undecided; until then it is held back, except for heartbeats. After an error
-    `instead` returns another stream, or None to continue with the first one."""
+    """A reply whose beginning is inspected, a stream or JSON of unknown length: some gateways
+    answer 200 and only then report that the prompt is too long. `failed`: returns for a stream's
+    beginning (raw, decoded) if it is an error, None if it is undecided; until then it is held back,
+    except for heartbeats. After an error `instead` returns another reply, or None to continue with
+    the first one."""
 
     def __init__(
         self,
@@ -76,17 +97,21 @@ class FirstEventReply(ReplyAround):
 
     async def chunks(self) -> AsyncIterator[bytes]:
         chunks = self._reply.chunks()
-        beginning = _Beginning(self._failed)
+        beginning: _Beginning | _JsonBeginning = (
+            _Beginning(self._failed) if is_event_stream(self._reply) else _JsonBeginning()
+        )
+        failed = None
         try:
             async for chunk in chunks:
                 failed = beginning.tells_error(chunk)
-                if failed and (other := await self._instead(beginning.error())) is not None:
-                    self._other = other
-                    break
                 if failed is not None or len(beginning) >= MOST_KEPT:
                     break
                 if alive := beginning.signs_of_life():
                     yield alive
+            else:
+                failed = beginning.ends_as_error()
+            if failed:
+                self._other = await self._instead(beginning.error())
         except UpstreamFailed:  # the client gets what came before the interruption
             if beginning:
                 yield beginning.rest()
@@ -135,7 +160,7 @@ class WatchedReply(ReplyAround):
 
 
 class _JsonBeginning:
-    """Beginning of a body in JSON."""
+    """Beginning of a body in JSON. White space before it is a heartbeat."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -150,7 +175,22 @@ class _JsonBeginning:
         if len(self._kept) > context_overflow.LONGEST:
             return False
         said = decoded(bytes(self._kept), dict) if chunk.rstrip().endswith(b"}") else None
-        return None if said is None else bool(said.get("error"))
+        return None if said is None else sse.is_error(said)
+
+    def ends_as_error(self) -> bool:
+        """Return True if the whole body is an error."""
+        return is_error(self.error())
+
+    def error(self) -> bytes:
+        return bytes(self._kept)
+
+    rest = error
+
+    def signs_of_life(self) -> bytes:
+        """Return white space, which is no longer held back."""
+        alive = bytes(self._kept) if self._kept.isspace() else b""
+        del self._kept[: len(alive)]
+        return alive
 
 
 class _Beginning:
@@ -177,10 +217,18 @@ class _Beginning:
         failed = self._failed(self._untold())
         if failed is None:
             for event in events:
-                self._spoken = self._spoken or bool(_SPOKEN.search(event))
+                speaks = bool(_SPOKEN.search(event))
+                if self._spoken and not speaks:  # the client waits for heartbeats from now on
+                    return False
+                self._spoken = speaks
                 self._seen += len(event)
                 self._alive += 0 if self._spoken else len(event)
         return failed
+
+    def ends_as_error(self) -> bool:
+        """Return True if the stream was an error without the end of an event, or bare JSON."""
+        untold = self._untold()
+        return bool(self._failed(untold + b"\n\n")) or is_error(untold)
 
     def error(self) -> bytes:
         """Return the error event."""

@@ -3,7 +3,7 @@
 Three refusals can be handled without the client: the upstream finds the prompt too long (memory
 packs it smaller), its model supports no tools (ours are removed), or thinking in the history does
 not match a prompt that memory changes, or no longer changes (thinking is removed). They may come as
-a status, or as the first event of a stream that began with 200. Each request is changed at most
+a status, as the body of a 200, or in a stream before any content. Each request is changed at most
 once; any other error is passed to the client.
 """
 
@@ -19,10 +19,18 @@ from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.wire import json_body
 from memtree_proxy.chat.chat_request import unthinking
 from memtree_proxy.chat.exchange import PreparedChat
-from memtree_proxy.chat.reply import is_encoded, is_event_stream
+from memtree_proxy.chat.reply import is_encoded, is_event_stream, is_json
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
+from memtree_proxy.chat.retrying.context_overflow import KEPT_SHARE, MOST_RETRIED
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
-from memtree_proxy.chat.retrying.peek import FirstEventReply, WatchedReply, peek
+from memtree_proxy.chat.retrying.peek import (
+    FirstEventReply,
+    WatchedReply,
+    is_error,
+    is_unmeasured_json,
+    may_be_error,
+    peek,
+)
 from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
 from memtree_proxy.observability import log
 from memtree_proxy.server_tools import offer
@@ -57,17 +65,13 @@ class RetryingUpstream:
         reply = await self._forward(body)
         if not self._may_change:
             return reply
-        if self._may_be_refused(reply.status):
-            with ExitStack() as unused:
-                unused.callback(reply.close)
-                peeked = await peek(reply)
-                other = await self._changed(body, reply.status, peeked.beginning)
-                if other is not None:
-                    return other
-                unused.pop_all()
-                return peeked
-        if is_event_stream(reply) and not is_encoded(reply):
-            reply = FirstEventReply(reply, self._first_error, self._instead(body))
+        if reply.status != 200:
+            return await self._unrefused(reply, body) if self._may_be_refused(reply) else reply
+        streams = is_event_stream(reply)
+        if not streams and may_be_error(reply):
+            reply = await self._unrefused(reply, body)
+        elif (streams or is_unmeasured_json(reply)) and not is_encoded(reply):
+            reply = FirstEventReply(reply, self._first_error, self._instead(body, streams=streams))
         tenant, model = self._exchange.tenant.id, self._exchange.chat.model
         if reply.status == 200 and self._learned.is_untested(tenant, model):
             confirm = partial(self._learned.confirm, tenant, model)
@@ -90,13 +94,31 @@ class RetryingUpstream:
             return True
         return chat.dialect.prefix_bound and self._thinking.has_folded(tenant)
 
-    def _may_be_refused(self, status: int) -> bool:
-        if status in context_overflow.STATUSES:
+    def _may_be_refused(self, reply: RelayedReply) -> bool:
+        if reply.status in context_overflow.STATUSES:
             return True
-        return self._session is not None and offer.may_be_about_tools(status)
+        return self._session is not None and offer.may_be_about_tools(reply.status)
 
-    def _instead(self, body: bytes) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
-        """Return a function that replaces a stream that begins with an error by another one."""
+    async def _unrefused(self, reply: RelayedReply, body: bytes) -> RelayedReply:
+        """Return the reply to a changed request; `reply` if that is no error, or none that can be
+        handled. An error of status 200 counts as a 400."""
+        with ExitStack() as unused:
+            unused.callback(reply.close)
+            peeked = await peek(reply)
+            if reply.status != 200 or is_error(peeked.beginning):
+                status = 400 if reply.status == 200 else reply.status
+                other = await self._changed(body, status, peeked.beginning)
+                if other is not None:
+                    return other
+            unused.pop_all()
+            return peeked
+
+    def _instead(
+        self, body: bytes, *, streams: bool
+    ) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
+        """Return a function that replaces a reply that begins as an error by another one of its
+        kind, a stream or JSON."""
+        fits = is_event_stream if streams else is_json
 
         async def instead(event: bytes) -> RelayedReply | None:
             try:
@@ -105,7 +127,7 @@ class RetryingUpstream:
                 return None
             if other is None:
                 return None
-            if other.status == 200 and is_event_stream(other) and not is_encoded(other):
+            if other.status == 200 and fits(other) and not is_encoded(other):
                 return other
             other.close()
             return None
@@ -164,18 +186,21 @@ class RetryingUpstream:
 
     async def _shorter(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
         """Return the reply to the same request packed smaller, if `error` is about its length."""
-        ask, session = self._exchange.chat.ask, self._session
-        overflow = context_overflow.overflow_of(status, error)
-        if overflow is None or ask is None or not self._sent:
+        chat, session = self._exchange.chat, self._session
+        ask = chat.ask
+        if ask is None or not self._sent:
             return None
         added = session.size if session else 0
         sent = self._sent + ask.tools_tokens + added
-        named = context_overflow.named_window(overflow, sent, ask.reserve)
-        window = named or context_overflow.smaller_window(sent, ask.reserve)
+        overflow = context_overflow.overflow_of(status, error, sent)
+        if overflow is None:
+            return None
+        named = context_overflow.named_window(overflow, sent, chat.output)
+        window = named or context_overflow.smaller_window(KEPT_SHARE, sent, chat.output)
         if window >= ask.window:
             return None
         smaller = dataclasses.replace(
-            context_overflow.narrowed(ask, window),
+            chat.narrowed(ask, window),
             whole=False,
             tools_tokens=ask.tools_tokens + added,
         )
@@ -188,14 +213,13 @@ class RetryingUpstream:
             return None
         if session:
             session.repack(smaller, answer, details.folded)
-            if self._exchange.chat.history is not None:
-                session.unbind(self._exchange.chat.history)
+            if chat.history is not None:
+                session.unbind(chat.history)
         again = self._exchange.body(answer, session)
         if len(again) >= len(body):
             return None
-        model = self._exchange.chat.model
         if named:
-            self._learned.learn_named(ask.tenant, model, named)
+            self._learned.learn_named(ask.tenant, chat.model, named)
         trace = self._exchange.trace
         trace.rounds.overflows += 1
         log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
@@ -203,7 +227,9 @@ class RetryingUpstream:
         reply = await self._exchange.forward(again, readable=True)
         if reply.status != 200:  # the error may not have been about the length
             return reply
-        learn = partial(self._learned.learn, ask.tenant, model, window)
+        if not overflow.explained:  # all that is known is that this size may be refused
+            window = context_overflow.smaller_window(MOST_RETRIED, sent, chat.output)
+        learn = partial(self._learned.learn, ask.tenant, chat.model, window)
         return WatchedReply(reply, self._first_error, learn)
 
     async def _forward(self, body: bytes) -> RelayedReply:

@@ -21,6 +21,7 @@ from memtree_proxy.server_tools import sse
 
 Json = dict[str, Any]
 
+_HEADS = ("ping", "message_start")  # events that come before any content
 INVALID, API, OVERLOADED = "invalid_request_error", "api_error", "overloaded_error"
 TYPES = {
     400: INVALID,
@@ -63,7 +64,7 @@ class MessagesErrors:
         """Return True if a stream begins with an error, False if it does not, None if that cannot
         be decided yet because only comments and pings have arrived. `beginning`: decoded text, cut
         anywhere."""
-        return sse.first_error(beginning, ("ping",), ("error",))
+        return sse.first_error(beginning, lambda said: said.get("type") in _HEADS)
 
 
 def _body(error: Json, request_id: str = "") -> bytes:

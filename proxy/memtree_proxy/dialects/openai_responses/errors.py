@@ -64,7 +64,7 @@ class ResponsesErrors:
         """Return True if a stream begins with an error, False if it does not. Returns None if that
         cannot be decided yet, since the head of an answer comes first. `beginning`: decoded text,
         cut anywhere."""
-        return sse.first_error(beginning, _HEADS, ("response.failed", "error"))
+        return sse.first_error(beginning, lambda said: str(said.get("type")) in _HEADS)
 
 
 def response(id_: str, created_at: int) -> Json:

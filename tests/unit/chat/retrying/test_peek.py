@@ -18,7 +18,12 @@ FAILED = b'event: response.failed\ndata: {"type":"response.failed","response":{}
 DELTA = b'event: x\ndata: {"type":"response.output_text.delta","delta":"a"}\n\n'
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 ERROR = b'event: error\ndata: {"type":"error","error":{"type":"invalid_request_error"}}\n\n'
+BLOCK = b'event: x\ndata: {"type":"content_block_start"}\n\n'
 START = b'event: message_start\ndata: {"type":"message_start"}\n\n'
+
+
+SSE: Headers = [(b"content-type", b"text/event-stream")]
+JSON: Headers = [(b"content-type", b"application/json")]
 
 
 class Chunks:
@@ -29,7 +34,7 @@ class Chunks:
     def __init__(self, *chunks: bytes) -> None:
         self.parts = chunks
         self.closed = False
-        self.headers: Headers = []
+        self.headers: Headers = SSE
 
     async def chunks(self) -> AsyncIterator[bytes]:
         for chunk in self.parts:
@@ -85,17 +90,31 @@ async def test_a_ping_decides_nothing():
     reply = FirstEventReply(Chunks(b": a\n\n", PING, ERROR), MessagesErrors().first_error, instead)
     assert await got(reply) == [b": a\n\n", PING, b"other"]
     assert instead.seen == [ERROR]
-    fine = FirstEventReply(Chunks(PING + START, ERROR), MessagesErrors().first_error, instead)
-    assert await got(fine) == [PING + START, ERROR]
+    begun = FirstEventReply(Chunks(PING + START, ERROR), MessagesErrors().first_error, instead)
+    assert await got(begun) == [PING, b"other"]
+    fine = FirstEventReply(Chunks(START, BLOCK, ERROR), MessagesErrors().first_error, instead)
+    assert await got(fine) == [START + BLOCK, ERROR]
 
 
 async def test_a_chat_goes_on_with_its_first_data():
     errors = ChatDialect(Settings()).errors
-    instead = Instead(b"other")
-    fine = FirstEventReply(Chunks(b"data: {", b'"error": 1}'), errors.first_error, instead)
-    assert await got(fine) == [b"data: {", b'"error": 1}']
-    wrong = FirstEventReply(Chunks(b": a\n\n", b'data: {"error": 1}'), errors.first_error, instead)
-    assert await got(wrong) == [b": a\n\n", b"other"]
+    role = b'data: {"choices": [{"delta": {"role": "assistant", "content": ""}}]}\n\n'
+    wrong = b'data: {"error": 1}\n\n'
+
+    async def shown(*chunks: bytes, headers: Headers = SSE) -> list[bytes]:
+        reply = Chunks(*chunks)
+        reply.headers = headers
+        return await got(FirstEventReply(reply, errors.first_error, Instead(b"other")))
+
+    assert await shown(b": a\n\n", b"data: {", b'"error": 1}') == [b": a\n\n", b"other"]
+    assert await shown(role, wrong) == [b"other"]
+    assert await shown(b'{"error": 1}') == [b"other"]
+    assert await shown(role, b": alive\n\n", wrong) == [role + b": alive\n\n", wrong]
+    said = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
+    assert await shown(role, said, wrong) == [role + said, wrong]
+    assert await shown(b"  ", b'{"er', b'ror": 1}', headers=JSON) == [b"  ", b"other"]
+    assert await shown(b'{"choices": [', b"{}]}", headers=JSON) == [b'{"choices": [{}]}']
+    assert await shown(b'{"choices": [', headers=JSON) == [b'{"choices": [']
 
 
 async def test_a_long_beginning_is_not_kept_for_ever():
@@ -120,10 +139,6 @@ async def test_an_error_behind_a_repeated_request_is_found(step: int):
 async def test_a_stream_that_ends_in_its_beginning_is_whole():
     reply = FirstEventReply(Chunks(CREATED), ResponsesErrors().first_error, Instead(b"other"))
     assert await got(reply) == [CREATED]
-
-
-SSE: Headers = [(b"content-type", b"text/event-stream")]
-JSON: Headers = [(b"content-type", b"application/json")]
 
 
 @pytest.mark.parametrize(

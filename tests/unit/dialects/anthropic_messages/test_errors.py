@@ -117,12 +117,13 @@ def test_an_error_that_says_nothing_is_still_one(error):
         (OVERLOADED, True),
         (PING + b": x\r\n\r\n" + OVERLOADED, True),
         (b'data: {"error": {"message": "no"}}\n\n', True),
-        (b'event: message_start\ndata: {"type": "message_start", "error": null}\n\n', False),
-        (b'event: message_start\ndata: {"type": "message_start"}\n\n' + OVERLOADED, False),
+        (b'event: message_start\ndata: {"type": "message_start", "error": null}\n\n', None),
+        (b'event: message_start\ndata: {"type": "message_start"}\n\n' + OVERLOADED, True),
+        (b'data: {"type": "content_block_start"}\n\n' + OVERLOADED, False),
         (b"data: nonsense\n\n" + OVERLOADED, False),
         (b"data: [1]\n\n", False),
         (b"data: " + b"[" * 100_000 + b"\n\n", False),
     ],
 )
-def test_a_stream_begins_with_an_error_where_its_first_word_is_one(beginning, is_error):
+def test_a_stream_begins_with_an_error_where_nothing_was_said_before(beginning, is_error):
     assert FORM.first_error(beginning) is is_error
