@@ -38,7 +38,7 @@ from memtree.language.word_file import WordFiles, lazily
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.requests import asks
-from memtree.text.spans import Span
+from memtree.text.spans import Span, clipped
 from memtree.text.standing_rules import standing_rules
 
 _DATA = WordFiles("phrases")
@@ -84,6 +84,9 @@ VERSION = 10
 NOTHING = "without text"  # ends the headline of a range without words
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters of its message
 LEAST = -0.5  # least score of a clause in a body beside others
+# Characters of one message whose leaves are read whole: more than the windows of nearly all models.
+# Of each leaf after them the first `BEGINNING` are, at a tenth of the cost.
+READ_WHOLE, BEGINNING = 1_000_000, 300
 BYTES = 4.1  # UTF-8 bytes per o200k token: a first estimate, corrected by one count
 
 _SPEAKER = re.compile(LABEL)
@@ -120,6 +123,8 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
     """Summarise consecutive passages: headline (<= 18 tokens), body (<= 75 tokens) and up to 12
     anchors. `lines`: cache of the same history."""
     masked = _masked(sources)
+    if masked and masked[-1].start >= READ_WHOLE:
+        masked = _beginnings(masked)
     clauses = _clauses(masked, lines or read_lines())
     if not clauses:
         return Extract(_nothing(masked), "", ())
@@ -155,6 +160,15 @@ def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
     return [
         replace(source, text=secrets.mask(source.text), others=_moved(source)) for source in sources
     ]
+
+
+def _beginnings(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
+    """Return what is read of a leaf that reaches beyond `READ_WHOLE` characters of a message."""
+    if near := [source for source in sources if source.start < READ_WHOLE]:
+        return near
+    first = sources[0]
+    others = first.others and clipped(first.others, 0, BEGINNING)
+    return [replace(first, text=first.text[:BEGINNING], others=others, ends=False)]
 
 
 def _moved(source: SourcePassage) -> tuple[Span, ...] | None:

@@ -58,6 +58,8 @@ class CpuMeter:
 
 
 _METER: ContextVar[CpuMeter | None] = ContextVar("cpu_meter", default=None)
+# The tenant of the running task; "" for work of the process itself.
+OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
 @contextmanager

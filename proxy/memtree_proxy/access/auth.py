@@ -33,6 +33,7 @@ from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof
 from memtree.memories.scope import PLACEHOLDER, is_placeholder
 from memtree.ports.store import Credentials
+from memtree.process import threads
 from memtree.process.bounded import remember
 from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
@@ -279,6 +280,7 @@ class Gate:
         if KNOWN_QUERY in request.scope:
             check_query(request)
         request_trace.of(request.scope).tenant = tenant.id
+        threads.OWNER.set(tenant.id)
         if counted and self._rates is not None:
             self._rates.take(tenant.id)
         return tenant

@@ -55,7 +55,7 @@ from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.retrying.retry import RetryingUpstream
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.http import request_body
+from memtree_proxy.http import body_budget, request_body
 from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.request import price_table
@@ -280,6 +280,11 @@ class CompletionRoute:
             self._memory, self._learned, self._thinking, prepared, readable=readable
         )
         reply = await upstream.reply(prepared.body)
+        content = exchange.chat.content
+        if len(content) > body_budget.FREE:
+            # A stream may take minutes. What was unpacked counts on: little was sent for it.
+            unpacked = max(0, len(content) - len(exchange.posted))
+            body_budget.drop_to(exchange.request.scope, unpacked)
         if session is None:
             return reply
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -77,14 +76,9 @@ class RequestReader:
             )
             return read(whole, self._learned, lambda: self._bodies.split(beginning))
 
-        def decoded() -> ChatRequest:
-            content = request_body.decoded(posted, given, limit)
-            return work(self._bodies.begin(tenant, history, content))
-
         try:
-            if given:  # a few encoded bytes may take a second to decode
-                return await asyncio.to_thread(decoded)
-            beginning = self._bodies.begin(tenant, history, posted)
+            content = await request_body.plain(request, posted, limit) if given else posted
+            beginning = self._bodies.begin(tenant, history, content)
             return await json_body.off_loop(beginning.new, lambda: work(beginning))
         except MemTreeError as error:
             if not given or error.param != request_body.ENCODING_HEADER:

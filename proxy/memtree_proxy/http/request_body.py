@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
+from memtree_proxy.http import body_budget
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -48,6 +49,19 @@ def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
     whole = decoder.feed(raw)
     decoder.finish()
     return whole
+
+
+def measured(raw: bytes, encoding: str, limit: int) -> tuple[int, bytes]:
+    """Return the size of a decoded body, and the body itself if it is so small that it is not
+    counted. Raises as `decoded`."""
+    decoder, size = Decoder(encoding, limit), 0
+    pieces: list[bytes] = []
+    for piece in decoder.pieces(raw):
+        size += len(piece)
+        if size <= body_budget.FREE:
+            pieces.append(piece)
+    decoder.finish()
+    return size, b"".join(pieces) if size <= body_budget.FREE else b""
 
 
 class Decoder:
@@ -265,8 +279,8 @@ async def kept(request: Request, limit: int) -> bytes:
 
 
 async def read(request: Request, limit: int) -> bytes:
-    """Return the whole body. Raises `RequestTooLarge`, before reading if the length is
-    announced."""
+    """Return the whole body. Raises `RequestTooLarge`, before reading if the length is announced,
+    and `RateLimited` if other bodies leave no room for it (`body_budget`)."""
     if (length(request) or 0) > limit:
         raise too_large(limit)
     known: bytes | None = getattr(request.state, _KEPT, None)
@@ -278,20 +292,33 @@ async def read(request: Request, limit: int) -> bytes:
         size += len(piece)
         if size > limit:
             raise too_large(limit)
+        if size > body_budget.FREE:
+            await body_budget.reach(request.scope, size)
         pieces.append(piece)
     return b"".join(pieces)
 
 
 async def content(request: Request, limit: int) -> bytes:
     """Return the whole body without its content-encoding; neither form may exceed the limit. Raises
-    `UnsupportedMedia` before reading, `RequestTooLarge`, and `BadRequest` for data that cannot be
-    decoded.
+    `UnsupportedMedia` before reading, the errors of `read`, and `BadRequest` for data that cannot
+    be decoded.
     """
+    encodings(encoded(request))
+    return await plain(request, await read(request, limit), limit)
+
+
+async def plain(request: Request, raw: bytes, limit: int) -> bytes:
+    """Return a received body without its content-encoding. A large one is decoded twice, so that
+    its size is known before it takes memory. Raises as `content`."""
     given = encoded(request)
-    encodings(given)
-    raw = await read(request, limit)
+    if not given:
+        return raw
     # In a thread whatever its size: a few bytes may take a second to decode.
-    return await asyncio.to_thread(decoded, raw, given, limit) if given else raw
+    size, whole = await asyncio.to_thread(measured, raw, given, limit)
+    await body_budget.reach(request.scope, len(raw) + size)
+    if size == len(whole):
+        return whole
+    return await asyncio.to_thread(decoded, raw, given, limit)
 
 
 async def unpacked(
@@ -302,15 +329,19 @@ async def unpacked(
     given = encoded(request)
     encodings(given)
     raw = await read(request, limit)
+    if not (given or unpack):
+        return raw
     most = min(limit, RATIO * len(raw) + SPARE)
 
-    def whole() -> bytes:
-        plain = decoded(raw, given, most) if given else raw
-        return unpack(plain, most) if unpack else plain
-
     try:
-        # In a thread whatever its size: a few bytes may take a second to decode.
-        return await asyncio.to_thread(whole) if given or unpack else raw
+        whole = await plain(request, raw, most)
+        if unpack is None:
+            return whole
+        held = len(raw) if whole is raw else len(raw) + len(whole)
+        await body_budget.reach(request.scope, held + most)  # its size is known afterwards
+        file = await asyncio.to_thread(unpack, whole, most)
+        body_budget.drop_to(request.scope, held if file is whole else held + len(file))
+        return file
     except RequestTooLarge as error:
         if most == limit:
             raise

@@ -36,6 +36,7 @@ from memtree_proxy.context.parse import ParseRoute
 from memtree_proxy.context.requests import RequestRoutes
 from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http import error_response
+from memtree_proxy.http.body_budget import BodyBudget
 from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.mcp.http_route import McpRoute
 from memtree_proxy.memories.agent_routes import AgentBatchRoutes, AgentMemoryRoutes
@@ -216,6 +217,7 @@ def _middleware(
                 shared.chat.sent,
                 services.spans,
             ),
+            budget=BodyBudget(2 * services.settings.max_body_bytes),
             upload_seconds=services.settings.upload_seconds,
             head=browser_guard.answer_headers,
         ),

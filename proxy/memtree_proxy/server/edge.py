@@ -23,6 +23,7 @@ from memtree.errors import MemTreeError, RequestTimeout
 from memtree.ports.request_log import CLIENT_GONE
 from memtree.process.tracing import watched
 from memtree_proxy.http import error_response, request_body
+from memtree_proxy.http.body_budget import BodyBudget, BodyHold
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability import log, request_trace
@@ -56,12 +57,13 @@ class Edge:
         app: ASGIApp,
         errors: Callable[[Scope], ErrorAnswers],
         recorders: Recorders,
+        budget: BodyBudget,
         upload_seconds: float = 30.0,
         head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
     ) -> None:
-        """`errors`: the form of errors for a request. `head`: changes the headers of an answer,
-        also of an error."""
-        self.app = app
+        """`errors`: the form of errors for a request. `budget`: for the bodies of all requests.
+        `head`: changes the headers of an answer, also of an error."""
+        self.app, self._budget = app, budget
         self._head, self._errors = head, errors
         self._recorders, self._upload_seconds = recorders, upload_seconds
 
@@ -84,6 +86,7 @@ class Edge:
 
         exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head, seen.passes)
         exchange.read = not request_body.announced(scope)
+        scope[BodyHold.KEY] = hold = BodyHold(self._budget)
         task, hang_up = asyncio.current_task(), scope.get(HangUp.KEY) or HangUp()
 
         def give_up() -> None:
@@ -100,6 +103,8 @@ class Edge:
             seen.status = CLIENT_GONE
         finally:
             hang_up.unwatch(give_up)
+            if hold.size:
+                hold.drop_to(0)
             self._end(scope, seen)
 
     def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
@@ -137,10 +142,12 @@ class Edge:
         except MemTreeError as error:
             seen.error = error.code
             await self._fail(error, scope, exchange, seen)
+            _release_frames(error)
         except Exception as error:  # noqa: BLE001  the process loop: one request must not end it
             log.failure("http.internal_error", error, route=seen.route)
             seen.error = MemTreeError.code
             await self._fail(error, scope, exchange, seen)
+            _release_frames(error)
         seen.status = exchange.status
 
     async def _fail(
@@ -161,6 +168,13 @@ class Edge:
             # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
             response.headers["connection"] = "close"
         await response(scope, exchange.receive, exchange.send)
+
+
+def _release_frames(error: BaseException | None) -> None:
+    """Remove the traceback of an error that is answered. Its frames hold the body and, by a task,
+    the error itself, so that only a scan for cycles would free them."""
+    while error is not None:
+        error.__traceback__, error = None, error.__cause__ or error.__context__
 
 
 class HttpExchange:

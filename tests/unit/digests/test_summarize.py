@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import toktok
@@ -12,7 +13,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.digests.clauses.clause import SourcePassage
-from memtree.digests.summarize import Extract, anchors, leaf_summary, node_summary
+from memtree.digests.summarize import READ_WHOLE, Extract, anchors, leaf_summary, node_summary
 from memtree.text.standing_rules import standing_rules
 
 BODY_CAPS = {0: 75, 1: 120, 2: 160, 3: 200, 4: 300}
@@ -372,3 +373,19 @@ def test_scores_are_the_same_in_every_process():
         for seed in ("1", "2")
     )
     assert one == other
+
+
+def test_far_into_a_message_a_leaf_is_read_by_its_beginning():
+    key = "ghp_" + "a1B2c3" * 6
+    text = (
+        f"The deploy of harbor failed with E4711. {'Nothing. ' * 20} The key is {key}, see E4712."
+    )
+    text += "\n" + "We decided to move the ledger service to Lisbon, see E4713."
+    near = SourcePassage("user", text, "text", start=READ_WHOLE - 1)
+    far = replace(near, start=READ_WHOLE)
+    assert {"E4711", "E4713"} <= set(leaf_summary([near]).anchors)
+    made = leaf_summary([far, replace(far, text="See E4714.", start=far.start + len(text))])
+    assert "E4711" in made.body
+    assert not {"E4713", "E4714"} & set(made.anchors)
+    assert key[:9] not in whole(made)
+    assert leaf_summary([near, far]) == leaf_summary([near])

@@ -1,0 +1,97 @@
+"""Bodies wait for room in memory: large ones for each other, small ones never."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from memtree.errors import RateLimited
+from memtree.process import threads
+from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, reach
+
+LARGE = 100 * FREE
+MOST = 256 * FREE
+
+
+def scope(budget: BodyBudget) -> dict[str, Any]:
+    return {BodyHold.KEY: BodyHold(budget)}
+
+
+async def worked(budget: BodyBudget, tenant: str, size: int, done: asyncio.Event) -> None:
+    """Hold a body of one tenant until `done`."""
+    threads.OWNER.set(tenant)
+    one = scope(budget)
+    await reach(one, size)
+    await done.wait()
+    one[BodyHold.KEY].drop_to(0)
+
+
+async def waits(task: asyncio.Task[None], budget: BodyBudget) -> bool:
+    """Return True if the body of a task has got no room yet."""
+    before = budget.used
+    for _ in range(5):
+        await asyncio.sleep(0)
+    return budget.used == before and not task.done()
+
+
+async def test_bodies_of_one_tenant_wait_for_each_other_and_others_pass():
+    budget, done = BodyBudget(MOST), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        peak = 0
+        flood = [tasks.create_task(worked(budget, "flood", LARGE, done)) for _ in range(12)]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert budget.used == LARGE
+        other = tasks.create_task(worked(budget, "other", LARGE, done))
+        await asyncio.sleep(0)
+        assert budget.used == 2 * LARGE
+        done.set()
+        while not all(task.done() for task in [*flood, other]):
+            await asyncio.sleep(0)
+            peak = max(peak, budget.used)
+        assert peak <= MOST
+    assert budget.used == 0
+
+
+async def test_a_body_without_room_is_refused_in_time():
+    budget, done = BodyBudget(MOST, wait=0.01), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        for tenant in ("a", "b"):
+            tasks.create_task(worked(budget, tenant, LARGE, done))
+        await asyncio.sleep(0)
+        one = scope(budget)
+        with pytest.raises(RateLimited) as caught:
+            await reach(one, LARGE)
+        assert caught.value.retry_after > 0
+        assert one[BodyHold.KEY].size == 0
+        await reach(one, FREE)  # small ones never wait
+        done.set()
+    await reach(one, 128 * FREE)  # the largest that is allowed, as soon as nothing else is there
+
+
+async def test_a_cancelled_body_leaves_the_queue():
+    budget, done = BodyBudget(MOST), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(worked(budget, "a", 128 * FREE, done))
+        tasks.create_task(worked(budget, "b", 128 * FREE, done))
+        late = tasks.create_task(worked(budget, "c", LARGE, done))
+        assert not await waits(late, budget) or budget.used == MOST
+        late.cancel()
+        await asyncio.gather(late, return_exceptions=True)
+        done.set()
+    assert budget.used == 0
+
+
+async def test_half_received_bodies_do_not_wait_for_each_other_for_ever():
+    budget = BodyBudget(MOST, wait=60)
+    scopes = [scope(budget) for _ in range(3)]
+    for number, one in enumerate(scopes):
+        threads.OWNER.set(f"tenant {number}")
+        await reach(one, 85 * FREE)
+    rest = [asyncio.ensure_future(reach(one, 128 * FREE)) for one in scopes]
+    for one, task in zip(scopes, rest, strict=True):
+        await asyncio.wait_for(task, 1)
+        one[BodyHold.KEY].drop_to(0)
+    assert budget.used == 0
