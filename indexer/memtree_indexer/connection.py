@@ -1,12 +1,15 @@
 """A process's only client of Redis, and whether Redis is reachable.
 
 A call is answered within seconds, or raises `QueueUnavailable`; an outage is logged when it begins
-and when it ends, not with every call. There is no reconnect logic: the next call tries again.
+and when it ends, not with every call. There is no reconnect logic: the next call tries again, but
+after one that waited in vain only a probe does, and others fail at once (`CircuitBreaker`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -19,11 +22,13 @@ from redis.exceptions import RedisError
 from redis.retry import Retry as BlockingRetry
 
 from memtree.errors import QueueUnavailable
+from memtree.process.circuit_breaker import CircuitBreaker
 
 log = logging.getLogger("memtree.queue")
 
 CONNECT, COMMAND = 1.0, 2.0  # seconds
 CONNECTIONS = 32  # in one process: a burst of requests must not exhaust the server's
+PROBE = 0.5  # seconds that a command has which finds out if Redis is back
 BLOCKING = 5.0  # seconds that a command may take in a thread, where it may wait for work
 
 T = TypeVar("T")
@@ -46,6 +51,7 @@ class RedisConnection:
         pool: Any = self.client.connection_pool
         pool.make_connection()  # reports unknown options of the URL
         self._down = False
+        self._circuit = CircuitBreaker.of_store()
 
     @property
     def seconds(self) -> float:
@@ -61,10 +67,17 @@ class RedisConnection:
     async def run(self, action: Callable[[Redis], Awaitable[T]]) -> T:
         """Run `action` with the client and return its result. Raises `QueueUnavailable`; the action
         may have run anyway, or twice, so it must be repeatable."""
+        began = time.monotonic()
+        probes = not self._circuit.admits(began)
+        if probes and not self._circuit.due(began):
+            raise QueueUnavailable(self._circuit.reason)
         try:
-            result = await action(self.client)
-        except (RedisError, OSError) as error:
-            raise self.lost(error) from error
+            async with asyncio.timeout(PROBE if probes else None):
+                result = await action(self.client)
+        except (RedisError, OSError) as error:  # `TimeoutError` is an `OSError`
+            unavailable = self.lost(error)
+            self._circuit.waited(began, time.monotonic(), unavailable.message)
+            raise unavailable from error
         self.answered()
         return result
 
@@ -83,6 +96,7 @@ class RedisConnection:
 
     def answered(self) -> None:
         """Record that Redis answered some call, which ends an outage."""
+        self._circuit.worked(time.monotonic())
         if self._down:
             self._down = False
             log.info("queue.back")

@@ -58,6 +58,7 @@ from memtree.models.embedding_endpoint import (
 from memtree.models.openai_client import place
 from memtree.models.query_cache import QueryCache
 from memtree.process.cache_limits import CacheLimits
+from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text import tokens
 
@@ -95,58 +96,6 @@ def measured_scale(pairs: Matrix, messages: Matrix, memories: Matrix) -> Relevan
 
 
 # ---------------------------------------------------------------- the embedder
-
-FAILURES = 3  # in a row; then the circuit opens
-REST = 10.0  # seconds between two probes
-LONGEST_RETRY_AFTER = 3_600.0  # seconds; a longer wait is considered a mistake of the server
-
-
-class CircuitBreaker:
-    """After some failures no request is sent to a server, nor while the server asked for a pause
-    (`Retry-After`). A probe finds out whether it works again, so no request has to wait. Times are
-    monotonic seconds, given by the caller. `failures`: how many in a row open the circuit; `rest`:
-    seconds between probes."""
-
-    def __init__(self, failures: int = FAILURES, rest: float = REST) -> None:
-        self._limit, self._rest = failures, rest
-        self._failures = 0
-        self._next_probe = 0.0
-        self._retry_at = 0.0  # the server asked for no requests before this time
-
-    def admits(self, now: float) -> bool:
-        """Return True if requests may be sent now."""
-        return now >= self._retry_at and self._failures < self._limit
-
-    def due(self, now: float, *, never: bool = False) -> bool:
-        """Return True if it is time to probe, which happens once in `rest` seconds. `never`: the
-        server has never answered, so it counts as down."""
-        down = never or self._failures >= self._limit
-        if not down or now < max(self._retry_at, self._next_probe):
-            return False
-        self._next_probe = now + self._rest
-        return True
-
-    def retry_after(self, now: float) -> float:
-        """Return the seconds for which the server itself asked for no requests."""
-        return max(0.0, self._retry_at - now)
-
-    def failed(self, now: float, wait: float = 0.0, *, slow: bool = False) -> None:
-        """Record a failure. `wait`: the seconds that the server named. `slow`: a request timed out;
-        one such failure opens the circuit."""
-        self._failures = self._limit if slow else self._failures + 1
-        self._next_probe = now + self._rest
-        self._retry_at = max(self._retry_at, now + min(wait, LONGEST_RETRY_AFTER))
-
-    def alive(self) -> None:
-        """Record that background work was answered. A probe may then be made at once, to find out
-        if queries are answered in time, too: a busy server answers batches while every query times
-        out."""
-        self._next_probe = 0.0
-
-    def worked(self) -> None:
-        """Record that a request was answered in time: the circuit closes."""
-        self._failures = 0
-
 
 log = logging.getLogger("memtree")
 

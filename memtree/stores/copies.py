@@ -206,7 +206,7 @@ def _conflict(table: Table) -> str:
 class Copies(SqlPart):
     """A store that can be copied. Raises as `TreeStore` does."""
 
-    counts = reading(counts)
+    counts = reading(counts, patient=True)  # of all rows
     missing = reading(missing)
     load = keeping(load)
 

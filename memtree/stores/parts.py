@@ -76,8 +76,9 @@ P = ParamSpec("P")
 class Database(Protocol):
     """A file, or a schema of a server. Raises `StoreUnavailable` or `StoreCorrupt`."""
 
-    async def read(self, work: Work[T]) -> T:
-        """Run `work`, which only reads. Each of its statements sees one state of the store."""
+    async def read(self, work: Work[T], *, patient: bool = False) -> T:
+        """Run `work`, which only reads. Each of its statements sees one state of the store.
+        `patient`: wait for it beyond the few seconds that a chat may wait."""
         ...
 
     async def read_state(self, work: Work[T]) -> T:
@@ -85,8 +86,8 @@ class Database(Protocol):
         ...
 
     async def write(self, work: Work[T], *, durable: bool = False, undo: bool = False) -> T:
-        """Run all of `work` or nothing. `durable`: the changes survive a crash of the server.
-        `undo`: roll back even if it succeeded."""
+        """Run all of `work` or nothing. `durable`: the changes survive a crash of the server,
+        and are waited for beyond a few seconds. `undo`: roll back even if it succeeded."""
         ...
 
     async def scrub(self, *, at_once: bool) -> None:
@@ -120,12 +121,12 @@ Method = Callable[Concatenate[SqlPart, P], Coroutine[Any, Any, T]]
 Statements = Callable[Concatenate[Sql, P], Coroutine[Any, Any, T]]
 
 
-def reading(work: Statements[P, T]) -> Method[P, T]:
-    """Make a method that runs `work(sql, ...)`, which only reads."""
+def reading(work: Statements[P, T], *, patient: bool = False) -> Method[P, T]:
+    """Make a method that runs `work(sql, ...)`, which only reads; `patient`: as `read` says."""
 
     @wraps(work)
     async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.database.read(lambda sql: work(sql, *args, **kwargs))
+        return await self.database.read(lambda sql: work(sql, *args, **kwargs), patient=patient)
 
     return method
 

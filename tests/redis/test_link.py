@@ -65,6 +65,29 @@ async def test_a_server_that_says_nothing_is_down(server):
     await link.close()
 
 
+async def test_after_a_command_without_an_answer_others_fail_at_once(server):
+    link = RedisConnection(server.url(patient=False), command=0.3)
+    server.freeze()
+    calls = await asyncio.gather(*(ask(link) for _ in range(12)), return_exceptions=True)
+    assert {type(each) for each in calls} == {QueueUnavailable}
+    asked = []
+
+    async def noticed(client):
+        asked.append(client)
+
+    with pytest.raises(QueueUnavailable, match="cannot be used"):
+        await link.run(noticed)
+    assert asked == []
+    server.thaw()
+    async with asyncio.timeout(60):
+        while not asked:
+            with contextlib.suppress(QueueUnavailable):
+                await link.run(noticed)
+            await asyncio.sleep(0.02)
+    assert link.up
+    await link.close()
+
+
 async def test_the_url_may_say_how_long_a_command_may_take(server):
     hasty = RedisConnection(server.url(patient=False))
     patient = RedisConnection(f"{server.url(patient=False)}?socket_timeout=7")

@@ -38,8 +38,9 @@ class SqlStore(Trees, Plans, Conversations, Retention, Keys, Copies):
             return [error.message]
 
     async def stats(self) -> StoreStats:
-        rows = await self.database.read(lambda sql: sql.many("iiii", _STATS, {}))
-        ((nodes, inner, addresses, vectors),) = rows
+        [(nodes, inner, addresses, vectors)] = await self.database.read(
+            lambda sql: sql.many("iiii", _STATS, {}), patient=True
+        )
         size = await self.database.bytes()
         return StoreStats(
             nodes, nodes - inner, addresses, vectors, size, StoreSchema(VERSION, SINCE)

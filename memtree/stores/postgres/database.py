@@ -13,6 +13,7 @@ import psycopg
 from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
+from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.context.store import SqlStore
 from memtree.stores.parts import Table
 from memtree.stores.postgres.dsn import Dsn, read_dsn
@@ -130,20 +131,28 @@ class PostgresDatabase(Pool):
     def __init__(self, dsn: Dsn) -> None:
         super().__init__(dsn, lambda db: create_tables(db, dsn.schema))
 
-    async def read(self, work: Work[T]) -> T:
+    async def read(self, work: Work[T], *, patient: bool = False) -> T:
         """Run `work` with each statement as a transaction of its own, which saves the round trips
         of BEGIN and COMMIT."""
-        return await self.run(lambda db: work(PostgresSql(db)))
+        return await self.run(lambda db: work(PostgresSql(db)), patient=patient)
 
     async def read_state(self, work: Work[T]) -> T:
         return await self.hurry(work, _ONE_STATE, _FRESH_PLANS)
 
     async def write(self, work: Work[T], *, durable: bool = False, undo: bool = False) -> T:
-        return await self.hurry(work, *((_DURABLE, _FRESH_PLANS) if durable else ()), undo=undo)
+        begin = (_DURABLE, _FRESH_PLANS) if durable else ()
+        return await self.hurry(work, *begin, circuit=self.writes, patient=durable, undo=undo)
 
-    async def hurry(self, work: Work[T], *begin: str, undo: bool = False) -> T:
-        """Run `work` in a transaction with few round trips: statements are pipelined, and waited
-        for only when rows are fetched."""
+    async def hurry(
+        self,
+        work: Work[T],
+        *begin: str,
+        circuit: CircuitBreaker | None = None,
+        patient: bool = False,
+        undo: bool = False,
+    ) -> T:
+        """Run `work` as `run` does, in a transaction with few round trips: statements are
+        pipelined, and waited for only when rows are fetched."""
 
         async def whole(db: Connection) -> T:
             async with db.pipeline(), db.transaction(force_rollback=undo):
@@ -151,7 +160,7 @@ class PostgresDatabase(Pool):
                     await db.execute(statement)
                 return await work(PostgresSql(db))
 
-        return await self.repeat(whole)
+        return await self.repeat(whole, circuit, patient=patient)
 
     async def scrub(self, *, at_once: bool) -> None:
         """Free the space of deleted rows; in a large store only if no client waits for it.

@@ -2,7 +2,8 @@
 
 If the server is down, only one call at a time finds out: after a failed connection, calls fail at
 once while a background task tries once a second. A hanging server is told from a slow one by a
-simple query on a separate connection.
+simple query on a separate connection. After a call that waited in vain for a lock or an answer,
+calls of its kind fail at once until a probe gets through (`CircuitBreaker`).
 
 A call runs in a task of its own: if its caller is cancelled, the transaction still ends. The SQL
 here is only about connections; callers pass their own as `Work`.
@@ -16,12 +17,14 @@ import select
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
+from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.postgres_sql import ADAPTERS, Connection
 
@@ -49,8 +52,10 @@ log = logging.getLogger("memtree.stores")
 T = TypeVar("T")
 Work = Callable[[Connection], Awaitable[T]]
 PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
+MAX_WAITS = 4  # of these, for a call that a chat may wait for
 LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant takes the longest
-LOCK_SECONDS = 10.0
+LOCK_SECONDS = 3.0
+PROBE = "SET lock_timeout TO '250ms'"
 # If this process itself was held up for so many seconds beyond the connection timeout, nobody knows
 # whether the server answered: it is tried again, this often at most.
 HELD_UP, ATTEMPTS = 0.1, 3
@@ -117,6 +122,7 @@ class Pool:
         self._slots = asyncio.Semaphore(dsn.connections)
         self._preparing = asyncio.Lock()
         self.calls: set[asyncio.Task[Any]] = set()  # running calls
+        self._reads, self.writes = CircuitBreaker.of_store(), CircuitBreaker.of_store()
         self._down: StoreUnavailable | None = None
         self._reviving: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[bool] | None = None
@@ -124,29 +130,51 @@ class Pool:
 
     # -- calls -------------------------------------------------------------------------------
 
-    async def run(self, work: Work[T]) -> T:
-        """Run `work` on a connection that commits each statement. Raises `StoreUnavailable` or
+    async def run(
+        self, work: Work[T], circuit: CircuitBreaker | None = None, *, patient: bool = False
+    ) -> T:
+        """Run `work` on a connection that commits each statement. `circuit`: that of reading if
+        none is given. `patient`: wait as long as the server allows. Raises `StoreUnavailable` or
         `StoreCorrupt`."""
         self.require_open()
         if self._down and not self._idle:
             raise StoreUnavailable(self._down.message)
-        call = asyncio.ensure_future(self._call(work))
+        circuit = circuit or self._reads
+        began = time.monotonic()
+        probes = not circuit.admits(began)
+        if probes and not circuit.due(began):
+            raise StoreUnavailable(circuit.reason)
+        call = asyncio.ensure_future(self._call(work, circuit, probes=probes))
         self.calls.add(call)
         call.add_done_callback(self._ended)
-        await asyncio.wait({call}, timeout=PATIENCE)
-        while not call.done():
-            if not await self._answers():
-                call.cancel()
-                raise StoreUnavailable(f"The store {self.dsn.shown} does not answer.")
+        try:
+            result = await self._outcome(call, patient=patient)
+        except StoreUnavailable as error:
+            # Nobody can write what nobody can read.
+            for each in {circuit, self.writes}:
+                each.waited(began, time.monotonic(), error.message)
+            raise
+        circuit.worked(time.monotonic())
+        return result
+
+    async def _outcome(self, call: asyncio.Task[T], *, patient: bool) -> T:
+        for waits in count(1):
             await asyncio.wait({call}, timeout=PATIENCE)
-        return call.result()
+            if call.done() or not await self._answers() or (waits >= MAX_WAITS and not patient):
+                break
+        if call.done():
+            return call.result()
+        call.cancel()
+        raise StoreUnavailable(f"The store {self.dsn.shown} does not answer.")
 
     async def reach(self) -> None:
         """Raise unless the schema is there and up to date."""
         await self.run(lambda db: db.execute("SELECT 1"))
 
-    async def repeat(self, whole: Work[T]) -> T:
-        """Run a transaction, and repeat it if PostgreSQL asks for that."""
+    async def repeat(
+        self, whole: Work[T], circuit: CircuitBreaker | None = None, *, patient: bool = False
+    ) -> T:
+        """Run a transaction as `run` does, and repeat it if PostgreSQL asks for that."""
 
         async def repeated(db: Connection) -> T:
             for _ in range(TRIES - 1):
@@ -154,7 +182,7 @@ class Pool:
                     return await whole(db)
             return await whole(db)
 
-        return await self.run(repeated)
+        return await self.run(repeated, circuit, patient=patient)
 
     def require_open(self) -> None:
         if self._closed:
@@ -184,10 +212,15 @@ class Pool:
         await asyncio.gather(*waiting, return_exceptions=True)
         await self._drop_idle()
 
-    async def _call(self, work: Work[T]) -> T:
+    async def _call(self, work: Work[T], circuit: CircuitBreaker, *, probes: bool) -> T:
         async with self._slots:
+            if not probes and not circuit.admits(time.monotonic()):  # one before it opened it
+                raise StoreUnavailable(circuit.reason)
             db, born = await self._take()
             try:
+                if probes:
+                    born = -LIFETIME  # this connection serves no other call
+                    await db.execute(PROBE)
                 return await work(db)
             except psycopg.Error as error:
                 if error.sqlstate in GONE:
@@ -305,6 +338,8 @@ class Pool:
             else:
                 self._idle.append((db, time.monotonic()))
                 self._down = None
+                for circuit in (self._reads, self.writes):
+                    circuit.worked()
                 log.warning("store.up: %s", self.dsn.shown)
                 return
 

@@ -2,7 +2,9 @@
 messages.
 
 A `ConnectionThread` is one connection and the one thread that uses it. A call is one function that
-runs whole in that thread; if its caller is cancelled, the function still ends its transaction.
+runs whole in that thread; if its caller is cancelled, or gives it up, the function still ends its
+transaction. After a call that met a lock, or an answer that did not come, others fail at once until
+a probe gets through (`CircuitBreaker`).
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
+from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.rows import ADVICE
 from memtree.stores.schema import PART, SQLITE, VERSION, check_version, statements
 
@@ -30,6 +33,10 @@ T = TypeVar("T")
 Call = Callable[[sqlite3.Connection], T]
 PAGE_BYTES = 8192  # nodes are 0.5-4 kB: 13 % less space and half the writing time of 4096
 WAL_BYTES = 16 << 20  # size to which the WAL file is cut after a long read let it grow
+# A call has this many seconds, with those in line. They are counted one by one, so that a process
+# which was stopped does not take its own pause for one of the store.
+PATIENCE, TICK = 4, 1.0
+PROBE = 0.25  # seconds that a probe, or a call that stood in line for long, waits for a lock
 _FAULTS = {
     sqlite3.SQLITE_BUSY: "is locked by another process; see which one writes to it",
     sqlite3.SQLITE_LOCKED: "is locked by another connection",
@@ -142,25 +149,73 @@ def _use_wal(db: sqlite3.Connection, busy_timeout: float) -> None:
 
 
 class ConnectionThread:
-    """One connection and its thread. After an error it is ready for the next call."""
+    """One connection and its thread. After an error it is ready for the next call.
 
-    def __init__(self, path: Path, busy_timeout: float, *, writes: bool) -> None:
+    `circuit`: of its calls. `others`: those that a failure of this thread opens, too.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        busy_timeout: float,
+        *,
+        writes: bool,
+        circuit: CircuitBreaker,
+        others: Sequence[CircuitBreaker] = (),
+    ) -> None:
         self._path = path
-        self._busy_timeout = busy_timeout
+        self._busy_timeout = self._lock_seconds = busy_timeout
         self._writes = writes
+        self._circuit, self._circuits = circuit, (circuit, *others)
         self._thread = ThreadPoolExecutor(1, f"sqlite-{'writer' if writes else 'reader'}")
         self._db: sqlite3.Connection | None = None
+        self._running: Call[Any] | None = None
+        # Calls whose callers wait: the call if it is patient, and how often it may be looked at.
+        self._line: dict[asyncio.Future[Any], tuple[Call[Any] | None, int]] = {}
+        self._watching: asyncio.AbstractEventLoop | None = None
+        self._silent = f"The store {path} does not answer."
         self._closed = False
         self._file = _identity(path)
 
     def open(self) -> None:
         """Connect now, in the calling thread, so that an unusable store is reported at start-up."""
         self._db = connect(self._path, self._busy_timeout, writes=self._writes)
+        self._lock_seconds = self._busy_timeout
 
-    async def run(self, call: Call[T]) -> T:
-        """Run `call` in this thread. It makes its own transactions."""
+    async def run(self, call: Call[T], *, patient: bool = False) -> T:
+        """Run `call` in this thread. It makes its own transactions, and may be run twice.
+        `patient`: wait for as long as it runs, but in line and for a lock no longer than others."""
         self.require_open()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, call)
+        began = time.monotonic()
+        probes = bool(self._circuit.reason)
+        if probes and not self._circuit.due(began):
+            raise StoreUnavailable(self._circuit.reason)
+        loop = asyncio.get_running_loop()
+        result = loop.run_in_executor(self._thread, self._call, call, began, probes)
+        self._line[result] = (call if patient else None, 1 if probes else PATIENCE)
+        if self._watching is not loop:
+            self._watching = loop
+            loop.call_later(TICK, self._look, loop)
+        try:
+            return await result
+        except asyncio.CancelledError:
+            if result in self._line:
+                raise
+            raise StoreUnavailable(self._silent) from None
+        finally:
+            self._line.pop(result, None)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give up calls that have had their time. One that still stands in line will not be run."""
+        for result, (patient, ticks) in list(self._line.items()):
+            self._line[result] = patient, ticks - 1
+            if ticks <= 1 and (patient is None or patient is not self._running):
+                del self._line[result]
+                result.cancel()
+                self._failed(time.monotonic() - PATIENCE * TICK, self._silent)
+        self._watching = loop if self._line else None
+        if self._watching:
+            loop.call_later(TICK, self._look, loop)
 
     def require_open(self) -> None:
         if self._closed:
@@ -173,13 +228,47 @@ class ConnectionThread:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
             self._thread.shutdown(wait=False)
 
-    def _call(self, call: Call[T]) -> T:
+    def _call(self, call: Call[T], began: float, probes: bool) -> T:
+        start = time.monotonic()
+        self._running = call
+        if self._circuit.reason and not probes:  # one before it in line opened it
+            raise StoreUnavailable(self._circuit.reason)
         try:
-            return call(self._connection())
+            db = self._connection()
+            if probes or start - began > PROBE or self._lock_seconds != self._busy_timeout:
+                self._limit_locks(db, PROBE if probes else self._busy_timeout - (start - began))
+            try:
+                result = call(db)
+            except sqlite3.Error as error:
+                self._make_room(db, error)
+                result = call(db)
         except sqlite3.Error as error:
             if _code(error) not in _PASSING:
                 self._drop()  # the next call reconnects
-            raise fault(error, self._path) from error
+            unavailable = fault(error, self._path)
+            self._failed(start, unavailable.message)
+            raise unavailable from error
+        except StoreUnavailable as error:  # while connecting
+            self._failed(start, error.message)
+            raise
+        if self._circuit.reason:
+            self._circuit.worked()
+        return result
+
+    def _make_room(self, db: sqlite3.Connection, error: sqlite3.Error) -> None:
+        """Shorten the WAL file if the disk is full. Raises any other error."""
+        if _code(error) != sqlite3.SQLITE_FULL or not self._writes:
+            raise error
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _failed(self, began: float, message: str) -> None:
+        for circuit in self._circuits:
+            circuit.waited(began, time.monotonic(), message)
+
+    def _limit_locks(self, db: sqlite3.Connection, seconds: float) -> None:
+        """Set for how long the next statements wait for a lock of another process."""
+        self._lock_seconds = max(seconds, min(PROBE, self._busy_timeout))
+        db.execute(f"PRAGMA busy_timeout = {round(1000 * self._lock_seconds)}")
 
     def _connection(self) -> sqlite3.Connection:
         # A file that was removed or replaced would swallow every write without an error. Opening

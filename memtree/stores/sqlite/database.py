@@ -16,6 +16,7 @@ from threading import RLock
 from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
+from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.context.store import SqlStore
 from memtree.stores.context.tenants import TENANT
 from memtree.stores.parts import Table
@@ -31,7 +32,7 @@ from memtree.stores.sqlite.connection import (
 from memtree.stores.sqlite.sqlite_sql import SqliteSql
 
 T = TypeVar("T")
-BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
+BUSY_TIMEOUT = 3.0  # seconds that a call waits for another process; a chat may wait for one call
 SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 _PLACE = ":memory:"
 
@@ -68,23 +69,29 @@ class SqliteDatabase:
         create(path)
         self.path = path
         self.busy_timeout = busy_timeout
-        self.writer = ConnectionThread(path, busy_timeout, writes=True)
-        self._reader = ConnectionThread(path, busy_timeout, writes=False)
+        circuit = CircuitBreaker.of_store()
+        self.writer = ConnectionThread(path, busy_timeout, writes=True, circuit=circuit)
+        # Nobody can write a file that nobody can read.
+        self._reader = ConnectionThread(
+            path, busy_timeout, writes=False, circuit=CircuitBreaker.of_store(), others=(circuit,)
+        )
         self.writer.open()
 
-    async def read(self, work: Work[T]) -> T:
-        return await self.call_reader(lambda db: transaction(db, work, "BEGIN", undo=True))
+    async def read(self, work: Work[T], *, patient: bool = False) -> T:
+        return await self.call_reader(
+            lambda db: transaction(db, work, "BEGIN", undo=True), patient=patient
+        )
 
     read_state = read
 
     async def write(self, work: Work[T], *, durable: bool = False, undo: bool = False) -> T:
-        return await self.call_writer(lambda db: transaction(db, work, undo=undo))
+        return await self.call_writer(lambda db: transaction(db, work, undo=undo), patient=durable)
 
     async def scrub(self, *, at_once: bool) -> None:
         """Clear deleted bytes out of the file. In a large file copies of ids and vectors stay in
         unused pages until the next deletion, since clearing them holds up every writer."""
         if (at_once or await self.bytes() <= SWEEP_BYTES) and await self.call_reader(unscrubbed):
-            await self.call_writer(scrub)
+            await self.call_writer(scrub, patient=True)
 
     async def bytes(self) -> int:
         """Return the size of the file, with the WAL file."""
@@ -106,13 +113,13 @@ class SqliteDatabase:
         await self._reader.close()
         await self.writer.close()  # last: a connection that may write tidies up the WAL file
 
-    async def call_reader(self, call: Call[T]) -> T:
+    async def call_reader(self, call: Call[T], *, patient: bool = False) -> T:
         """Run `call` whole in the reader's thread."""
-        return await self._reader.run(call)
+        return await self._reader.run(call, patient=patient)
 
-    async def call_writer(self, call: Call[T]) -> T:
+    async def call_writer(self, call: Call[T], *, patient: bool = False) -> T:
         """Run `call` whole in the writer's thread."""
-        return await self.writer.run(call)
+        return await self.writer.run(call, patient=patient)
 
 
 def transaction(
@@ -207,7 +214,7 @@ class RamDatabase(SqliteDatabase):
         self._lock = RLock()
         self._closed = False
 
-    async def call_reader(self, call: Call[T]) -> T:
+    async def call_reader(self, call: Call[T], *, patient: bool = False) -> T:
         await self.reach()
         with self._lock:
             try:

@@ -9,7 +9,8 @@ import pytest
 
 from memtree.errors import EmbedderUnavailable
 from memtree.models.embedding_endpoint import HARMLESS
-from memtree.models.remote_embedder import RELEVANT, CircuitBreaker
+from memtree.models.remote_embedder import RELEVANT
+from memtree.process.circuit_breaker import CircuitBreaker
 from tests.contracts.remote import TEXT, Hand, arrived, probed, probes
 from tests.made.embeddings import Silence, Status, in_order
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import psycopg
@@ -12,6 +13,7 @@ import pytest
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import IndexBatch
 from memtree.stores.postgres import PostgresStore, pool
+from memtree.stores.sql import Sql
 from tests.contracts.backends import (
     A,
 )
@@ -118,7 +120,7 @@ async def test_many_calls_that_take_long_ask_again_and_again(stores, monkeypatch
     await store.stats()
 
     def taking_long() -> asyncio.Future[bool]:
-        return asyncio.ensure_future(store.database.run(lambda db: ended.wait()))
+        return asyncio.ensure_future(store.database.run(lambda db: ended.wait(), patient=True))
 
     async def there() -> bool:
         asked.append(1)
@@ -153,6 +155,7 @@ async def test_a_server_that_does_not_answer_is_asked_once(stores, monkeypatch):
 async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
     """A call that takes long asks whether the server is there, and goes on waiting."""
     monkeypatch.setattr(pool, "PATIENCE", 0.05)
+    monkeypatch.setattr(pool, "MAX_WAITS", 10_000)
     store = stores[0]
     await store.commit(A, IndexBatch(tuple(LEAVES)))
     with LOOK.connected(store) as other:
@@ -178,3 +181,41 @@ async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
             await hasty.nodes(A, IDS[:1])
     assert await hasty.nodes(A, IDS[:1]) == {LEAVES[0].id: LEAVES[0]}
     await hasty.close()
+
+
+@pytest.mark.slow
+async def test_writes_behind_one_that_met_a_locked_table_fail_at_once(stores, monkeypatch):
+    """Reads go on; a probe finds out when writes work again."""
+    monkeypatch.setattr(pool, "SETTINGS", pool.SETTINGS + "; SET lock_timeout TO '300ms'")
+    store = stores[0]
+    await store.commit(A, IndexBatch(tuple(LEAVES[:1])))
+    with LOOK.connected(store) as other, other.transaction():
+        other.execute("LOCK TABLE nodes IN EXCLUSIVE MODE")
+        calls = [store.commit(A, IndexBatch(tuple(LEAVES))) for _ in range(12)]
+        for outcome in await asyncio.gather(*calls, return_exceptions=True):
+            assert isinstance(outcome, StoreUnavailable)
+            assert "is locked" in outcome.message
+        ran: list[int] = []
+
+        async def work(sql: Sql) -> None:
+            ran.append(1)
+
+        with pytest.raises(StoreUnavailable, match="is locked"):
+            await store.database.write(work)
+        assert ran == []
+        assert await store.nodes(A, IDS) == {LEAVES[0].id: LEAVES[0]}
+    async with asyncio.timeout(60):
+        while len(await store.nodes(A, IDS)) == 1:
+            with suppress(StoreUnavailable):
+                await store.commit(A, IndexBatch(tuple(LEAVES)))
+            await asyncio.sleep(0.05)
+
+
+async def test_a_call_that_gets_no_answer_is_given_up(stores, monkeypatch):
+    """The server answers others: one of its processes hangs. A patient call is not given up."""
+    monkeypatch.setattr(pool, "PATIENCE", 0.1)
+    store, never = stores[0], asyncio.Event()
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await store.database.run(lambda db: never.wait())
+    with pytest.raises(StoreUnavailable, match="does not answer"):  # nor are others tried
+        await store.stats()

@@ -7,11 +7,13 @@ import asyncio
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 
 import pytest
 
@@ -217,6 +219,100 @@ async def test_a_full_disk(store):
     await store.commit(T, batch(2, 2000))
     assert await groups(store) == [1, 2]
     assert await store.check() == []
+
+
+async def test_a_full_disk_shortens_the_wal_and_tries_once_more(store, path):
+    """The second attempt finds the room that the WAL had taken."""
+    for group in range(4):
+        await store.commit(T, batch(group, 500))
+    sizes: list[int] = []
+
+    def fills_the_disk(db: sqlite3.Connection) -> str:
+        sizes.append(Path(f"{path}-wal").stat().st_size)
+        if len(sizes) == 1:
+            db.execute("PRAGMA max_page_count = 1")
+            db.execute("CREATE TABLE more (data)")
+            db.execute("INSERT INTO more VALUES (zeroblob(1000000))")
+        return "stored"
+
+    assert await store.database.call_writer(fills_the_disk) == "stored"
+    assert sizes[0] > 1_000_000
+    assert sizes[1] < sizes[0] / 2
+
+
+async def writable(store: SqliteStore) -> None:
+    """Until a write gets through: a probe finds out that the store works again."""
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(StoreUnavailable):
+                await store.commit(T, batch(99))
+                return
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.slow
+async def test_writes_behind_one_that_met_a_lock_fail_at_once(path):
+    store = SqliteStore(path, busy_timeout=0.5)
+    await store.commit(T, batch(1))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        calls = [store.commit(T, batch(number)) for number in range(2, 22)]
+        for outcome in await asyncio.gather(*calls, return_exceptions=True):
+            assert isinstance(outcome, StoreUnavailable)
+            assert "is locked" in outcome.message
+        assert time.monotonic() - began < 20 * 0.5 / 2  # each would wait for half a second
+        ran: list[int] = []
+        with pytest.raises(StoreUnavailable, match="is locked"):
+            await store.database.call_writer(lambda db: ran.append(1))
+        assert ran == []
+        assert await groups(store) == [1]  # readers go on
+        other.execute("ROLLBACK")
+    await writable(store)
+    assert await groups(store) == [1, 99]
+    await store.close()
+
+
+@pytest.mark.slow
+async def test_a_file_that_cannot_even_be_read_is_waited_for_once(path):
+    store = SqliteStore(path, busy_timeout=0.5)
+    with pytest.raises(StoreUnavailable, match="no such table"):  # which drops its connection
+        await on_writer(store, "SELECT 1 FROM away")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnavailable, match="is locked"):
+            await groups(store)
+        began = time.monotonic()
+        for call in (groups(store), store.commit(T, batch(2))):
+            with pytest.raises(StoreUnavailable, match="is locked"):
+                await call
+        assert time.monotonic() - began < 0.5
+    await writable(store)
+    await store.close()
+
+
+@pytest.mark.slow
+async def test_a_call_that_hangs_is_given_up_and_others_do_not_wait(store, monkeypatch):
+    monkeypatch.setattr(connection, "TICK", 0.1)
+    goes_on = Event()
+    ran: list[str] = []
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await asyncio.gather(
+            store.database.call_writer(lambda db: goes_on.wait()),
+            store.database.call_writer(lambda db: ran.append("in line")),
+        )
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await store.database.call_writer(lambda db: ran.append("later"), patient=True)
+    goes_on.set()
+    await writable(store)
+    assert ran == []
+
+
+async def test_a_long_write_is_waited_for_by_its_own_caller(store, monkeypatch):
+    monkeypatch.setattr(connection, "TICK", 0.001)
+    long = store.database.call_writer(lambda db: time.sleep(0.05) or "done", patient=True)
+    assert await long == "done"
 
 
 async def test_a_lock_held_by_another_process(store, path):
