@@ -86,7 +86,7 @@ class Numbers:
             if match[1] not in codes:
                 number = int(re.sub(r"[,._']", "", match[1]))
                 number *= {"k": 1_000, "m": 1_000_000}.get((match[2] or "").lower(), 1)
-                self._take(number, _CLAUSE_END.split(before)[-1], after, text[end:].strip())
+                self._take(number, _CLAUSE_END.split(before)[-1], after, text[end : end + 8].strip())
 
     def _take(self, number: int, before: str, after: str, rest: str) -> None:
         words = f"{before}@{after}"
