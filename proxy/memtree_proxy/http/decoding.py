@@ -25,6 +25,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from memtree.errors import BadRequest
+from memtree.wire import json_body
 from memtree.wire.json_body import Body
 
 Value = TypeVar("Value")
@@ -84,6 +85,7 @@ def decode(kind: type[Value], given: bytes | Body) -> Value:
     except msgspec.ValidationError as error:
         raise _refused(kind, error, "field") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        json_body.check_characters(raw)
         raise BadRequest(f"the body is not valid JSON: {error}") from error
     return made
 
