@@ -283,30 +283,28 @@ def split(raw: bytes, *, halves: bool = False) -> Body:
     check_utf8(raw, spans)
     if halved:
         ours = (raw[span.key : span.end] for name, span in spans.items() if name in OWN_FIELDS)
-        place = _half_character(b"{%b}" % b",".join(ours) if halves else raw)
-        if place is not None:
-            message = f"{place} holds half a surrogate pair, which is no character"
-            raise BadRequest(message, param=place)
+        check_characters(b"{%b}" % b",".join(ours) if halves else raw)
     return Body(raw, spans)
 
 
-def _half_character(raw: bytes) -> str | None:
-    """Return the place of a lone surrogate in an otherwise valid body, such as
-    `messages[0].content`."""
+def check_characters(raw: bytes) -> None:
+    """Raise `BadRequest` that names the place of a half surrogate pair in an otherwise valid body,
+    such as `messages[0].content`."""
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
-        return None
+        return
     waiting: list[tuple[_Place, object]] = [((None, ""), body)]
     while waiting:
         place, value = waiting.pop()
         if isinstance(value, str) and _SURROGATE.search(value):
-            return _shown(place) or "body"
+            shown = _shown(place) or "body"
+            message = f"{shown} holds half a surrogate pair, which is no character"
+            raise BadRequest(message, param=shown)
         if isinstance(value, dict):
             waiting += [((place, f".{key}"), inner) for key, inner in value.items()]
         elif isinstance(value, list):
             waiting += [((place, f"[{index}]"), inner) for index, inner in enumerate(value)]
-    return None
 
 
 def _shown(place: _Place | None) -> str:

@@ -26,6 +26,7 @@ from starlette.requests import Request
 
 from memtree.errors import BadRequest
 from memtree.memories.scope import PLACEHOLDER, is_placeholder
+from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.http.headers import own_value
 
@@ -92,6 +93,7 @@ def decode(kind: type[Value], given: bytes | Body) -> Value:
     except msgspec.ValidationError as error:
         raise _refused(kind, error, "field") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        json_body.check_characters(raw)
         raise BadRequest(f"the body is not valid JSON: {error}") from error
     return made
 

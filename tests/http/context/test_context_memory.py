@@ -186,21 +186,17 @@ BAD = [
     (b"{", None),
     (b"[]", None),
     (b'{"messages":[{"role":"user","content":"\xff"}]}', "messages[0]"),
-    (b'{"messages":[{"role":"user","content":"\\ud800"}]}', "messages[0].content"),
-    (b'{"messages":[{"role":"user","content":"\\udc00x"}]}', "messages[0].content"),
     (b'{"messages":' + b"[" * 50_000 + b"]" * 50_000 + b"}", None),
     (b'{"messages":[{"role":"user","content":"a"}],"x":"\xff"}', "x"),
     (b'{"messages":[{"role":"user","content":"a"}],"messages":[]}', "messages"),
     (b"{}", "messages"),
     (b'{"messages":[]}', "messages"),
     (b'{"messages":"hi"}', "messages"),
-    (b'{"messages":[1]}', "messages[0]"),
-    (b'{"messages":[{"role":"wizard","content":"a"}]}', "messages[0].role"),
-    (b'{"messages":[{"role":"user","content":5}]}', "messages[0].content"),
-    (b'{"messages":[{"role":"tool","tool_call_id":"1","content":"a"}]}', "messages[0]"),
     (b'{"messages":[{"role":"user","content":"a"}],"target_tokens":true}', "target_tokens"),
     (b'{"messages":[{"role":"user","content":"a"}],"index_only":"yes"}', "index_only"),
     (b'{"messages":[{"role":"user","content":"a"}],"explain":1}', "explain"),
+    (b'{"messages":[{"role":"user","content":"a"}],"query":"\\ud800"}', "query"),
+    (b'{"messages":[{"role":"user","content":' + b"[" * 5_000 + b"]" * 5_000 + b"}]}", None),
 ]
 
 
