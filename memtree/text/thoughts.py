@@ -33,7 +33,7 @@ _EITHER = (
     (rf"<{_TAG}(?:\s[\w:-]{{1,40}}=[^<>]{{0,300}})?>", rf"</{_TAG}\s{{0,9}}>"),
     (r"\[think\]", r"\[/think\]"),  # Magistral
     ("◁think▷", "◁/think▷"),  # Kimi
-    (rf"<\|(?:start|begin)_{_TOKEN}", rf"<\|end_{_TOKEN}"),  # Command, OpenThoughts
+    (rf"<\|(?:start_|begin_)?{_TOKEN}", rf"<\|(?:end_|/){_TOKEN}"),  # Command, OpenThoughts
     (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
     (r"<\|channel>(?:thought|analysis)\b", r"<channel\|>"),  # Gemma 4
     ("<unused94>", "<unused95>"),  # MedGemma
@@ -47,6 +47,8 @@ _PAIRED = (
 _PLAIN = (
     ("here(?:'s| is) my thought process:", "here(?:'s| is) my response:"),  # Granite
     ("here are my reasoning steps:", r"\[begin final response\]"),  # Apriel
+    ("thinking\\.\\.\\.\n", "\\.\\.\\.done thinking\\."),  # Ollama
+    ("\\*thinking\\.\\.\\.\\*\\s{1,9}(?=>)", "\n(?=[^\\s>])"),  # Poe quotes it
     (r"analysis(?=[\"'(]?(?-i:[A-Z]))", "assistantfinal"),  # Harmony without its special tokens
 )
 
