@@ -229,10 +229,11 @@ def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[in
     return days
 
 
-def _told(found: FoundMessage, day: date | None, *, several: bool) -> FoundMessage:
+def _told(posted_message: FoundMessage, day: date | None, *, several: bool) -> FoundMessage:
     """Return the message with its day, and with its speaker if `several` people write."""
-    speaker = found.known.name if several else ""
-    return replace(found, message=replace(found.message, said=day, speaker=speaker))
+    speaker = posted_message.known.name if several else ""
+    message = replace(posted_message.message, said=day, speaker=speaker)
+    return replace(posted_message, message=message)
 
 
 def _plays(message: Message) -> bool:

@@ -168,9 +168,10 @@ class Message:
     @property
     def name(self) -> str:
         """Return who speaks, by the field `name` as `speakers.participant` shows it."""
-        if self.role not in ("user", "assistant") or "name" not in self.fields:
+        given = self.fields.get("name")
+        if given is None or self.role not in ("user", "assistant"):
             return ""
-        return participant(self.fields["name"], self.said)
+        return participant(given, self.said)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -33,7 +33,7 @@ _EITHER = (
     (rf"<{_TAG}(?:\s[\w:-]{{1,40}}=[^<>]{{0,300}})?>", rf"</{_TAG}\s{{0,9}}>"),
     (r"\[think\]", r"\[/think\]"),  # Magistral
     ("◁think▷", "◁/think▷"),  # Kimi
-    (rf"<\|(?:start|begin)_{_TOKEN}", rf"<\|end_{_TOKEN}"),  # Command, OpenThoughts
+    (rf"<\|(?:start_|begin_)?{_TOKEN}", rf"<\|(?:end_|/){_TOKEN}"),  # Command, OpenThoughts
     (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
     (r"<\|channel>(?:thought|analysis)\b", r"<channel\|>"),  # Gemma 4
     ("<unused94>", "<unused95>"),  # MedGemma
@@ -47,9 +47,10 @@ _PAIRED = (
 _PLAIN = (
     ("here(?:'s| is) my thought process:", "here(?:'s| is) my response:"),  # Granite
     ("here are my reasoning steps:", r"\[begin final response\]"),  # Apriel
+    ("thinking\\.\\.\\.\n", "\\.\\.\\.done thinking\\."),  # Ollama
+    ("\\*thinking\\.\\.\\.\\*\\s{1,9}(?=>)", "\n(?=[^\\s>])"),  # Poe quotes it
     (r"analysis(?=[\"'(]?(?-i:[A-Z]))", "assistantfinal"),  # Harmony without its special tokens
 )
-_SIGNS = ("</", "|>", "<unused", "[/", "▷", ":::")  # one is in each closing mark, if not plain
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -79,8 +80,10 @@ def thoughts(text: str) -> tuple[Span, ...]:
     beginning one span for all. Takes time linear in the text."""
     start = _past(text, 0)
     opening = _OPENING.match(text, start)
-    # One character is found many times faster than two.
-    if not (start or opening or any(sign[0] in text and sign in text for sign in _SIGNS)):
+    # A sign of each closing mark that is not plain; one character is found faster than two.
+    tags = "<" in text and ("</" in text or "<unused" in text or "|>" in text)
+    others = "▷" in text or ":::" in text or ("[" in text and "[/" in text)
+    if not (start or opening or tags or others):
         return ()
     reader = _Reader(text)
     begun = reader.leading(start)

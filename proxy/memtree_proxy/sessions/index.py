@@ -37,7 +37,7 @@ from memtree_proxy.sessions.passages import SessionPassage, passages
 from memtree_proxy.sessions.transcripts import ReadTranscript, Transcript, read
 
 FILE = "sessions.db"
-VERSION = 1
+VERSION = 2
 DIGEST_BYTES = 8
 BUSY_SECONDS = 10.0
 # State of a passage: words only, vector missing, vector present.

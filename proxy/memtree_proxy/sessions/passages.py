@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtree.conversation.message import Volatile
+from memtree.conversation.volatile_blocks import Volatile, without
 from memtree.ranking.query import ends
 from memtree.ranking.segments import segments
 from memtree.text import secrets, terms
+from memtree.text.thoughts import thoughts
 from memtree_proxy.imports.conversation import Fields, fields, listed, text, words
 
 MAX_PASSAGES = 20_000  # of a session, the newest
@@ -63,7 +64,10 @@ def passages(messages: Sequence[Fields]) -> list[SessionPassage]:
 def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[SessionPassage]:
     """Yield the passages of a message. `own`: ids of calls of our own tool so far."""
     role = text(message.get("role"))
-    said = secrets.mask(Volatile().strip(words(message)))
+    said = words(message)
+    if role == "assistant":
+        said = without(said, thoughts(said))
+    said = secrets.mask(Volatile().strip(said))
     if role == "tool":
         if message.get("tool_call_id") not in own and said.strip():
             yield SessionPassage(number, role, ends(said, TOOL_CHARS))

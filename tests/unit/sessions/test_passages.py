@@ -31,6 +31,12 @@ def result(id_: str, printed: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": id_, "content": printed}
 
 
+def test_a_thought_is_no_passage():
+    text = "<think>\n51? No.\n</think>\n\nThe limit is 521."
+    rows = [{"role": role, "content": text} for role in ("assistant", "user")]
+    assert [each.text.strip() for each in passages(rows)] == ["The limit is 521.", text]
+
+
 def test_what_is_said_is_meant_and_what_tools_print_is_not():
     found = passages(
         [

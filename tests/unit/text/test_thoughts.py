@@ -42,6 +42,7 @@ def kept(text: str) -> str:
         "◁think▷{}◁/think▷",
         "<|START_THINKING|>{}<|END_THINKING|>",
         "<|begin_of_thought|>\n{}\n<|end_of_thought|>\n",
+        "<|think|>{}<|/think|>",
         "<|inner_prefix|>{}<|inner_suffix|>",
         "<|channel>thought\n{}<channel|>",
         "<unused94>thought\n{}<unused95>",
@@ -53,6 +54,8 @@ def kept(text: str) -> str:
         ":::thinking\n{}\n:::\n\n",
         "Here's my thought process:\n{}\nHere is my response:\n",
         "Here are my reasoning steps:\n{}\n[BEGIN FINAL RESPONSE]\n",
+        "Thinking...\n{}\n...done thinking.\n\n",
+        "*Thinking...*\n\n> {}\n>\n> So.\n\n",
         "analysis{}assistantfinal",
         # only the closing mark, since the opening one stood in the prompt
         "{}\n</think>\n\n",
