@@ -58,7 +58,7 @@ def test_it_says_so_and_makes_none(
     if there:
         path.touch()
     given = ["--store", f"sqlite:///{path}"]
-    if typed.split()[0] in ("doctor", "documents", "memories"):
+    if typed.startswith(("doctor", "documents", "memories")):
         given += ["--embedder", "none"]
     if typed == "doctor":
         given += ["--upstream", "none"]

@@ -184,7 +184,8 @@ def add_grants(commands: CommandGroups) -> None:
     owned = "the wallets that a tenant has proved to own"
     wallets = action("wallets", owned, "show_wallets", STORE, needs_store=True)
     wallets.add_argument("tenant", metavar="WHICH", help="a key (id or label), a tenant, or -")
-    free = action("release", "let another tenant prove a wallet", "release", STORE, needs_store=True)
+    freed = "let another tenant prove a wallet"
+    free = action("release", freed, "release", STORE, needs_store=True)
     free.add_argument("address", metavar="ADDRESS")
 
 
