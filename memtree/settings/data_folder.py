@@ -15,18 +15,27 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from memtree.errors import BadRequest
+
 NAME = "memtree"
 STORE_FILE = "memtree.db"
 SQLITE = "sqlite:///"
 IN_THIS_FOLDER = f"{SQLITE}{STORE_FILE}"
+NO_HOME = "HOME is not set, or names no folder"
+NO_STORE = (
+    f"There is no place for the store: {NO_HOME}. Name a folder with MEMTREE_HOME (--home), or a "
+    f"file with MEMTREE_STORE (--store {SQLITE}PATH)."
+)
 
 
 def data_folder(home: str | None, env: Mapping[str, str], platform: str) -> Path | None:
     """Return the folder; None if the user's home is unknown, as in some containers. `platform`: as
     `sys.platform`."""
     if home:
-        return Path(home).expanduser()
+        return expanded(home, "home")
     user = env.get("HOME") or env.get("USERPROFILE")
+    if user and not (Path(user).is_absolute() and Path(user).is_dir()):
+        user = None
     if platform == "win32":
         local = env.get("LOCALAPPDATA")
         return Path(local, NAME) if local else None
@@ -38,10 +47,22 @@ def data_folder(home: str | None, env: Mapping[str, str], platform: str) -> Path
     return Path(user, ".local", "share", NAME) if user else None
 
 
+def expanded(path: str, param: str) -> Path:
+    """Expand `~` or `~NAME` at the start. Raises `BadRequest` for the setting `param` if that
+    user's home is unknown."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        message = f"{param}: the home folder at the start of {path} is unknown"
+        raise BadRequest(message, param=param) from error
+
+
 def default_store(folder: Path | None) -> str:
-    """Return the store used if none is named."""
-    if folder is None or Path(STORE_FILE).is_file():
+    """Return the store used if none is named; empty if there is no place for it (`NO_STORE`)."""
+    if Path(STORE_FILE).is_file():
         return IN_THIS_FOLDER
+    if folder is None:
+        return ""
     return f"{SQLITE}{folder / STORE_FILE}"
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.errors import BadRequest, importing
+from memtree.settings.data_folder import NO_STORE, expanded
 from memtree.stores.context.store import SqlStore
 from memtree.stores.memories.store import SqlMemories
 from memtree.stores.sqlite.database import RamStore, SqliteStore
@@ -24,8 +25,10 @@ __all__ = [
     "Opened",
     "RamStore",
     "SqliteStore",
+    "has_store",
     "open_memories",
     "open_store",
+    "require_store",
     "shown_store",
     "store_file",
 ]
@@ -47,6 +50,8 @@ def open_store(url: str) -> Opened:
         with importing("a store in PostgreSQL", "postgres", "store"):
             from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
         return PostgresStore(url, shown_store(url))
+    if not url:
+        raise BadRequest(NO_STORE, param="store")
     path = store_file(url)
     if path is None:
         raise BadRequest(
@@ -56,6 +61,33 @@ def open_store(url: str) -> Opened:
             param="store",
         )
     return SqliteStore(path)
+
+
+async def has_store(url: str) -> bool:
+    """Return True if there is a store at `url`, which `open_store` would make otherwise. Makes
+    nothing. Raises `StoreUnavailable` if its server cannot be reached."""
+    if not url.startswith(_POSTGRES):
+        path = store_file(url)
+        return path is None or not _is_missing(path)
+    with importing("a store in PostgreSQL", "postgres", "store"):
+        from memtree.stores.postgres import has_tables  # noqa: PLC0415  the optional extra
+    return await has_tables(url, shown_store(url))
+
+
+async def require_store(url: str, param: str = "store") -> None:
+    """Raise `BadRequest` unless there is a store at `url`. Raises as `has_store`, too."""
+    if not await has_store(url):
+        place = store_file(url) or shown_store(url)
+        raise BadRequest(f"There is no store at {place}: nothing was kept there yet.", param=param)
+
+
+def _is_missing(path: Path) -> bool:
+    try:
+        return not path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # opening it says why
+        return False
 
 
 def open_memories(store: SqlStore) -> Memories:
@@ -69,7 +101,7 @@ def store_file(url: str) -> Path | None:
     path = url.removeprefix(_SQLITE)
     if not url.startswith(_SQLITE) or path in ("", "/", ":memory:"):
         return None
-    return Path(path).expanduser()
+    return expanded(path, "store")
 
 
 def shown_store(url: str) -> str:

@@ -72,7 +72,7 @@ def test_a_misspelt_variable_is_told_once(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTREE_TARGT_TOKENS", "4000")
-    assert main(["keys", "list"]) == 0
+    assert main(["keys", "list", "--store", "memory:"]) == 0
     assert capsys.readouterr().err == (
         "memtree: there is no such setting: MEMTREE_TARGT_TOKENS (MEMTREE_TARGET_TOKENS?)\n"
     )

@@ -22,7 +22,10 @@ PACKED = {"state": "packed", "epoch": b"e" * 12, "posted_tokens": 50_000, "sent_
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/m.db"
+    """An empty store."""
+    url = f"sqlite:///{tmp_path}/m.db"
+    log(url, {})
+    return url
 
 
 def log(url: str, rows: Mapping[str, list[RequestRow]]) -> None:

@@ -6,6 +6,6 @@ Isolation is READ COMMITTED: each statement after the lock sees everything commi
 reasons are in docs/decisions/0011-postgresql.md.
 """
 
-from memtree.stores.postgres.database import PostgresStore
+from memtree.stores.postgres.database import PostgresStore, has_tables
 
-__all__ = ["PostgresStore"]
+__all__ = ["PostgresStore", "has_tables"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import AsyncIterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from rich.console import Console
@@ -17,7 +17,7 @@ from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.errors import MemTreeError
 from memtree.settings.setting_values import without_password
-from memtree.stores import shown_store
+from memtree.stores import require_store, shown_store
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
@@ -46,10 +46,17 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     console = open_console()
     console.print(f"memtree-proxy {__version__} (`memtree` on the public index is another project)")
     sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
+    opened = settings
     try:
-        async with open_runtime(settings, drain=0) as runtime:
+        await require_store(settings.store)
+    except MemTreeError as error:
+        sound &= _show(console, Finding("store", "problem", error.message))
+        opened = replace(settings, store="memory:")  # for the other parts; it is not shown
+    try:
+        async with open_runtime(opened, drain=0) as runtime:
             async for finding in _opened(settings, runtime):
-                sound &= _show(console, finding)
+                if finding.part != "store" or opened is settings:
+                    sound &= _show(console, finding)
     except MemTreeError as error:
         sound = _show(console, Finding("store", "problem", error.message))
     sound &= await _upstream(console, settings)

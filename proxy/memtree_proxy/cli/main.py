@@ -114,7 +114,8 @@ def build_parser() -> CommandParser:
     )
     parser.add_argument("--version", action="version", version=f"memtree {__version__}")
     # `runs_on`: runs until a signal, and logs meanwhile. `wraps`: starts another program.
-    parser.set_defaults(runs_on=False, wraps=False)
+    # `needs_store`: has nothing to do where there is no store, and makes none.
+    parser.set_defaults(runs_on=False, wraps=False, needs_store=False)
     commands = CommandGroups(parser)
     commands.begin("Begin here")
     histories.add_demo(commands)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from memtree.config import Settings
 from memtree.errors import MemTreeError
+from memtree.stores import require_store
 from memtree_proxy.cli.foreign_text import plain
 from memtree_proxy.cli.parsers.arguments import given_settings
 from memtree_proxy.observability import log
@@ -69,4 +70,6 @@ def _tell(line: str) -> None:
 
 
 async def _awaited(command: Command, options: argparse.Namespace, settings: Settings) -> int:
+    if options.needs_store:
+        await require_store(settings.store)
     return await command(options, settings)

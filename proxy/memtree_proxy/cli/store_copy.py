@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.stores import shown_store, store_file
+from memtree.stores import require_store, shown_store
 from memtree.stores.copies import copy
 from memtree_proxy.cli.console import open_console
 from memtree_proxy.cli.keys import opened
@@ -18,7 +18,9 @@ from memtree_proxy.cli.keys import opened
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Copy the store. Returns exit code 1 if the check of the copy finds a problem."""
     del settings  # both stores are named on the command line
-    _check(options.source, options.target)
+    if options.source == options.target:
+        raise BadRequest("FROM and TO are the same store.", param="to")
+    await require_store(options.source, "from")
     console = open_console(stderr=True)
     async with AsyncExitStack() as stack:
         both = (options.source, options.target)
@@ -36,11 +38,3 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     print(f"copied {held or 'nothing'} to {shown_store(options.target)}: "
           f"{len(problems) or 'no'} problem(s)")  # fmt: skip
     return 1 if problems else 0
-
-
-def _check(source: str, target: str) -> None:
-    if source == target:
-        raise BadRequest("FROM and TO are the same store.", param="to")
-    file = store_file(source)
-    if file is not None and not file.is_file():  # opening a store would create it
-        raise BadRequest(f"There is no store {file}.", param="from")

@@ -390,7 +390,7 @@ async def test_the_command(tmp_path):
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("sqlite:///nothing.db", "memory:", "There is no store nothing.db"),
+        ("sqlite:///nothing.db", "memory:", "There is no store at nothing.db"),
         pytest.param(
             *("sqlite:///one.db", "sqlite:///one.db", "the same store"), marks=pytest.mark.long
         ),

@@ -29,6 +29,7 @@ from memtree.memories.ports import ANY, MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.file_items import ImportReport, LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
+from memtree.stores import has_store
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.opening import (
     agents_of,
@@ -299,7 +300,10 @@ async def read(options: argparse.Namespace, settings: Settings) -> int:
     """Import a file. Returns exit code 1 if something could not be imported."""
     raw = unpacked(_content(options.file), LARGEST)
     wanted = ImportOptions(options.format, options.dry_run, options.keep_ids)
-    async with opened_scope(options, settings) as (services, scope):
+    # A store that is not there yet is not made for a dry run.
+    kept = not options.dry_run or await has_store(settings.store)
+    where = settings.store if kept else "memory:"
+    async with opened_scope(options, settings, store=where) as (services, scope):
         report = await services.transfer.import_file(scope, raw, wanted)
         _print(report, as_json=options.json)
         if not report.dry_run:

@@ -95,14 +95,15 @@ class Actions:
         self._module = module
 
     def add(
-        self, name: str, help_: str, run: str, settings: Sequence[str] = ()
+        self, name: str, help_: str, run: str, settings: Sequence[str] = (), **marks: bool
     ) -> argparse.ArgumentParser:
-        """Add an action and return its parser. `run`: the name of the function that runs it."""
+        """Add an action and return its parser. `run`: the name of the function that runs it;
+        `marks`: as `runs` has them."""
         text = help_.partition(";")[0]
         added: argparse.ArgumentParser = self._subs.add_parser(
             name, help=help_, description=f"{text[:1].upper()}{text[1:]}."
         )
-        runs(added, f"{self._module}:{run}", settings)
+        runs(added, f"{self._module}:{run}", settings, **marks)
         return added
 
 
@@ -112,7 +113,8 @@ def switch(parser: Any, name: str, help_: str) -> None:
 
 
 def runs(parser: argparse.ArgumentParser, run: str, settings: Sequence[str], **marks: bool) -> None:
-    """Name what a command runs, and add the settings that it takes. `marks`: `runs_on`, `wraps`."""
+    """Name what a command runs, and add the settings that it takes. `marks`: `runs_on`, `wraps`,
+    `needs_store`; see `build_parser`."""
     add_settings(parser, settings)
     parser.set_defaults(run=run, **marks)
 

@@ -73,7 +73,7 @@ def add_delete(commands: CommandGroups) -> None:
     target.add_argument("--address", metavar="HEX", help="an address as answers name it")
     switch(target, "--all", "everything")
     switch(sub, "--dry-run", "delete nothing, tell how much")
-    runs(sub, "memtree_proxy.cli.history_commands:delete", STORE)
+    runs(sub, "memtree_proxy.cli.history_commands:delete", STORE, needs_store=True)
 
 
 def add_import(commands: CommandGroups) -> None:

@@ -29,7 +29,8 @@ def add_memories(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.commands")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        added = actions.add(name, help_, run, EMBEDDED)
+        makes = name in ("add", "import")
+        added = actions.add(name, help_, run, EMBEDDED, needs_store=not makes)
         _add_scope(added)
         switch(added, "--json", "one JSON object a line")
         return added
@@ -112,7 +113,7 @@ def add_documents(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.documents")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        added = actions.add(name, help_, run, EMBEDDED)
+        added = actions.add(name, help_, run, EMBEDDED, needs_store=name != "add")
         _add_tenant(added, f"{WHOSE_HELP} ({NOBODY})")
         switch(added, "--json", "one JSON object a line")
         return added
@@ -142,7 +143,7 @@ def add_schemas(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.schemas")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        added = actions.add(name, help_, run, STORE)
+        added = actions.add(name, help_, run, STORE, needs_store=name != "put")
         _add_tenant(added, f"{WHOSE_HELP}, or {LOCAL} ({NOBODY})")
         return added
 
@@ -181,9 +182,10 @@ def add_grants(commands: CommandGroups) -> None:
     for command in (look, other, gone):
         command.add_argument("grant", metavar="GRANT", help=_GRANT)
     owned = "the wallets that a tenant has proved to own"
-    wallets = action("wallets", owned, "show_wallets", STORE)
+    wallets = action("wallets", owned, "show_wallets", STORE, needs_store=True)
     wallets.add_argument("tenant", metavar="WHICH", help="a key (id or label), a tenant, or -")
-    free = action("release", "let another tenant prove a wallet", "release", STORE)
+    freed = "let another tenant prove a wallet"
+    free = action("release", freed, "release", STORE, needs_store=True)
     free.add_argument("address", metavar="ADDRESS")
 
 

@@ -164,18 +164,21 @@ def add_keys(commands: CommandGroups) -> None:
         action="store_true",
         help="give it the memory that the first --value collected while there were no keys",
     )
-    add = actions.add("add-value", "one more value for a key: the same memory", "add_value", STORE)
+    more = "one more value for a key: the same memory"
+    add = actions.add("add-value", more, "add_value", STORE, needs_store=True)
     add.add_argument("key", metavar="ID|LABEL")
     add.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
     switch(add, "--only", "and let its other values in no more")
-    remove = actions.add("remove-value", "let one value of a key in no more", "remove_value", STORE)
+    less = "let one value of a key in no more"
+    remove = actions.add("remove-value", less, "remove_value", STORE, needs_store=True)
     remove.add_argument("key", metavar="ID|LABEL")
     remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
-    actions.add("list", "labels, tenants and plans, never the keys", "show", STORE)
+    shown = "labels, tenants and plans, never the keys"
+    actions.add("list", shown, "show", STORE, needs_store=True)
     plan = actions.add("plan", "set the plan of a key's tenant", "set_plan", STORE)
     plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
     plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
-    gone = actions.add("revoke", "take a key back", "revoke", STORE)
+    gone = actions.add("revoke", "take a key back", "revoke", STORE, needs_store=True)
     gone.add_argument("key", metavar="ID|LABEL")
 
 
@@ -184,8 +187,10 @@ def add_tenants(commands: CommandGroups) -> None:
         commands.add("tenants", "whose memory is kept; move it to another credential"),
         "memtree_proxy.cli.keys",
     )
-    actions.add("list", "who has memory, how much, and which keys reach it", "show_tenants", STORE)
-    move = actions.add("move", "let TO go on with the memory of FROM", "move", STORE)
+    whose = "who has memory, how much, and which keys reach it"
+    actions.add("list", whose, "show_tenants", STORE, needs_store=True)
+    going_on = "let TO go on with the memory of FROM"
+    move = actions.add("move", going_on, "move", STORE, needs_store=True)
     move.description = (
         "FROM and TO: a key (id or label), a tenant as `tenants list` shows it, or - for a "
         "credential that is asked for (read from standard input, FROM first). FROM itself begins "
@@ -214,7 +219,7 @@ def add_store(commands: CommandGroups) -> None:
 
 def add_check(commands: CommandGroups) -> None:
     sub = commands.add("check", "check the integrity of the store")
-    runs(sub, "memtree_proxy.cli.history_commands:check", STORE)
+    runs(sub, "memtree_proxy.cli.history_commands:check", STORE, needs_store=True)
 
 
 def add_doctor(commands: CommandGroups) -> None:
@@ -232,4 +237,4 @@ def add_requests(commands: CommandGroups) -> None:
     sub.add_argument("--wrap", metavar="ID", help="of one run of memtree wrap")
     sub.add_argument("--limit", type=int, default=20, help="most rows (default 20)")
     switch(sub, "--json", "as JSON, a line for each")
-    runs(sub, "memtree_proxy.cli.requests:run", STORE)
+    runs(sub, "memtree_proxy.cli.requests:run", STORE, needs_store=True)

@@ -173,3 +173,19 @@ def test_a_misspelt_option_is_told_with_the_one_that_is_meant(
 )
 def test_memtree_proxy_serves_where_no_command_is_typed(typed: str, meant: str) -> None:
     assert serving(typed.split()) == meant.split()
+
+
+# Commands that make a store if there is none; `doctor` says itself that there is none.
+MAKING = {
+    "compress", "doctor", "documents add", "grants revoke", "import", "index", "keys create",
+    "keys plan", "mcp", "memories add", "memories import", "schemas put", "serve", "tree", "worker",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_other_command_needs_a_store_that_is_there() -> None:
+    parser = build_parser()
+    for words in (line.split() for line in LINES):
+        options = parser.parse_args(words)
+        makes = bool({words[0], " ".join(words[:2])} & MAKING)
+        assert options.needs_store is (hasattr(options, "store") and not makes), words
