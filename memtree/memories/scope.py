@@ -64,8 +64,8 @@ def is_placeholder(text: str) -> bool:
     """
     words = {word for word in re.split("[^a-z0-9]+", text.lower()) if word}
     rest = words - _OF_A_FIELD
-    names_a_field = rest <= _NOTHING and any(word.endswith("id") for word in words - rest)
-    return names_a_field or bool(rest and rest <= _NOTHING) or bool(_TEMPLATE.fullmatch(text))
+    empty = rest <= _NOTHING and (bool(rest) or any(word.endswith("id") for word in words))
+    return empty or bool(_TEMPLATE.fullmatch(text))
 
 
 def checked_id(value: object, name: str) -> str:

@@ -109,9 +109,7 @@ class EventStreams:
         self._open[tenant] += 1
 
     def leave(self, tenant: str) -> None:
-        self._open[tenant] -= 1
-        if not self._open[tenant]:
-            del self._open[tenant]
+        self._open -= Counter((tenant,))  # removes zeros
 
     async def events(
         self, feed: EventFeed, after: int, allowed: Callable[[], Awaitable[bool]]

@@ -127,9 +127,7 @@ class WaitingRequests:
         self._waiting[tenant] += 1
 
     def leave(self, tenant: str) -> None:
-        self._waiting[tenant] -= 1
-        if not self._waiting[tenant]:
-            del self._waiting[tenant]
+        self._waiting -= Counter((tenant,))  # removes zeros
 
     @contextmanager
     def place(self, tenant: str) -> Iterator[None]:

@@ -105,14 +105,14 @@ def read(
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     options = chat_options(body)
-    switch = memory_switch.by_headers(headers)
-    answers = (switch.on, options.memory, suffix.present or None)
+    said, why = memory_switch.by_headers(headers)
+    answers = (said, options.memory, suffix.present or None)
     on = memory_switch.wanted(*answers, default=settings.memory)
     scope = memory_switch.chat_of(tenant, headers)
     memories = sources.wanted(tenant, scope, posted.user, options.memory_options, options.rag)
     plain = body.rewritten(changed)
-    named, why = suffix.model, switch.reason
-    chat = ChatRequest(dialect, content, plain, changed=changed, model=named, reason=why)
+    model = suffix.model
+    chat = ChatRequest(dialect, content, plain, changed=changed, model=model, reason=why)
     if not on and not memories.any:
         return chat
     given = (dialect, tenant, body, headers, settings, suffix, options)
@@ -207,6 +207,6 @@ def unread(
 ) -> ChatRequest:
     """Return a request whose body cannot be read, which is relayed unchanged. `state`: if memory
     is on."""
-    switch = memory_switch.by_headers(headers)
-    on = memory_switch.wanted(switch.on, default=settings.memory)
-    return ChatRequest(dialect, posted, posted, state if on else State.OFF, reason=switch.reason)
+    said, why = memory_switch.by_headers(headers)
+    on = memory_switch.wanted(said, default=settings.memory)
+    return ChatRequest(dialect, posted, posted, state if on else State.OFF, reason=why)

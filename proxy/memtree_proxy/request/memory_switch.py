@@ -34,13 +34,6 @@ WORDS = {
 }
 
 
-class Switch(NamedTuple):
-    """What the headers say of memory. `on`: None if nothing. `reason`: for `x-memtree-reason`."""
-
-    on: bool | None
-    reason: str = ""
-
-
 class Suffix(NamedTuple):
     model: str
     present: bool
@@ -65,12 +58,13 @@ def suffix_of(body: Body) -> Suffix:
     return strip_suffix(model) if isinstance(model, str) else Suffix("", False, None)
 
 
-def by_headers(headers: Mapping[str, str]) -> Switch:
-    """Read the headers that switch memory on or off."""
+def by_headers(headers: Mapping[str, str]) -> tuple[bool | None, str]:
+    """Return what the headers say of memory, None if nothing, and a reason for
+    `x-memtree-reason`."""
     words = _words(headers, MEMORY_HEADER)
     if len(words) > 1 or None in words:
-        return Switch(False, Reason.UNKNOWN_SWITCH)
-    return Switch(wanted(*words, *_words(headers, FLAG_HEADER)))
+        return False, Reason.UNKNOWN_SWITCH
+    return wanted(*words, *_words(headers, FLAG_HEADER)), ""
 
 
 def wanted(*answers: bool | None, default: bool | None = None) -> bool | None:

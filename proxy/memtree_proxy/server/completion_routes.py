@@ -119,7 +119,7 @@ class Passthrough:
     async def relay(self, request: Request) -> Response:
         services, trace = self._services, request_trace.of(request.scope)
         default = settings_of(request, services.settings).memory
-        if wanted(by_headers(request.headers).on, default=default):
+        if wanted(by_headers(request.headers)[0], default=default):
             trace.decide(State.OFF, Reason.NO_MEMORY_HERE)
         tenant = await services.gate.tenant(request)
         upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)

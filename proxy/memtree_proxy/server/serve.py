@@ -309,7 +309,8 @@ def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: boo
         *([f"  queue     {without_password(settings.queue)}"] if runtime.shared else []),
         f"  ranking   {ranking}",
         f"  summaries {settings.summary_model or 'extracted, without a model'}",
-        f"  memory    {_switch(settings)}",
+        "  memory    send the header `x-polychat-memory: on`"
+        + " (on by default)" * settings.memory,
     ]
     print("\n".join(lines), file=sys.stderr, flush=True)
 
@@ -320,9 +321,3 @@ def messages_line(settings: Settings) -> list[str]:
     if not is_apart(settings):
         return []
     return [f"  messages  {anthropic_base(settings) or 'none (/messages answers 503)'}"]
-
-
-def _switch(settings: Settings) -> str:
-    return "send the header `x-polychat-memory: on`" + (
-        " (on by default)" if settings.memory else ""
-    )
