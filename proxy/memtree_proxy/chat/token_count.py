@@ -18,7 +18,7 @@ from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
 from memtree_proxy.chat.request_reader import RequestReader
 from memtree_proxy.chat.retrying import thinking_marks
-from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.chat.retrying.model_limits import LearnedRefusals
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log, request_trace

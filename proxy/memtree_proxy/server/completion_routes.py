@@ -12,7 +12,7 @@ from starlette.types import Scope
 
 from memtree.process.bounded import SizedCache
 from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices
-from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.chat.retrying.model_limits import LearnedRefusals
 from memtree_proxy.chat.token_count import TokenCountRoute
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.chat_dialect import ChatDialect
