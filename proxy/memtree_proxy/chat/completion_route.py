@@ -51,7 +51,7 @@ from memtree_proxy.chat.memories import chat_memories
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
 from memtree_proxy.chat.request_reader import RequestReader
 from memtree_proxy.chat.retrying import thinking_marks
-from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.chat.retrying.model_limits import LearnedRefusals
 from memtree_proxy.chat.retrying.retry import RetryingUpstream
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.dialects.dialect import Dialect

@@ -16,7 +16,7 @@ from memtree.process.bounded import SizedCache
 from memtree_proxy.access.browser_policy import BrowserPolicy, FetchHeaders
 from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices
 from memtree_proxy.chat.request_reader import DEPLOYMENT
-from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.chat.retrying.model_limits import LearnedRefusals
 from memtree_proxy.chat.token_count import TokenCountRoute
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.chat_dialect import ChatDialect

@@ -173,7 +173,7 @@ class FakeUpstream:
         await reply(send, self.status, [*JSON, *self.answer_headers], self.refusal)
 
     async def _narrow_unmeasured(self, seen: Seen, receive: Any, send: Any) -> None:
-        """As `_narrow`, in a body whose length is not told."""
+        """Answer as `_narrow` does, in a body whose length is not told."""
         await start(send, [*JSON, *self.answer_headers], self.status)
         large = len(seen.body) > self.fits
         await send({"type": "http.response.body", "body": self.refusal if large else PLAIN_BYTES})

@@ -63,6 +63,12 @@ def test_errors_are_openai_s():
     assert errors.first_error(b'data: {"object": "error", "message": "too long"}\n\n')
     assert errors.first_error(b'data: {"detail": "too long"}\n\n')
     assert errors.first_error(b'data: {"base_resp": {"status_code": 2013}}\n\n')
+    assert errors.first_error(b'error: {"code": 400, "message": "too long"}\n\n')
+    assert errors.first_error(b'data: {"choices": [{"error": {"code": 400}}]}\n\n')
+    full = b'"finish_reason": "model_context_window_exceeded"'
+    assert errors.first_error(b'data: {"choices": [{"delta": {}, %b}]}\n\n' % full)
+    said = errors.first_error(b'data: {"choices": [{"delta": {"content": "a"}, %b}]}\n\n' % full)
+    assert said is False
     assert errors.first_error(b'data: {"choices": []}\n\n') is None
     assert errors.first_error(b"data: [DONE]\n\n") is False
     tools = b'data: {"choices": [{"delta": {"role": "assistant", "tool_calls": [{}]}}]}\n\n'

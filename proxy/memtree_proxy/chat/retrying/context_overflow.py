@@ -65,7 +65,7 @@ class Overflow(NamedTuple):
 
     limit: int | None
     counted: int | None
-    explained: bool = True  # False for an error that gives no reason
+    explained: bool = True  # False for an error that gives no reason, or none that is read
 
 
 @dataclass(slots=True)

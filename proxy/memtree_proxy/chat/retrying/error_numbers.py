@@ -86,9 +86,9 @@ class Numbers:
             if match[1] not in codes:
                 number = int(re.sub(r"[,._']", "", match[1]))
                 number *= {"k": 1_000, "m": 1_000_000}.get((match[2] or "").lower(), 1)
-                self._take(number, _CLAUSE_END.split(before)[-1], after, text[end : end + 8].strip())
+                self._take(number, _CLAUSE_END.split(before)[-1], after)
 
-    def _take(self, number: int, before: str, after: str, rest: str) -> None:
+    def _take(self, number: int, before: str, after: str) -> None:
         words = f"{before}@{after}"
         role = next((role for role, pattern in _ROLES.items() if pattern.search(words)), "")
         if role in _COUNTS:
@@ -101,7 +101,7 @@ class Numbers:
         elif (
             role == "limit"
             and number >= LEAST_LIMIT
-            and not (rest in (")", ").", "）") and self._may_be_code(number))
+            and not (after.strip() in (")", ").", "）") and self._may_be_code(number))
         ):
             self.limits.append(number)
 

@@ -13,9 +13,11 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtree.process.bounded import remember
+from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
 
 MAX_KEPT = 4_096
 LIFETIME = 3_600.0  # seconds
@@ -82,6 +84,14 @@ class ModelLimits:
     def _known(self, rows: _Rows, tenant: str, model: str) -> int | None:
         row = rows.get(_key(tenant, model))
         return None if row is None or self._clock() - row.at >= LIFETIME else row.number
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRefusals:
+    """Refusals of one dialect's upstreams that affect later requests of this process."""
+
+    limits: ModelLimits = field(default_factory=ModelLimits)
+    thinking: ThinkingMarks = field(default_factory=ThinkingMarks)
 
 
 def _key(tenant: str, model: str) -> tuple[str, str]:

@@ -218,7 +218,7 @@ class RetryingUpstream:
         again = self._exchange.body(answer, session)
         if len(again) >= len(body):
             return None
-        if named:
+        if named and overflow.explained:
             self._learned.learn_named(ask.tenant, chat.model, named)
         trace = self._exchange.trace
         trace.rounds.overflows += 1
@@ -227,7 +227,7 @@ class RetryingUpstream:
         reply = await self._exchange.forward(again, readable=True)
         if reply.status != 200:  # the error may not have been about the length
             return reply
-        if not overflow.explained:  # all that is known is that this size may be refused
+        if not (overflow.explained or named):  # only this size is known to be refused
             window = context_overflow.smaller_window(MOST_RETRIED, sent, chat.output)
         learn = partial(self._learned.learn, ask.tenant, chat.model, window)
         return WatchedReply(reply, self._first_error, learn)

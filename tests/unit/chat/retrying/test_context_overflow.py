@@ -124,3 +124,27 @@ def test_a_limit_into_which_the_prompt_would_fit_is_none(said: Overflow) -> None
 @pytest.mark.parametrize("sent", [4_000, 9_000, 200_000])
 def test_a_second_try_is_always_smaller(sent: int, output: int | None) -> None:
     assert abs(prompt(smaller_window(KEPT_SHARE, sent, output), output) - KEPT_SHARE * sent) < 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "プロンプトが長すぎます。最大コンテキスト長は6000トークンですが、9100トークンが送信されました。",
+        "Die Anfrage überschreitet die maximale Kontextlänge von 6000 Tokens (9100 Tokens).",
+        "Превышена максимальная длина: 9100 при лимите 6000.",
+    ],
+)
+def test_languages_that_are_not_read_are_judged_by_their_numbers(said: str) -> None:
+    assert overflow_of(400, body(said), SENT) == Overflow(6_000, 9_100, explained=False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Недостаточно средств: требуется 9100, доступно 2000.",
+        "Ungültiges Schema für „f“ an Stelle 9100",
+    ],
+)
+def test_one_number_or_a_number_without_a_prompt_says_nothing(said: str) -> None:
+    assert overflow_of(402, body(said), SENT) is None
+    assert overflow_of(400, body(said), 100_000) is None
