@@ -31,7 +31,7 @@ _CHANNEL = r"<\|(?:start\|>\s{0,9}assistant\s{0,9}<\|)?channel\|>\s{0,9}"
 # words, only both, at the beginning of a text.
 _EITHER = (
     (rf"<{_TAG}(?:\s[\w:-]{{1,40}}=[^<>]{{0,300}})?>", rf"</{_TAG}\s{{0,9}}>"),
-    (r"\[think\]", r"\[/think\]"),  # Magistral
+    (r"\[think\](?!\()", r"\[/think\]"),  # Magistral
     ("◁think▷", "◁/think▷"),  # Kimi
     (rf"<\|(?:start_|begin_)?{_TOKEN}", rf"<\|(?:end_|/){_TOKEN}"),  # Command, OpenThoughts
     (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus

@@ -24,6 +24,7 @@ _LONGEST_END = 4
 DONE = b"[DONE]"
 _ERRORS = ("error", "response.failed")
 _CONTENT = ("type", "choices", "content", "output")
+_ANSWERED = ("content", "reasoning_content", "tool_calls")
 _REASONS = ("message", "msg", "detail", "error_msg", "errors", "base_resp")
 
 Json = Mapping[str, Any]
@@ -93,6 +94,8 @@ def first_error(beginning: bytes, opens: Callable[[Json], bool]) -> bool | None:
     for event in SseEvents().feed(beginning):
         payload = data(event)
         if payload is None:
+            if event.startswith(b"error:"):  # older servers of llama.cpp
+                return True
             continue
         said = decoded(payload, dict) or {}
         if is_error(said):
@@ -107,4 +110,15 @@ def is_error(said: Json) -> bool:
     has a reason in place of content, as answers of some gateways have."""
     if said.get("error") or said.get("object") == "error" or said.get("type") in _ERRORS:
         return True
+    if isinstance(choices := said.get("choices"), list) and choices:
+        return isinstance(choices[0], dict) and _failed_choice(choices[0])
     return not any(map(said.get, _CONTENT)) and any(map(said.get, _REASONS))
+
+
+def _failed_choice(choice: Json) -> bool:
+    """Return True if a choice says that there is no answer, as those of OpenRouter and Z.ai may."""
+    if choice.get("error"):
+        return True
+    message = choice.get("message") or choice.get("delta")
+    empty = not (isinstance(message, dict) and any(map(message.get, _ANSWERED)))
+    return empty and choice.get("finish_reason") == "model_context_window_exceeded"

@@ -110,6 +110,10 @@ def overflow_of(status: int, body: bytes, sent: int) -> Overflow | None:
     report.numbers.take_text(text, report.codes)
     if _is_about_length(status, text, report):
         return Overflow(*report.numbers.limit(sent))
+    if not whole.isascii() and _may_be_about_size(status, text, report.codes):
+        pair = report.numbers.pair(sent)  # a language that is not read
+        if pair is not None:
+            return Overflow(*pair, explained=False)
     if sent >= LARGE_PROMPT and _gives_no_reason(status, whole, report.codes):
         return Overflow(None, None, explained=False)
     return None
@@ -165,11 +169,15 @@ def _says_too_long(sentence: str) -> bool:
 def _gives_no_reason(status: int, text: str, codes: set[str]) -> bool:
     """Return True if the error may be about length as well as about anything else. A 413 is about
     a size, in whatever words."""
-    if status not in _UNEXPLAINED or _LATER.search(text) or _OTHER.search(text):
-        return False
-    if any(_STATUS.fullmatch(code) for code in codes - {"400", "413"}):
+    if not _may_be_about_size(status, text, codes):
         return False
     return status == 413 or {word.lower() for word in _WORD.findall(text)} <= {*words()["nothing"]}
+
+
+def _may_be_about_size(status: int, text: str, codes: set[str]) -> bool:
+    if status not in _UNEXPLAINED or _LATER.search(text) or _OTHER.search(text):
+        return False
+    return not any(_STATUS.fullmatch(code) for code in codes - {"400", "413"})
 
 
 def named_window(overflow: Overflow, sent: int, output: int | None) -> int | None:

@@ -24,6 +24,8 @@ MOST_NUMBERS = 64  # of a text
 _BEFORE, _AFTER = 64, 40  # characters around a number that tell its role
 # A prompt that the upstream counts as less than one part in this many of our count is another text.
 _COUNT_PART = 8
+# What another tokenizer may count, as shares of our count
+_NEAR = (0.75, 2.0)
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBER = re.compile(
@@ -57,11 +59,12 @@ _LIMIT_FIELD, _COUNT_FIELD = pattern("limit_field"), pattern("count_field")
 @dataclass(slots=True)
 class Numbers:
     """Tokens that an error names, the most telling first. `answers`: for the answer. `excess`: by
-    how much the prompt is too long."""
+    how much the prompt is too long. `others`: numbers whose words say nothing."""
 
     limits: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
     excess: int = 0
 
     def take_field(self, name: str, value: object) -> bool:
@@ -98,6 +101,8 @@ class Numbers:
             self.answers.append(number)
         elif role == "excess_tokens":
             self.excess = self.excess or number
+        elif not role:
+            self.others.append(number)
         elif (
             role == "limit"
             and number >= LEAST_LIMIT
@@ -109,6 +114,15 @@ class Numbers:
         """Return True if a number in brackets at the end may be the error's code: nothing is
         counted, and it is no round number, as windows are."""
         return not self.counts and number % 256 not in (0, 1, 255) and number % 500 != 0
+
+    def pair(self, sent: int) -> tuple[int, int] | None:
+        """Return (limit, counted) by size alone, for words that are not read: a number that may be
+        the prompt's, and one below it. `sent`: tokens of the prompt by our count."""
+        numbers = [*self.limits, *self.counts, *self.others]
+        least, most = (share * sent for share in _NEAR)
+        counted = next((number for number in numbers if least <= number <= most), 0)
+        limit = max((each for each in numbers if LEAST_LIMIT <= each < counted), default=0)
+        return (limit, counted) if limit else None
 
     @property
     def exceed(self) -> bool:
