@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
@@ -74,9 +74,6 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     if not clauses:
         return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
     good = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
-    named = {clause.name for clause in clauses if clause.speaker == "user"} - {""}
-    if len(named) < 2 and any(clause.name for clause in clauses):
-        good = [replace(clause, name="") for clause in good]  # a name tells nobody apart
     if speakers := {clause.speaker for clause in clauses} - _ROLES:
         return _talk(good, [name for name in names if name not in speakers])
     best = nlargest(_LOOKED_AT, good, key=_worth)

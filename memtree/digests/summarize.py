@@ -130,7 +130,10 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
         return Extract(_nothing(masked), "", ())
     weights = _weights(masked)
     names = top({word: weights[word] for word in weights if not _orders(word)}, LEAF_ANCHORS)
-    return _extract(clauses, leaf_headline(clauses, names), LEAF_BODY, names, LEAF)
+    people = {source.name for source in masked if source.role == "user"} - {""}
+    # The name of one alone tells nobody apart.
+    nameable = clauses if len(people) > 1 else [replace(clause, name="") for clause in clauses]
+    return _extract(clauses, leaf_headline(nameable, names), LEAF_BODY, names, LEAF)
 
 
 def node_summary(

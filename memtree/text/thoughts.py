@@ -16,7 +16,7 @@ behind a colon they are words like any others.
 from __future__ import annotations
 
 import re
-from bisect import bisect
+from collections.abc import Iterator
 from itertools import islice
 
 from memtree.text.spans import Span
@@ -57,122 +57,99 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+_OPENS = "|".join(opens for opens, _ in (*_EITHER, *_PAIRED))
 _OPENING = _any(*(f"({opens})" for opens, _ in (*_EITHER, *_PAIRED, *_PLAIN)))
-_CLOSING = [_any(closes) for _, closes in (*_EITHER, *_PAIRED, *_PLAIN)]
-_ANYWHERE = _any(*(opens for opens, _ in (*_EITHER, *_PAIRED)))  # fast: no groups
-_ALONE = _any(*(closes for _, closes in _EITHER))
+# A mark that is quoted itself is none.
+_CLOSING = [
+    _any(rf"(?<![`\"'“(])(?:{closes})", rf"(?:{closes})(?![`\"'”)])")
+    for _, closes in (*_EITHER, *_PAIRED, *_PLAIN)
+]
+_OPENED = _any(rf"(?<![`\"'“(])(?:{_OPENS})")
+# Where a line begins, or a text that was joined to another
+_LATER = _any(rf"(?<=[\n\w.!?…。！？)\]}}>])(?:{_OPENS})")
+_ALONE = _any(
+    r"(?:(?<=\n)|(?<![\s\"'`“”‘’(\[{<,;:/=])|(?<=[.!?…。！？] ))"
+    rf"(?:{'|'.join(closes for _, closes in _EITHER)})"
+    r"(?:(?=[ \t]{0,9}(?:\r?\n|\Z|(?-i:[^\W\d_a-z])|[\d*#>|\[<-]))|(?=\w))"
+)
 _HEADER = _any(rf"\s*+{_CHANNEL}(?:final|commentary)\s{{0,9}}<\|message\|>\s*+", r"\s*+")
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
-
+_GOES_ON = re.compile(r"[ \t]{1,9}(?:[a-z]|[^\w\s])|[.,;:!?)\]}\"'`”’]")  # the sentence does
+_FENCES = ("```", "~~~")
 MOST_MARKS = 4_000  # marks of one text that are looked at: a bound on the time for it
-_NEAR = 200  # characters before a mark that are read
-# The end of a sentence, of an element, or of code
-_ENDED = re.compile(r"(?:[.!?…。！？)\]}`]|</[^<>\n]{1,60}>|/>|\|>)\Z")
-_GLUED = re.compile(rf"[^\W_]\Z|{_ENDED.pattern}")
-_BEFORE = re.compile(r"(?:^[ \t]{0,3}|[^\s\"'`“”‘’(\[{<,;:/=]|[.!?…。！？][ \t]{1,3})\Z", re.M)
-_AFTER = re.compile(r"[ \t]{0,9}(?:\r?\n|\Z|[^\W\d_a-z]|[\d*#>|\[<-])|\w")
-_GOES_ON = re.compile(r"[ \t]{1,9}(?:[a-z]|[^\w\s])|[.,;:!?)\]}\"'`”’]")
-_QUOTES = {"`": "`", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "(": ")", "*": "*"}
 
 
 def thoughts(text: str) -> tuple[Span, ...]:
     """Return the spans of the thoughts in a text, in order, with the white space after them; at the
     beginning one span for all. Takes time linear in the text."""
     start = _past(text, 0)
-    opening = _OPENING.match(text, start)
     # A sign of each closing mark that is not plain; one character is found faster than two.
     tags = "<" in text and ("</" in text or "<unused" in text or "|>" in text)
     others = "▷" in text or ":::" in text or ("[" in text and "[/" in text)
-    if not (start or opening or tags or others):
+    if not (start or tags or others or _OPENING.match(text)):
         return ()
-    reader = _Reader(text)
-    begun = reader.leading(start)
-    first = (Span(0, begun),) if text[:begun].strip() else ()
-    return (*first, *reader.later(begun, led=bool(first)))
+    at = _leading(text, start)
+    first = [Span(0, at)] if text[:at].strip() else []
+    return (*first, *_later(text, at))
 
 
-class _Reader:
-    """Reads one text. `fences`: where its code begins and ends, in turn."""
+def _leading(text: str, at: int) -> int:
+    """Return the end of the thoughts at the beginning, which are read from `at` on."""
+    for _ in range(MOST_MARKS):
+        opening = _OPENING.match(text, at)
+        end = _closed(text, opening) if opening else _unopened(text, at)
+        if end is None and opening and (opening.lastindex or 0) <= len(_EITHER) + len(_PAIRED):
+            end = 0 if _GOES_ON.match(text, opening.end()) else len(text)  # it was cut off
+        if not end:
+            break
+        at = _past(text, end)
+    return at
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        fenced = "```" in text or "~~~" in text
-        self._fences = [match.start() for match in _FENCE.finditer(text)] if fenced else ()
 
-    def leading(self, at: int) -> int:
-        """Return the end of the thoughts at the beginning, which are read from `at` on."""
-        for _ in range(MOST_MARKS):
-            opening = _OPENING.match(self._text, at)
-            end = self._closed(opening, cut_off=True) if opening else self._unopened(at)
-            if not end:
-                break
-            at = _past(self._text, end)
-        return at
+def _later(text: str, at: int) -> Iterator[Span]:
+    """Yield the thoughts from `at` on that have both of their marks."""
+    unclosed = set[int | None]()
+    fenced = text.startswith(_FENCES, at)
+    for _ in range(MOST_MARKS):
+        place = _LATER.search(text, at)
+        opening = place and _OPENING.match(text, place.start())
+        if opening is None:
+            return
+        start, kind = opening.start(), opening.lastindex
+        fenced ^= _odd_fences(text, at, start)
+        at = opening.end()
+        if fenced or kind in unclosed or text[max(0, start - 9) : start].rstrip().endswith(":"):
+            continue  # code, or an example
+        if end := _closed(text, opening):
+            at = _past(text, end)
+            yield Span(start, at)
+        elif end is None:
+            unclosed.add(kind)
 
-    def later(self, at: int, *, led: bool) -> list[Span]:
-        """Return the thoughts from `at` on, with both of their marks. `led`: the text begins with
-        a thought."""
-        spans, begun = list[Span](), at
-        unclosed = set[int | None]()
-        for _ in range(MOST_MARKS):
-            place = _ANYWHERE.search(self._text, at)
-            opening = place and _OPENING.match(self._text, place.start())
-            if opening is None:
-                break
-            at, start, kind = opening.end(), opening.start(), opening.lastindex
-            if kind in unclosed or not self._begins(start, led=led) or self._is_code(begun, start):
-                continue
-            if end := self._closed(opening):
-                at = _past(self._text, end)
-                spans.append(Span(start, at))
-            elif end is None:
-                unclosed.add(kind)
-        return spans
 
-    def _closed(self, opening: re.Match[str], *, cut_off: bool = False) -> int | None:
-        """Return where the thought behind an opening mark ends; 0 if the mark is part of a
-        sentence, None without a closing mark. `cut_off`: a thought without one is a thought."""
-        text, kind = self._text, (opening.lastindex or 1) - 1
-        goes_on = _GOES_ON.match(text, opening.end())
-        for closing in islice(_CLOSING[kind].finditer(text, opening.end()), MOST_MARKS):
-            if self._is_quoted(*closing.span()):
-                continue
-            inside = goes_on and "\n" not in text[opening.end() : closing.start()]
-            return 0 if inside and _GOES_ON.match(text, closing.end()) else closing.end()
-        plain = kind >= len(_CLOSING) - len(_PLAIN)
-        return len(text) if cut_off and not (goes_on or plain) else None
+def _closed(text: str, opening: re.Match[str]) -> int | None:
+    """Return where the thought behind an opening mark ends; None without a closing mark, 0 if both
+    are words of a sentence."""
+    closing = _CLOSING[(opening.lastindex or 1) - 1].search(text, opening.end())
+    if closing is None:
+        return None
+    both = _GOES_ON.match(text, opening.end()) and _GOES_ON.match(text, closing.end())
+    return 0 if both else closing.end()
 
-    def _unopened(self, at: int) -> int:
-        """Return the end of the first closing mark that no opening mark precedes; 0 without."""
-        text = self._text
-        for closing in islice(_ALONE.finditer(text, at), MOST_MARKS):
-            start, end = closing.span()
-            line = text[max(0, start - _NEAR) : start].rpartition("\n")[2]
-            if line.count("`") % 2 or self._is_quoted(start, end) or self._is_code(at, start):
-                continue
-            if _BEFORE.search(text[max(0, start - 5) : start]) and _AFTER.match(text, end):
-                opened = _ANYWHERE.finditer(text, at, start)
-                return 0 if any(not self._is_quoted(*each.span()) for each in opened) else end
-        return 0
 
-    def _begins(self, at: int, *, led: bool) -> bool:
-        """Return True if a thought may begin at a mark behind other text: at the beginning of a
-        line, or of a text that was joined to the one before it."""
-        near = self._text[max(0, at - _NEAR) : at]
-        line = near.rstrip(" \t")
-        before = line.rstrip()
-        if line == before:
-            return line == near and bool(_GLUED.search(near))
-        if len(near) - len(line) > 3 or before.endswith((":", "：")):
-            return False  # code, or an example
-        return led or line.count("\n", len(before)) > 1 or bool(_ENDED.search(before))
+def _unopened(text: str, at: int) -> int:
+    """Return the end of a closing mark that no opening mark precedes; 0 without."""
+    fenced, before = text.startswith(_FENCES, at), at
+    for closing in islice(_ALONE.finditer(text, at), MOST_MARKS):
+        fenced ^= _odd_fences(text, before, closing.start())
+        before = closing.end()
+        if not fenced:
+            return 0 if _OPENED.search(text, at, closing.start()) else before
+    return 0
 
-    def _is_code(self, since: int, at: int) -> bool:
-        return (bisect(self._fences, at) - bisect(self._fences, since - 1)) % 2 == 1
 
-    def _is_quoted(self, start: int, end: int) -> bool:
-        before = self._text[start - 1 : start]
-        return before != "" and _QUOTES.get(before) == self._text[end : end + 1]
+def _odd_fences(text: str, start: int, end: int) -> bool:
+    """Return True if an odd number of fences of code stands between two places."""
+    return sum(text.count(f"\n{fence}", start, end) for fence in _FENCES) % 2 == 1
 
 
 def _past(text: str, at: int) -> int:
