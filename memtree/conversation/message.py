@@ -297,8 +297,10 @@ class View:
     @property
     def own(self) -> str:
         """Return the text without the documents that the message attaches, which stand behind."""
+        if not self._pieces or self._pieces[-1].segment.kind != ATTACHED:
+            return self.text
         attached = (piece.start for piece in self._pieces if piece.segment.kind == ATTACHED)
-        return self.text[: next(attached, None)]
+        return self.text[: next(attached)]
 
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return quotable spans of the posted text for the view span [start, end), split between
