@@ -29,7 +29,6 @@ from memtree.conversation.message import (
     SYSTEM_ROLES,
     Message,
     Volatile,
-    check_message,
 )
 from memtree.errors import BadRequest
 from memtree.memories.extraction import fiction
@@ -168,7 +167,6 @@ class PostedMessages:
         if known is not None:
             return _Row(index, key, known)
         try:
-            check_message(message, "")
             role = message.role
             if role != "user":
                 return _Row(index, key, KnownMessage(False, _plays(message)))

@@ -51,8 +51,8 @@ def media_identity(part: dict[str, Any], label: str) -> bytes:
     """
     content = _by_content(_source(part)) if _KINDS.search(part["type"]) else None
     if content is not None:
-        told = (text for path, text in attached_texts(part) if path != _DATA_OF_TEXT)
-        return encode((label, *content, *told))
+        others = (text for path, text in attached_texts(part) if path != _DATA_OF_TEXT)
+        return encode((label, *content, *others))
     kept = {key: _short(part[key]) for key in part if key != "cache_control"}
     return encode(kept, order="deterministic")
 

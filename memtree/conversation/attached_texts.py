@@ -28,13 +28,13 @@ def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     texts: list[tuple[str, str]] = []
     waiting: list[tuple[str, Any, int, bool]] = [("", part, 0, False)]
-    told = False
+    readable = False
     while waiting:
         path, value, depth, body = waiting.pop()
         if isinstance(value, str):
             if value and not is_data(value):
                 texts.append((path, value))
-                told |= body
+                readable |= body
         elif isinstance(value, list) and depth < _DEEP:
             within = [(f"{path}[{at}]", each, depth + 1, body) for at, each in enumerate(value)]
             waiting += reversed(within)
@@ -47,4 +47,4 @@ def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
                 if key != "data" or not encoded
             ]
             waiting += reversed(within)
-    return texts if told else []
+    return texts if readable else []

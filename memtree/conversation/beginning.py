@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from memtree.conversation import address_chain
 from memtree.conversation.history import History
-from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile, check_message
+from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile
 from memtree.errors import BadRequest
 
 SAID = 300  # bytes of a beginning, as posted, that two conversations hardly share by chance
@@ -34,10 +34,9 @@ def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
     "" if none can be read."""
     digests: list[bytes] = []
     try:
-        for index, message in enumerate(messages):
+        for message in messages:
             if message.role not in SYSTEM_ROLES:
                 break
-            check_message(message, f"messages[{index}]")
             digests.append(address_chain.digest(message, volatile))
     except (BadRequest, RecursionError):
         return ""
@@ -52,9 +51,8 @@ def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tup
     digests: list[bytes] = []
     roles = ["user", "assistant"]
     try:
-        for index, message in enumerate(messages):
+        for message in messages:
             if message.role == roles[0]:
-                check_message(message, f"messages[{index}]")
                 digests.append(address_chain.digest(message, volatile))
                 del roles[0]
                 if not roles:

@@ -281,8 +281,10 @@ class View:
     @property
     def own(self) -> str:
         """Return the text without the documents that the message attaches, which stand behind."""
+        if not self._pieces or self._pieces[-1].segment.kind != ATTACHED:
+            return self.text
         attached = (piece.start for piece in self._pieces if piece.segment.kind == ATTACHED)
-        return self.text[: next(attached, None)]
+        return self.text[: next(attached)]
 
     @staticmethod
     def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:

@@ -72,7 +72,7 @@ _ALONE = _any(
     rf"(?:{'|'.join(closes for _, closes in _EITHER)})"
     r"(?:(?=[ \t]{0,9}(?:\r?\n|\Z|(?-i:[^\W\d_a-z])|[\d*#>|\[<-]))|(?=\w))"
 )
-_HEADER = _any(rf"\s*+{_CHANNEL}(?:final|commentary)\s{{0,9}}<\|message\|>\s*+", r"\s*+")
+_HEADER = _any(rf"\s*+{_CHANNEL}(?:final|commentary)\s{{0,9}}<\|message\|>\s*+", r"[\s\ufeff]*+")
 _GOES_ON = re.compile(r"[ \t]{1,9}(?:[a-z]|[^\w\s])|[.,;:!?)\]}\"'`”’]")  # the sentence does
 _FENCES = ("```", "~~~")
 MOST_MARKS = 4_000  # marks of one text that are looked at: a bound on the time for it

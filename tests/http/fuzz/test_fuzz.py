@@ -154,7 +154,7 @@ def integral(value: Any) -> Any:
 UNSAID = (
     "requests_log is off",  # these servers keep no log
     "must be a time zone",
-    "must answer a call", "metadata has a value that cannot be stored", "metadata is nested deeper",
+    "metadata has a value that cannot be stored", "metadata is nested deeper",
     "is also the id of another", "must be an ISO 8601 time", "must lie in the future",
     "must lie before the year",
     "model_context_limit must be an integer of", "milliseconds since 1970",

@@ -12,8 +12,11 @@ import pytest
 
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import State
-from memtree.conversation.message import Message
+from memtree.conversation import history
+from memtree.conversation.history import describe
+from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_list import EarlierList
+from memtree.conversation.posted_json import mended
 from memtree.conversation.preamble import Preamble
 from memtree.dialects.anthropic_messages import content, messages_history, posted_message
 from memtree.dialects.openai_responses import conversation, responses_history
@@ -151,7 +154,46 @@ def _search(text: str) -> bytes:
     return json.dumps(assistant(found, block(text))).encode()
 
 
+def _odd(text: str) -> bytes:
+    """Parts that are no parts, and half characters."""
+    parts = [part for one in text[::LEAST_TEXT] for part in (one, 5, {"a": one}, {"text": one})]
+    return json.dumps({"role": "user", "content": parts}).encode()[:-1] + rb',"a":"\ud99c"}'
+
+
+def _attached(text: str) -> bytes:
+    pieces = [{"type": "text", "text": one} for one in text[::LEAST_TEXT]]
+    source = {"type": "content", "content": pieces}
+    documents = [{"type": "document", "title": one, "source": source} for one in text[:4]]
+    return json.dumps({"role": "user", "content": documents}).encode()
+
+
+def _whole_message(raw: bytes) -> object:
+    message = Message(raw)
+    at = len(message.text) - 1
+    return describe(message, Volatile()), message.document_at(at, at + 1, Volatile())
+
+
+def _orphans(text: str) -> list[Message]:
+    """Calls, each with a question behind it, and results far behind them and of no call."""
+    names = [str(at) for at in range(len(text) // LEAST_TEXT + 1)]
+    function = {"name": text[:9], "arguments": "{}"}
+    calls = [{"id": name, "type": "function", "function": function} for name in names]
+    asked = [{"role": "assistant", "content": None, "tool_calls": [call]} for call in calls]
+    talk = [one for call in asked for one in (call, {"role": "user", "content": "?"})]
+    results = [{"role": "tool", "tool_call_id": name, "content": "r"} for name in names * 2]
+    return [Message.of(one) for one in (*results, *talk, *results)]
+
+
 TEXTS = {
+    "half characters": Subject(
+        mended,
+        lambda text: b'"' + text.encode().replace(b"\\", b"") + rb"\ud99c\ud99c\n" * 9 + b'"',
+    ),
+    "parts of no known form": Subject(_whole_message, _odd),
+    "attached documents": Subject(_whole_message, _attached),
+    "results without calls": Subject(
+        lambda talk: history.read("t", talk, Volatile()).cuts, _orphans
+    ),
     "a message of the user": Subject(
         _message, lambda text: json.dumps(user([result("a", [block(text)]), block(text)])).encode()
     ),
