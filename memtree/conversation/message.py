@@ -442,13 +442,13 @@ _SEAM = Segment(0, 0, "seam")
 
 def _drawn(message: Message) -> dict[int, Sequence[Shown]]:
     """Return what a terminal shows of each text that it would not show as posted, by its start."""
-    found = {}
+    drawn = {}
     for segment in message.segments:
         if segment.kind == "text":
             spans = terminal.shown(message.text[segment.start : segment.end])
             if spans is not None:
-                found[segment.start] = spans
-    return found
+                drawn[segment.start] = spans
+    return drawn
 
 
 def _uncut(
