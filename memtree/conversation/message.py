@@ -82,6 +82,7 @@ class Message:
         "_calls",
         "_documents",
         "_fields",
+        "_only",
         "_segments",
         "_text",
         "_values",
@@ -108,6 +109,7 @@ class Message:
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
         self._calls: tuple[ToolCall, ...] | None = None
+        self._only: dict[tuple[str, str], ToolCall | None] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
         self._values: dict[str, tuple[ArgumentValue, ...]] = {}
         self._viewed: tuple[Volatile, tuple[Piece, ...], str] | None = None
@@ -187,6 +189,15 @@ class Message:
                 calls.append(_call("", legacy, "function_call"))
             self._calls = tuple(calls)
         return self._calls
+
+    def only_call(self, key: str, value: str) -> ToolCall | None:
+        """Return the call whose id or name (`key`) has this value; None if it is not one alone."""
+        if self._only is None:
+            self._only = {}
+            for call in self.calls:
+                for name in (("id", call.id), ("name", call.name)):
+                    self._only[name] = None if name in self._only else call
+        return self._only.get((key, value))
 
     @property
     def text(self) -> str:

@@ -105,13 +105,13 @@ _SEAM = Segment(0, 0, "seam")
 
 def _drawn(text: str, segments: Sequence[Segment]) -> dict[int, Sequence[Shown]]:
     """Return what a terminal shows of each text that it would not show as posted, by its start."""
-    found = {}
+    drawn = {}
     for segment in segments:
         if segment.kind == "text":
             spans = terminal.shown(text[segment.start : segment.end])
             if spans is not None:
-                found[segment.start] = spans
-    return found
+                drawn[segment.start] = spans
+    return drawn
 
 
 def _uncut(

@@ -13,6 +13,7 @@ need only their number.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -136,20 +137,16 @@ def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History)
 def answered_call(message: int, history: History) -> ToolCall | None:
     """Return the call that a tool message answers; None if it is unknown."""
     info = history.facts[message]
-    at = message - 1
-    while at >= 0 and history.facts[at].role in RESULT_ROLES:
-        at -= 1
-    if at < 0:
+    at = history.rounds[bisect_right(history.rounds, message) - 1]
+    if at == message:
         return None
     calls = history.messages[at].calls
     key = "name" if info.role == "function" else "id"
-    named = [call for call in calls if info.answers and getattr(call, key) == info.answers]
-    if len(named) == 1:
-        return named[0]
-    if info.answers and not named:
-        return None
     order = message - at - 1  # results are in the order of their calls
-    return calls[order] if order < len(calls) else None
+    follows = calls[order] if order < len(calls) else None
+    if not info.answers or (follows and getattr(follows, key) == info.answers):
+        return follows
+    return history.messages[at].only_call(key, info.answers)
 
 
 def call_label(call: ToolCall) -> str:

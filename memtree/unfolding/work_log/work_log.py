@@ -320,7 +320,9 @@ def _times(count: int, noun: str) -> str:
 def _quoted(span: WorkSpan, history: History, most: int) -> str:
     """Return the text of a span in backticks, as one line, with secrets masked; if it is shortened,
     `…` follows the backticks."""
-    text = without_codes(span_text(span, history))
+    text = span_text(span, history)
+    if "\x1b" in text:  # was escaped in the arguments of a call
+        text = without_codes(text)
     plain = "".join(c if c.isprintable() and c != "`" else " " for c in text)
     line = without_tags(" ".join(secrets.mask(plain).split()))
     if len(line) <= most:

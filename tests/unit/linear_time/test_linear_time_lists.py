@@ -1,27 +1,50 @@
 """Twice as many parts of a body are twice the work, for each list that a body may have.
 
-Counted in lines of ours that run, never in time: see `tests/work_counts.py`. Each list is posted
-with `SIZE`, twice and four times as many entries; what the second doubling adds is compared with
-what the first one added, so that what a request costs anyway is in neither.
+Counted in lines of each function that run, never in time: see `tests/work_counts.py`. What the
+second doubling adds is compared with what the first one added, so that what is read once is in
+neither.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from benchmarks.speed.clients.in_process import InProcess, in_process
+from memtree.conversation.history import History, read
+from memtree.conversation.message import read_messages
+from memtree.dialects.anthropic_messages import messages_history
+from memtree.dialects.openai_responses import responses_history
+from memtree.dialects.openai_responses.input_item import ItemCache
+from memtree.dialects.translation_cache import TranslationCache
+from memtree.errors import MemTreeError
+from memtree.memories.passages import memories_of
+from memtree.tree import chunking
+from memtree.unfolding.memory_message.memory_text import quote_lines
+from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.work_log.work_log import work_lines, work_log
+from memtree.wire.json_body import split
+from memtree_proxy.http.decoding import decode
+from memtree_proxy.wire.agent_memories import (
+    NewAgentMemories,
+    NewAgentMemoryBatch,
+    RequestContext,
+    known_ids,
+)
+from memtree_proxy.wire.agent_search import BatchSearch
+from memtree_proxy.wire.curation import UserBulkDeletion
+from memtree_proxy.wire.documents import new_documents
+from memtree_proxy.wire.schemas import NewSchema
+from memtree_proxy.wire.user_memories import GroupMembers, NewMemory
+from tests.hostile_texts import hostile
 from tests.work_counts import counting
 
-SIZE = 24  # entries
-MOST = 3.0  # times the work that was added before; twice is linear, four times a square
-LEAST = 1_000  # lines that say something
-HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
-FOLDED = {"x-polychat-memory": "on", "x-memtree-mode": "fresh"}
+SIZE = 32  # entries
+MOST = 3.0  # times the lines that were added before; twice is linear, four times a square
+LEAST = 5_000  # lines of a function: at 128 entries a square has 12,000 more than at 64
 Body = dict[str, Any]
 Make = Callable[[int], Body]
 
@@ -42,22 +65,8 @@ def text(at: int, kind: str = "text", **more: Any) -> Body:
     return {"type": kind, "text": words(at), **more}
 
 
-FILLER = " ".join(words(n) for n in range(550))  # 10,000 tokens and more, so that there is a fold
-BEHIND = " ".join(words(n) for n in range(40))
-
-
 def folded(*messages: Body, **more: Any) -> Body:
-    """A history that is known to the server up to `messages`, which are in its folded part."""
-    return {
-        "messages": [user(FILLER), *messages, said(BEHIND), user("And what is next?")],
-        "target_tokens": 2_000,
-        "mode": "fresh",
-        **more,
-    }
-
-
-def chat(*messages: Body, **more: Any) -> Body:
-    return {"model": "m", "messages": folded(*messages)["messages"], **more}
+    return {"messages": [*messages, user("And what is next?")], **more}
 
 
 def call(at: int, arguments: Any = None) -> Body:
@@ -72,17 +81,8 @@ def results(count: int, content: Callable[[int], Any] = words) -> list[Body]:
     ]
 
 
-def tool(at: int) -> Body:
-    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
-    return {"type": "function", "function": {"name": f"f{at}", "parameters": schema}}
-
-
-def numbers(count: int) -> range:
-    return range(count)
-
-
 IMAGE = "data:image/png;base64,iVBORw0KGgo="
-CONTEXT: dict[str, Make] = {
+CHAT: dict[str, Make] = {
     "messages": lambda n: folded(*((user, said)[at % 2](words(at)) for at in range(n))),
     "messages without text": lambda n: folded(*((user, said)[at % 2]("") for at in range(n))),
     "messages of the system": lambda n: folded(
@@ -158,33 +158,11 @@ CONTEXT: dict[str, Make] = {
     "cache marks": lambda n: folded(
         user([text(at, cache_control={"type": "ephemeral"}) for at in range(n)])
     ),
-    "tools": lambda n: folded(user("a"), tools=[tool(at) for at in range(n)]),
-}
-CHATS: dict[str, Make] = {
-    "messages": lambda n: chat(*((user, said)[at % 2](words(at)) for at in range(n))),
-    "tools": lambda n: {**chat(user("a")), "tools": [tool(at) for at in range(n)]},
-    "stop": lambda n: {**chat(user("a")), "stop": [f"s{at}" for at in range(n)]},
-    "metadata": lambda n: {**chat(user("a")), "metadata": {f"k{at}": words(at) for at in range(n)}},
-    "calls": lambda n: chat(
-        user("a"), said("b", tool_calls=[call(at) for at in range(n)]), *results(n)
-    ),
-    "calls of the newest round": lambda n: {
-        **chat(user("a")),
-        "messages": [
-            *chat(user("a"))["messages"],
-            said("b", tool_calls=[call(at) for at in range(n)]),
-            *results(n),
-        ],
-    },
-    "parts of the newest message": lambda n: {
-        **chat(user("a")),
-        "messages": [*chat(user("a"))["messages"], user([text(at) for at in range(n)])],
-    },
 }
 
 
 def messages(*older: Body, **more: Any) -> Body:
-    return {**chat(*older), "max_tokens": 100, **more}
+    return {**folded(*older), "max_tokens": 100, **more}
 
 
 def used(count: int) -> list[Body]:
@@ -203,10 +181,6 @@ MESSAGES: dict[str, Make] = {
     "blocks": lambda n: messages(user([text(at) for at in range(n)])),
     "blocks of an answer": lambda n: messages(user("a"), said([text(at) for at in range(n)])),
     "calls": lambda n: messages(*used(n)),
-    "calls of the newest round": lambda n: {
-        **messages(),
-        "messages": [*messages()["messages"], *used(n)[1:]],
-    },
     "blocks of a result": lambda n: messages(
         *used(1)[:2],
         user([{"type": "tool_result", "tool_use_id": "c0", "content": [*map(text, range(n))]}]),
@@ -248,12 +222,8 @@ MESSAGES: dict[str, Make] = {
 }
 
 
-def responses(*items: Body, last: tuple[Body, ...] = (), **more: Any) -> Body:
-    filler = [
-        {"type": "message", **message, "content": message["content"]}
-        for message in chat()["messages"]
-    ]
-    return {"model": "m", "input": [*items, *filler, *last], **more}
+def responses(*items: Body, **more: Any) -> Body:
+    return {"model": "m", "input": [*items, user("And what is next?")], **more}
 
 
 def output(at: int) -> Body:
@@ -272,9 +242,6 @@ RESPONSES: dict[str, Make] = {
     ),
     "calls, answered at the end": lambda n: responses(
         user("a"), *map(function, range(n)), *map(output, range(n))
-    ),
-    "calls of the newest round": lambda n: responses(
-        user("a"), last=(*map(function, range(n)), *map(output, range(n)))
     ),
     "reasoning": lambda n: responses(
         user("a"),
@@ -296,131 +263,134 @@ RESPONSES: dict[str, Make] = {
     "include": lambda n: responses(user("a"), include=[f"i{at}" for at in range(n)]),
 }
 AGENT = {"agentId": "agent", "subjectId": "s"}
-SCHEMA: Make = lambda n: {  # noqa: E731
-    "type": "object",
-    "properties": {f"k{at}": {"type": "string"} for at in range(n)},
-    "required": [f"k{at}" for at in range(n)],
-}
-MEMORIES: dict[str, tuple[str, Make]] = {
-    "a batch": (
-        "/memories/batch/create",
-        lambda n: {
-            **AGENT,
-            "memories": [{"kind": "Note", "data": {"text": words(at)}} for at in range(n)],
-        },
+BY = RequestContext(0.0, secrets=False)
+
+
+def schema(count: int) -> str:
+    names = [f"k{at}" for at in range(count)]
+    properties = {name: {"type": "string"} for name in names}
+    return json.dumps({"type": "object", "properties": properties, "required": names})
+
+
+def batch(count: int, **data: str) -> Body:
+    memories = [{"kind": "Note", "data": data or {"text": words(at)}} for at in range(count)]
+    return {**AGENT, "memories": memories}
+
+
+def shelf(**document: Any) -> Body:
+    return {"documents": [{"id": "d", "text": "a", **document}]}
+
+
+def ids(count: int) -> list[str]:
+    return [f"mem_{at}" for at in range(count)]
+
+
+def stored(body: Body) -> object:
+    cut = chunking.passages
+    made = new_documents(split(json.dumps(body).encode())).documents
+    return [memories_of(document, cut, lambda: "id", 0.0) for document in made]
+
+
+def drafted(body: Body) -> object:
+    return decode(NewAgentMemoryBatch, posted(body)).drafts(BY)
+
+
+MEMORIES: dict[str, tuple[Callable[[Body], object], Make]] = {
+    "a batch": (drafted, batch),
+    "fields of a memory": (drafted, lambda n: batch(1, **{f"k{at}": words(at) for at in range(n)})),
+    "tags": (
+        lambda body: decode(NewMemory, posted(body)),
+        lambda n: {"text": "I like tea", "tags": [f"t{at}" for at in range(n)]},
     ),
-    "fields of a memory": (
-        "/memories/batch/create",
-        lambda n: {
-            **AGENT,
-            "memories": [{"kind": "Note", "data": {f"k{at}": words(at) for at in range(n)}}],
-        },
+    "ids": (
+        lambda body: decode(UserBulkDeletion, posted(body)).wanted(purged=False),
+        lambda n: {"ids": ids(n)},
     ),
-    "tags": ("/memories", lambda n: {"text": "I like tea", "tags": [f"t{at}" for at in range(n)]}),
-    "ids": ("/memories/batch/delete", lambda n: {"ids": [f"mem_{at}" for at in range(n)]}),
-    "ids of a user": ("/memories/delete", lambda n: {"ids": [f"mem_{at}" for at in range(n)]}),
-    "undeleted ids": ("/memories/undelete", lambda n: {"ids": [f"mem_{at}" for at in range(n)]}),
+    "ids of an agent's": (lambda body: known_ids(body["ids"]), lambda n: {"ids": ids(n)}),
     "members of a group": (
-        "/memories/groups/g/memories",
-        lambda n: {"memory_ids": [f"mem_{at}" for at in range(n)]},
+        lambda body: decode(GroupMembers, posted(body)),
+        lambda n: {"memory_ids": ids(n)},
     ),
     "queries": (
-        "/memories/batch/search",
+        lambda body: decode(BatchSearch, posted(body)),
         lambda n: {"queries": [{"query": words(at)} for at in range(n)]},
     ),
     "a conversation": (
-        "/memories/extract",
-        lambda n: {"messages": [(user, said)[at % 2](words(at)) for at in range(n)]},
-    ),
-    "a conversation of an agent": (
-        "/memories",
+        lambda body: decode(NewAgentMemories, posted(body)).messages(1_000),
         lambda n: {**AGENT, "conversation": [user(f"I own boat {at}.") for at in range(n)]},
     ),
-    "kinds": (
-        "/memories",
-        lambda n: {
-            **AGENT,
-            "conversation": [user("I own a boat.")],
-            "schemas": [f"K{at}" for at in range(n)],
-        },
-    ),
     "properties": (
-        "/schemas",
-        lambda n: {"name": "K", "schema": json.dumps(SCHEMA(n)), "uniqueOn": [f"k{n - 1}"]},
+        lambda body: decode(NewSchema, posted(body)).parts(),
+        lambda n: {"name": "K", "schema": schema(n), "uniqueOn": [f"k{n - 1}"]},
     ),
-    "names that are unique": (
-        "/schemas",
-        lambda n: {
-            "name": "K",
-            "schema": json.dumps(SCHEMA(n)),
-            "uniqueOn": [f"k{at}" for at in range(n)],
-        },
+    "unique names": (
+        lambda body: decode(NewSchema, posted(body)).parts(),
+        lambda n: {"name": "K", "schema": schema(n), "uniqueOn": [f"k{at}" for at in range(n)]},
     ),
     "documents": (
-        "/rag/shelf/documents",
+        stored,
         lambda n: {"documents": [{"id": f"d{at}", "text": words(at)} for at in range(n)]},
     ),
-    "passages": (
-        "/rag/shelf/documents",
-        lambda n: {"documents": [{"id": "d", "text": "".join(words(at) * 9 for at in range(n))}]},
-    ),
-    "metadata": (
-        "/rag/shelf/documents",
-        lambda n: {
-            "documents": [
-                {"id": "d", "text": "a", "metadata": {f"k{at}": words(at) for at in range(n)}}
-            ]
-        },
-    ),
-    "a list in metadata": (
-        "/rag/shelf/documents",
-        lambda n: {
-            "documents": [
-                {"id": "d", "text": "a", "metadata": {"a": [words(at) for at in range(n)]}}
-            ]
-        },
-    ),
-    "requests to MCP": (
-        "/mcp",
-        lambda n: {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {
-                "name": "save_memory",
-                "arguments": {"tags": [words(at) for at in range(n)]},
-            },
-        },
-    ),
-}
-LISTS: dict[str, dict[str, tuple[str, Make]]] = {
-    "context": {name: ("/context_memory", make) for name, make in CONTEXT.items()},
-    "chat": {name: ("/chat/completions", make) for name, make in CHATS.items()},
-    "messages": {name: ("/messages", make) for name, make in MESSAGES.items()},
-    "responses": {name: ("/responses", make) for name, make in RESPONSES.items()},
-    "memories": MEMORIES,
+    "passages": (stored, lambda n: shelf(text="".join(words(at) * 9 for at in range(n)))),
+    "metadata": (stored, lambda n: shelf(metadata={f"k{at}": words(at) for at in range(n)})),
+    "a list in metadata": (stored, lambda n: shelf(metadata={"a": [words(at) for at in range(n)]})),
 }
 
 
-async def lines(server: InProcess, path: str, body: Body) -> int:
-    headers = {**HEADERS, **(FOLDED if "model" in body else {}), "authorization": "Bearer key"}
-    with counting(asyncio.get_running_loop()) as work:
-        answer = await server.post(f"/v1{path}", json.dumps(body).encode(), headers)
-        await server.runtime.settle()
-    assert answer.status < 500
-    return work.lines
+def posted(body: Body) -> Any:
+    return split(json.dumps(body).encode())
+
+
+def remembered(found: History) -> object:
+    """Read what depends on how many parts there are; leaves depend on the text alone."""
+    end = len(found)
+    spans = [TextSpan(at, 0, len(found.view(at).text)) for at in range(end)]
+    log = work_lines(work_log(found, end, 0, 100_000), found)
+    return [*quote_lines(spans, found)], log
+
+
+def of_chat(body: Body) -> object:
+    raws = read_messages(json.dumps(body["messages"]).encode())
+    return remembered(read("t", raws, hostile.VOLATILE))
+
+
+def of_messages(body: Body) -> object:
+    found = messages_history.read(posted(body), "t", TranslationCache(1))
+    return remembered(read("t", found.messages, hostile.VOLATILE))
+
+
+def of_responses(body: Body) -> object:
+    found = responses_history.read(posted(body), "t", ItemCache(1))
+    return remembered(read("t", found.messages, hostile.VOLATILE))
+
+
+LISTS = {
+    **{f"chat: {name}": (of_chat, make) for name, make in CHAT.items()},
+    **{f"messages: {name}": (of_messages, make) for name, make in MESSAGES.items()},
+    **{f"responses: {name}": (of_responses, make) for name, make in RESPONSES.items()},
+    **{f"memories: {name}": of for name, of in MEMORIES.items()},
+}
+
+
+FIRST = {"chat: calls answered backwards", *(name for name in LISTS if name.startswith("memories"))}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", LISTS)
-async def test_twice_as_many_parts_are_twice_the_work(group: str) -> None:
-    squares = {}
-    async with in_process(target_tokens=2_000) as server:
-        for name, (path, make) in LISTS[group].items():
-            await lines(server, path, make(1))
-            some, more, most = [
-                await lines(server, path, make(SIZE * times)) for times in (1, 2, 4)
-            ]
-            if most - more > max(LEAST, MOST * (more - some)):
-                squares[name] = (some, more, most)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in FIRST else pytest.mark.long) for name in LISTS],
+)
+def test_twice_as_many_parts_are_twice_the_work(name: str) -> None:
+    work, make = LISTS[name]
+    counts = []
+    for count in (1, SIZE, 2 * SIZE, 4 * SIZE):  # the first one loads what is read once
+        with counting() as counted, suppress(MemTreeError):
+            work(make(count))
+        counts.append(counted.functions)
+    _, some, more, most = counts
+    squares = {
+        function: (some[function], more[function], lines)
+        for function, lines in most.items()
+        if lines - more[function] > max(LEAST, MOST * (more[function] - some[function]))
+    }
     assert squares == {}
