@@ -228,8 +228,10 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
             others = clipped(texts.others(message), passage.start, passage.end)
         ends = passage.end >= len(view.text)
         role = view.message.role
+        # Each leaf looks at its whole message: the square of a long one.
+        known = view.text if len(view.text) <= summarize.READ_MESSAGE else ""
         sources.append(
-            summarize.SourcePassage(role, text, kind, others, view.text, passage.start, ends)
+            summarize.SourcePassage(role, text, kind, others, known, passage.start, ends)
         )
     summary = _summary(summarize.leaf_summary(sources, texts.lines))
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))
