@@ -18,7 +18,6 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -27,6 +26,7 @@ from memtree.background.child_process import Child, Sealed
 from memtree.background.jobs import StageTotals
 from memtree.errors import Unavailable
 from memtree.ports.growth import Keep
+from memtree.process.threads import FairThreads
 from memtree.tree import growth
 from memtree.tree.growth import GrownTree, Tail, concat, in_steps, rest_after
 
@@ -45,7 +45,8 @@ class Children:
         """`limit`: most of them at once; `idle_seconds`: how long an idle one is kept."""
         self._limit = limit
         self._idle_seconds = idle_seconds
-        self._threads = ThreadPoolExecutor(limit, "memtree-build")  # one for each child
+        most = max(1, limit - 1)
+        self._threads = FairThreads(limit, most, "memtree-build")  # one for each child
         self.idle: list[Child] = []
         self.busy: set[Child] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -291,7 +292,7 @@ INLINE_TOKENS = 3_000
 THREAD_TOKENS = 60_000
 STRETCH_TOKENS = 50_000  # a tenth of a second of work; starting a process costs a third of that
 MAX_PARTS = 4
-CHILDREN = 2  # two, so that one long tail does not block all others; 80 MB each
+CHILDREN = 3  # one tenant has all but one, so that its long tails do not block others; 80 MB each
 # SDKs repeat a request after 0.5 to 8 s, and then find the run that the first one began.
 GRACE_SECONDS = 10.0
 

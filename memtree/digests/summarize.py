@@ -84,9 +84,10 @@ VERSION = 10
 NOTHING = "without text"  # ends the headline of a range without words
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters of its message
 LEAST = -0.5  # least score of a clause in a body beside others
+READ_MESSAGE = 200_000  # characters of the longest message of which a leaf knows more than its own
 # Characters of one message whose leaves are read whole: more than the windows of nearly all models.
-# Of each leaf after them the first `BEGINNING` are, at a tenth of the cost.
-READ_WHOLE, BEGINNING = 1_000_000, 300
+# Of each leaf after them the first `BEGINNING` are, at a fifth of the cost.
+READ_WHOLE, BEGINNING = 1_000_000, 120
 BYTES = 4.1  # UTF-8 bytes per o200k token: a first estimate, corrected by one count
 
 _SPEAKER = re.compile(LABEL)

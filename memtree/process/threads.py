@@ -1,4 +1,5 @@
-"""Work in threads: its CPU time, and no thread that a cancelled caller leaves behind.
+"""Work in threads: its CPU time, fair shares of tenants, and no thread that a cancelled caller
+leaves behind.
 
 `asyncio.to_thread` returns as soon as its caller is cancelled, while the thread goes on. If the
 caller then releases a lock, the next holder of it and the thread change the same object at once. So
@@ -16,12 +17,17 @@ True
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
 
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
@@ -52,14 +58,78 @@ async def in_thread(
     return thread.result()
 
 
+# The tenant of the running task; "" for work of the process itself.
+OWNER: ContextVar[str] = ContextVar("owner", default="")
+
+
+@dataclass(slots=True)
+class _OwnedWork:
+    """Work of one tenant. `turns`: of its items, running or in line; `due`: those in line."""
+
+    items: deque[tuple[Future[Any], Callable[[], Any]]] = field(default_factory=deque)
+    turns: int = 0
+    due: int = 0
+
+
+class FairThreads(ThreadPoolExecutor):
+    """A pool of which no tenant has all threads: giant bodies of one do not stop the others. Items
+    of different tenants take turns; those of one are begun in order."""
+
+    def __init__(self, threads: int | None = None, most: int | None = None, name: str = "") -> None:
+        """`threads`: by default as many as Python's own pool; `most`: of one tenant, by default
+        half of them."""
+        threads = threads or min(32, (os.cpu_count() or 1) + 4)
+        super().__init__(threads, name)
+        self._most = most or max(1, threads // 2)
+        self._owned: defaultdict[str, _OwnedWork] = defaultdict(_OwnedWork)
+        self._changing = Lock()
+
+    def submit(
+        self, work: Callable[Args, Result], /, *args: Args.args, **kwargs: Args.kwargs
+    ) -> Future[Result]:
+        owner = OWNER.get()
+        if not owner:
+            return super().submit(work, *args, **kwargs)
+        future: Future[Result] = Future()
+        with self._changing:
+            owned = self._owned[owner]
+            if owned.turns < self._most:
+                super().submit(self._turn, owner)  # raises after `shutdown`
+                owned.turns, owned.due = owned.turns + 1, owned.due + 1
+            owned.items.append((future, partial(work, *args, **kwargs)))
+        return future
+
+    def _turn(self, owner: str) -> None:
+        """Do the tenant's next item, then stand at the end of the line with the one after it."""
+        with self._changing:
+            owned = self._owned[owner]
+            owned.due -= 1
+            future, work = owned.items.popleft()
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(work())
+            except BaseException as error:  # noqa: BLE001  the caller gets it, as from any pool
+                future.set_exception(error)
+        del future, work
+        with self._changing:
+            if len(owned.items) <= owned.due:  # all that are left have their turns in line
+                owned.turns -= 1
+                if not owned.turns:
+                    del self._owned[owner]
+                return
+            owned.due += 1
+        try:
+            super().submit(self._turn, owner)
+        except RuntimeError:  # shutting down: what was submitted before is done
+            self._turn(owner)
+
+
 @dataclass(slots=True)
 class CpuMeter:
     seconds: float = 0.0
 
 
 _METER: ContextVar[CpuMeter | None] = ContextVar("cpu_meter", default=None)
-# The tenant of the running task; "" for work of the process itself.
-OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
 @contextmanager

@@ -230,7 +230,9 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
             others = clipped(texts.others(message), passage.start, passage.end)
         ends = passage.end >= len(view.text)
         role = view.message.role
-        more = view.text, passage.start, ends, view.message.name
+        # Each leaf looks at its whole message: the square of a long one.
+        known = view.text if len(view.text) <= summarize.READ_MESSAGE else ""
+        more = known, passage.start, ends, view.message.name
         sources.append(summarize.SourcePassage(role, text, kind, others, *more))
     summary = _summary(summarize.leaf_summary(sources, texts.lines))
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))

@@ -19,6 +19,7 @@ from memtree import __version__
 from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import ON, Settings
 from memtree.errors import BadRequest, StoreUnavailable
+from memtree.process.threads import FairThreads
 from memtree.settings.setting_values import without_password
 from memtree.stores import shown_store
 from memtree.text import standing_rules
@@ -57,6 +58,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     after so many seconds without a run. Raises `BadRequest` or a store error if it cannot start."""
     idle: float | None = options.for_wraps
     BrowserPolicy.of(settings)  # errors in these settings are reported first
+    asyncio.get_running_loop().set_default_executor(FairThreads())
     with bound(settings.host, settings.port) as sockets:
         async with open_runtime(settings, lasting=True, queues=open_redis_queues) as runtime:
             await refuse_open_door(settings, runtime)
