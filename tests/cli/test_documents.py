@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from pathlib import Path
 
 import pytest
 
+from memtree.stores import open_store
 from memtree_proxy.cli.main import main
 
 PORTS = "# Ports\n\nStaging listens on port 8090.\n"
@@ -40,7 +42,9 @@ def shell(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ports.md").write_text(PORTS)
     (tmp_path / "the book.md").write_text(LONG)
-    return Shell(f"sqlite:///{tmp_path}/store.db", capsys, monkeypatch)
+    store = f"sqlite:///{tmp_path}/store.db"
+    asyncio.run(open_store(store).close())  # empty
+    return Shell(store, capsys, monkeypatch)
 
 
 def test_files_are_added_listed_found_and_deleted(shell: Shell) -> None:

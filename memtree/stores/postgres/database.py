@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import TypeVar
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
-from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.context.store import SqlStore
 from memtree.stores.parts import Table
 from memtree.stores.postgres.dsn import Dsn, read_dsn
@@ -32,6 +31,8 @@ _POSTGRES_ALONE = (
 )
 FETCHED = 1000  # rows of one round trip
 T = TypeVar("T")
+TRIES = 4  # attempts for a transaction that PostgreSQL asks to repeat
+REPEATED = (errors.DeadlockDetected, errors.SerializationFailure)
 SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
 _BYTES = """
     SELECT sum(pg_total_relation_size(name::regclass))::bigint
@@ -158,16 +159,10 @@ class PostgresDatabase(Pool):
         begin = (_DURABLE, _FRESH_PLANS) if durable else ()
         return await self.hurry(work, *begin, circuit=self.writes, patient=durable, undo=undo)
 
-    async def hurry(
-        self,
-        work: Work[T],
-        *begin: str,
-        circuit: CircuitBreaker | None = None,
-        patient: bool = False,
-        undo: bool = False,
-    ) -> T:
-        """Run `work` as `run` does, in a transaction with few round trips: statements are
-        pipelined, and waited for only when rows are fetched."""
+    async def hurry(self, work: Work[T], *begin: str, undo: bool = False, **limits: Any) -> T:
+        """Run `work` in a transaction with few round trips: statements are pipelined, and waited
+        for only when rows are fetched. It is repeated if PostgreSQL asks for that. `limits`: as
+        `run` has them."""
 
         async def whole(db: Connection) -> T:
             async with db.pipeline(), db.transaction(force_rollback=undo):
@@ -175,7 +170,13 @@ class PostgresDatabase(Pool):
                     await db.execute(statement)
                 return await work(PostgresSql(db))
 
-        return await self.repeat(whole, circuit, patient=patient)
+        async def repeated(db: Connection) -> T:
+            for _ in range(TRIES - 1):
+                with suppress(*REPEATED):
+                    return await whole(db)
+            return await whole(db)
+
+        return await self.run(repeated, **limits)
 
     async def scrub(self, *, at_once: bool) -> None:
         """Free the space of deleted rows; in a large store only if no client waits for it.

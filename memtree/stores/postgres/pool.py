@@ -16,7 +16,7 @@ import logging
 import select
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any, TypeVar
 
@@ -61,8 +61,6 @@ PROBE = "SET lock_timeout TO '250ms'"
 HELD_UP, ATTEMPTS = 0.1, 3
 REST = 1.0  # seconds between two attempts to reach a server that is down
 LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
-TRIES = 4  # attempts for a transaction that PostgreSQL asks to repeat
-REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 # Commits are not flushed one by one: a crash of the server may lose the last fraction of a second,
 # but never part of a transaction, as with SQLite's `synchronous = NORMAL`. Callers that need more
 # ask for it.
@@ -170,19 +168,6 @@ class Pool:
     async def reach(self) -> None:
         """Raise unless the schema is there and up to date."""
         await self.run(lambda db: db.execute("SELECT 1"))
-
-    async def repeat(
-        self, whole: Work[T], circuit: CircuitBreaker | None = None, *, patient: bool = False
-    ) -> T:
-        """Run a transaction as `run` does, and repeat it if PostgreSQL asks for that."""
-
-        async def repeated(db: Connection) -> T:
-            for _ in range(TRIES - 1):
-                with suppress(*REPEATED):
-                    return await whole(db)
-            return await whole(db)
-
-        return await self.run(repeated, circuit, patient=patient)
 
     def require_open(self) -> None:
         if self._closed:

@@ -25,6 +25,7 @@ from memtree_proxy.cli.parsers.arguments import CommandGroups
 from memtree_proxy.cli.parsers.servers import WRAP, split_wrapped
 
 RUNNING = "memtree_proxy.cli.running:run"
+REQUIRE_STORE = "memtree.stores:require_store"
 ABOUT_THE_PROGRAM = "-h", "--help", "--version"
 NO_COMMAND = 2  # exit code of a typing error
 HEAD = "Endless conversations for any LLM client."
@@ -55,8 +56,9 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
         parser.error(f"{options.command}: {_unknown(unknown)}")
     with uncollected():
         run, command = named(RUNNING), named(options.run)
+        require_store = named(REQUIRE_STORE) if options.needs_store else None
     imported()
-    code: int = run(command, options)
+    code: int = run(command, options, require_store)
     return code
 
 

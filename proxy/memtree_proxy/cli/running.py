@@ -9,25 +9,26 @@ from collections.abc import Awaitable, Callable
 
 from memtree.config import Settings
 from memtree.errors import MemTreeError
-from memtree.stores import require_store
 from memtree_proxy.cli.foreign_text import plain
 from memtree_proxy.cli.parsers.arguments import given_settings
 from memtree_proxy.observability import log
 
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
+Require = Callable[[str], Awaitable[None]]
 
 PROBLEM = 1
 INTERRUPTED = 130  # exit status of shells after Ctrl-C
 
 
-def run(command: Command, options: argparse.Namespace) -> int:
-    """Run a command. Returns the exit code: 0, PROBLEM if one was found or reported, or
-    INTERRUPTED."""
+def run(command: Command, options: argparse.Namespace, require_store: Require | None = None) -> int:
+    """Run a command. `require_store`: raises if there is none, for a command that needs one; others
+    start sooner without its module. Returns the exit code: 0, PROBLEM if one was found or reported,
+    or INTERRUPTED."""
     try:
         settings = _settings(options)
         log.to_stderr(_log_level(options, settings), settings.log_format)
         with asyncio.Runner(loop_factory=_loop_factory(options)) as runner:
-            return runner.run(_awaited(command, options, settings)) or 0
+            return runner.run(_awaited(command, options, settings, require_store)) or 0
     except MemTreeError as error:
         print(f"memtree: {plain(error.message)}", file=sys.stderr)
         return PROBLEM
@@ -69,7 +70,9 @@ def _tell(line: str) -> None:
     print(f"memtree: {plain(line)}", file=sys.stderr)
 
 
-async def _awaited(command: Command, options: argparse.Namespace, settings: Settings) -> int:
-    if options.needs_store:
+async def _awaited(
+    command: Command, options: argparse.Namespace, settings: Settings, require_store: Require | None
+) -> int:
+    if require_store:
         await require_store(settings.store)
     return await command(options, settings)

@@ -13,6 +13,7 @@ from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
+from memtree.stores import open_store
 from memtree_proxy.cli.main import main
 
 
@@ -40,7 +41,9 @@ def shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Shell:
     monkeypatch.chdir(tmp_path)
-    return Shell(f"sqlite:///{tmp_path}/store.db", capsys, monkeypatch)
+    store = f"sqlite:///{tmp_path}/store.db"
+    asyncio.run(open_store(store).close())  # empty
+    return Shell(store, capsys, monkeypatch)
 
 
 def test_what_is_added_is_listed_found_deleted_and_brought_back(shell: Shell) -> None:

@@ -17,6 +17,7 @@ STORE = ("home", "store")
 EMBEDDED = (*STORE, "embedder")
 FILE_HELP = "JSON or JSONL of messages, or - for standard input"
 WHOSE_HELP = "a key (id or label), a tenant, - for a credential that is asked for"
+MAKING = ("add", "create", "import", "plan", "put")  # actions that may be the first in a store
 FEW = 10  # up to this many settings need no groups
 # A setting belongs to the group that has its name or the longest prefix of it.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -98,11 +99,12 @@ class Actions:
         self, name: str, help_: str, run: str, settings: Sequence[str] = (), **marks: bool
     ) -> argparse.ArgumentParser:
         """Add an action and return its parser. `run`: the name of the function that runs it;
-        `marks`: as `runs` has them."""
+        `marks`: as `runs` has them. Other actions than those of MAKING need a store."""
         text = help_.partition(";")[0]
         added: argparse.ArgumentParser = self._subs.add_parser(
             name, help=help_, description=f"{text[:1].upper()}{text[1:]}."
         )
+        marks.setdefault("needs_store", "store" in settings and name not in MAKING)
         runs(added, f"{self._module}:{run}", settings, **marks)
         return added
 

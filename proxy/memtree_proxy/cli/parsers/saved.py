@@ -29,8 +29,7 @@ def add_memories(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.commands")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        makes = name in ("add", "import")
-        added = actions.add(name, help_, run, EMBEDDED, needs_store=not makes)
+        added = actions.add(name, help_, run, EMBEDDED)
         _add_scope(added)
         switch(added, "--json", "one JSON object a line")
         return added
@@ -113,7 +112,7 @@ def add_documents(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.documents")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        added = actions.add(name, help_, run, EMBEDDED, needs_store=name != "add")
+        added = actions.add(name, help_, run, EMBEDDED)
         _add_tenant(added, f"{WHOSE_HELP} ({NOBODY})")
         switch(added, "--json", "one JSON object a line")
         return added
@@ -143,7 +142,7 @@ def add_schemas(commands: CommandGroups) -> None:
     actions = Actions(sub, "memtree_proxy.cli.memories.schemas")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
-        added = actions.add(name, help_, run, STORE, needs_store=name != "put")
+        added = actions.add(name, help_, run, STORE)
         _add_tenant(added, f"{WHOSE_HELP}, or {LOCAL} ({NOBODY})")
         return added
 
@@ -178,14 +177,13 @@ def add_grants(commands: CommandGroups) -> None:
     switch(give, "--code", "print a share code")
     look = action("inspect", "what a grant says, and whether its signature is valid", "inspect")
     other = action("convert", "a share code of JSON, JSON of a share code", "convert")
-    gone = action("revoke", "take a grant back, in this store", "revoke", STORE)
+    gone = action("revoke", "take a grant back, in this store", "revoke", STORE, needs_store=False)
     for command in (look, other, gone):
         command.add_argument("grant", metavar="GRANT", help=_GRANT)
     owned = "the wallets that a tenant has proved to own"
-    wallets = action("wallets", owned, "show_wallets", STORE, needs_store=True)
+    wallets = action("wallets", owned, "show_wallets", STORE)
     wallets.add_argument("tenant", metavar="WHICH", help="a key (id or label), a tenant, or -")
-    freed = "let another tenant prove a wallet"
-    free = action("release", freed, "release", STORE, needs_store=True)
+    free = action("release", "let another tenant prove a wallet", "release", STORE)
     free.add_argument("address", metavar="ADDRESS")
 
 

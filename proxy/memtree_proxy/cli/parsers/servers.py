@@ -164,21 +164,18 @@ def add_keys(commands: CommandGroups) -> None:
         action="store_true",
         help="give it the memory that the first --value collected while there were no keys",
     )
-    more = "one more value for a key: the same memory"
-    add = actions.add("add-value", more, "add_value", STORE, needs_store=True)
+    add = actions.add("add-value", "one more value for a key: the same memory", "add_value", STORE)
     add.add_argument("key", metavar="ID|LABEL")
     add.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
     switch(add, "--only", "and let its other values in no more")
-    less = "let one value of a key in no more"
-    remove = actions.add("remove-value", less, "remove_value", STORE, needs_store=True)
+    remove = actions.add("remove-value", "let one value of a key in no more", "remove_value", STORE)
     remove.add_argument("key", metavar="ID|LABEL")
     remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
-    shown = "labels, tenants and plans, never the keys"
-    actions.add("list", shown, "show", STORE, needs_store=True)
+    actions.add("list", "labels, tenants and plans, never the keys", "show", STORE)
     plan = actions.add("plan", "set the plan of a key's tenant", "set_plan", STORE)
     plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
     plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
-    gone = actions.add("revoke", "take a key back", "revoke", STORE, needs_store=True)
+    gone = actions.add("revoke", "take a key back", "revoke", STORE)
     gone.add_argument("key", metavar="ID|LABEL")
 
 
@@ -187,10 +184,8 @@ def add_tenants(commands: CommandGroups) -> None:
         commands.add("tenants", "whose memory is kept; move it to another credential"),
         "memtree_proxy.cli.keys",
     )
-    whose = "who has memory, how much, and which keys reach it"
-    actions.add("list", whose, "show_tenants", STORE, needs_store=True)
-    going_on = "let TO go on with the memory of FROM"
-    move = actions.add("move", going_on, "move", STORE, needs_store=True)
+    actions.add("list", "who has memory, how much, and which keys reach it", "show_tenants", STORE)
+    move = actions.add("move", "let TO go on with the memory of FROM", "move", STORE)
     move.description = (
         "FROM and TO: a key (id or label), a tenant as `tenants list` shows it, or - for a "
         "credential that is asked for (read from standard input, FROM first). FROM itself begins "
