@@ -478,8 +478,8 @@ def _read(name: str, value: Any, source: str) -> Any:
 
 
 def _checked(settings: Settings) -> Settings:
-    given = {name: url for name in BASE_URLS if (url := getattr(settings, name))}
-    settings = replace(settings, **{name: base_url(url) for name, url in given.items()})
+    given: dict[str, Any] = {n: base_url(url) for n in BASE_URLS if (url := getattr(settings, n))}
+    settings = replace(settings, **given)
     if settings.mode is not None:
         check_choice("mode", settings.mode, MODES)
     check_queue(settings.queue)

@@ -158,9 +158,8 @@ def _halved(given: Any) -> Iterator[str]:
 
 def header(kind: Any, headers: Mapping[str, str], name: str) -> Any:
     """Read a header; None if it is absent. Raises `BadRequest`."""
-    if name not in headers:
-        return None
-    return converted(kind, own_value(headers, name), name, strict=False)
+    given = own_value(headers, name) if name in headers else None
+    return None if given is None else converted(kind, given, name, strict=False)
 
 
 def names(kind: type[msgspec.Struct]) -> tuple[str, ...]:
