@@ -73,7 +73,7 @@ class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, default in _defaults(type(self)):
             if getattr(self, name) is None:
                 msgspec.structs.force_setattr(self, name, default)
-        for name, field in zip(self.__struct_fields__, names(type(self)), strict=True):
+        for name, field in zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True):
             given = getattr(self, name) if name in _CALLERS_IDS else None
             if isinstance(given, str) and is_placeholder(given):
                 raise FieldError(field, PLACEHOLDER)
