@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -361,9 +361,7 @@ class Settings:
     def of(cls, **values: Any) -> Settings:
         """Make settings of these values alone. Raises `BadRequest` that names the setting."""
         _check_names(values, "")
-        read = {k: _read(k, v, k) for k, v in values.items()}
-        read |= {k: base_url(read[k]) for k in BASE_URLS if read.get(k)}
-        return _checked(cls(**read))
+        return _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
 
     @classmethod
     def from_env(
@@ -389,11 +387,8 @@ class Settings:
                 values[setting.name] = _read(setting.name, env[name], name)
         values.update({k: v for k, v in (flags or {}).items() if v is not None})
         settings = cls.of(**values)
-        for name in BASE_URLS:
-            if (used := getattr(settings, name)) and values.get(name, used) != used:
-                tell(f"{name} is a base URL: {without_password(used)} without the route behind it")
-        if unknown := unknown_variables(env):
-            tell(_unknown_line(unknown))
+        for line in _notes(values, settings, env):
+            tell(line)
         ignored = [name for name in (CONFIG_FILE, STORE_FILE) if Path(name).exists()]
         if ignored and not folder_counts:
             tell(f"{' and '.join(ignored)} in this folder: not used, as it may be a stranger's")
@@ -424,10 +419,16 @@ def unknown_variables(env: Mapping[str, str] | None = None) -> list[str]:
     return sorted(name for name in names if name.startswith(PREFIX) and name not in known)
 
 
-def _unknown_line(names: Sequence[str]) -> str:
+def _notes(values: Mapping[str, Any], settings: Settings, env: Mapping[str, str]) -> Iterator[str]:
+    """Yield what whoever gave these values should know of them."""
     ours = [variable(setting.name) for setting in fields(Settings)]
+    names = unknown_variables(env)
     shown = [f"{name} ({meant}?)" if (meant := nearest(name, ours)) else name for name in names]
-    return f"there is no such setting: {', '.join(shown)}"
+    if shown:
+        yield f"there is no such setting: {', '.join(shown)}"
+    for name in BASE_URLS:
+        if (used := getattr(settings, name)) and values.get(name, used) != used:
+            yield f"{name} is a base URL: {without_password(used)} without the route behind it"
 
 
 def variable(name: str) -> str:
@@ -477,6 +478,8 @@ def _read(name: str, value: Any, source: str) -> Any:
 
 
 def _checked(settings: Settings) -> Settings:
+    given: dict[str, Any] = {n: base_url(url) for n in BASE_URLS if (url := getattr(settings, n))}
+    settings = replace(settings, **given)
     if settings.mode is not None:
         check_choice("mode", settings.mode, MODES)
     check_queue(settings.queue)

@@ -130,10 +130,8 @@ def _own_key(request: Request) -> str:
     """Return the credential for this server only, from a client whose own credential is for the
     upstream, or changes every few hours."""
     name = TENANT_KEY.decode()
-    if name not in request.headers:
-        return ""
-    value = own_value(request.headers, name)
-    if is_placeholder(value):
+    value = own_value(request.headers, name) if name in request.headers else ""
+    if value and is_placeholder(value):
         raise BadRequest(f"{name} {PLACEHOLDER}", param=name)
     return value
 

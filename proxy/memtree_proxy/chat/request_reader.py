@@ -111,8 +111,7 @@ def read(
     scope = memory_switch.chat_of(tenant, headers)
     memories = sources.wanted(tenant, scope, posted.user, options.memory_options, options.rag)
     plain = body.rewritten(changed)
-    model = suffix.model
-    chat = ChatRequest(dialect, content, plain, changed=changed, model=model, reason=why)
+    chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=why)
     if not on and not memories.any:
         return chat
     given = (dialect, tenant, body, headers, settings, suffix, options)

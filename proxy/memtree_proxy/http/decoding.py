@@ -74,7 +74,7 @@ class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, default in _defaults(type(self)):
             if getattr(self, name) is None:
                 msgspec.structs.force_setattr(self, name, default)
-        for name, field in zip(self.__struct_fields__, names(type(self)), strict=True):
+        for name, field in zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True):
             given = getattr(self, name) if name in _CALLERS_IDS else None
             if isinstance(given, str) and is_placeholder(given):
                 raise FieldError(field, PLACEHOLDER)
@@ -160,9 +160,8 @@ def _halved(given: Any) -> Iterator[str]:
 
 def header(kind: Any, headers: Mapping[str, str], name: str) -> Any:
     """Read a header; None if it is absent. Raises `BadRequest`."""
-    if name not in headers:
-        return None
-    return converted(kind, own_value(headers, name), name, strict=False)
+    given = own_value(headers, name) if name in headers else None
+    return None if given is None else converted(kind, given, name, strict=False)
 
 
 def names(kind: type[msgspec.Struct]) -> tuple[str, ...]:

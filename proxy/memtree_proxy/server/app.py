@@ -337,10 +337,8 @@ def _wrapping(leases: Leases | None) -> list[Route]:
 
 
 def _session(services: Services, gate: Gate) -> PageSession:
-    local, tenants, leases = services.local, services.tenants, services.leases
-    if leases is None:
-        return PageSession(gate, services.settings, local, tenants)
-    return PageSession(gate, services.settings, local, tenants, leases.touch)
+    touch = (services.leases.touch,) if services.leases is not None else ()
+    return PageSession(gate, services.settings, services.local, services.tenants, *touch)
 
 
 @asynccontextmanager

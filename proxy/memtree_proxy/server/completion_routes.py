@@ -124,8 +124,7 @@ class Passthrough:
         tenant = await services.gate.tenant(request)
         upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)
         upstream, key, key_header = upstreams.of(request.scope["path"], request.headers)
-        trusted = self._policy.trusts(FetchHeaders.of(request.scope["headers"]))
-        api_key = key if trusted else None
+        api_key = key if self._policy.trusts(FetchHeaders.of(request.scope["headers"])) else None
         body, recorder = await services.server_key.lend_route(request, tenant, api_key)
         reply = await forward(
             request, upstream, tenant, body, api_key=api_key, key_header=key_header

@@ -114,13 +114,9 @@ class Upload:
             ) from error
         self._waited += self._monotonic() - started
         self._size += len(message.get("body", b""))
-        if self._crawls and message.get("more_body"):
+        slow = self._size < self._waited * MIN_BYTES_PER_SECOND
+        if slow and self._waited > CRAWL * self._seconds and message.get("more_body"):
             raise RequestTimeout(
                 f"The request body arrived at less than {MIN_BYTES_PER_SECOND} bytes a second."
             )
         return message
-
-    @property
-    def _crawls(self) -> bool:
-        slow = self._size < self._waited * MIN_BYTES_PER_SECOND
-        return slow and self._waited > CRAWL * self._seconds

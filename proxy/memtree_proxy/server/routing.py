@@ -98,14 +98,12 @@ class RouteTable:
         known = self._known.get(path)
         if known is None:
             plain = _SLASHES.sub("/", path).rstrip("/") or "/"
-            known = (
-                plain,
-                tuple(
-                    route
-                    for route in self._router.routes
-                    if not isinstance(route, Route) or route.path_regex.match(plain)
-                ),
+            routes = tuple(
+                route
+                for route in self._router.routes
+                if not isinstance(route, Route) or route.path_regex.match(plain)
             )
+            known = plain, routes
             if len(path) <= LONGEST_KNOWN:
                 remember(self._known, path, known, self._most)
         return known
