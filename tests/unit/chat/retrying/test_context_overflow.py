@@ -59,6 +59,7 @@ def test_other_errors_are_no_overflow() -> None:
         ("The prompt exceeds the context window by 1,512 tokens.", SENT),
         ("prompt too long; exceeded max context length by 1512 tokens", SENT),
         ("Your input has 10000 tokens, 1512 tokens too many.", 10_000),
+        ("上下文超出了 1512 个 token", SENT),
     ],
 )
 def test_an_excess_names_the_limit(said: str, counted: int) -> None:
