@@ -128,17 +128,17 @@ def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
 
 async def has_tables(url: str, shown: str) -> bool:
     """Return True if the schema has our tables. Makes nothing. Raises the errors of the store."""
-    dsn, found = read_dsn(url, shown), []
+    dsn, answers = read_dsn(url, shown), list[bool]()
 
     async def look(db: AsyncConnection) -> None:
-        found.append(await _has_tables(db, dsn.schema))
+        answers.append(await _has_tables(db, dsn.schema))
 
     pool = Pool(dsn, look)
     try:
         await pool.reach()
     finally:
         await pool.close()
-    return found[0]
+    return answers[0]
 
 
 class PostgresDatabase(Pool):

@@ -7,7 +7,7 @@ import pytest
 
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.ports.store import IndexBatch, Receipt
-from memtree.stores import open_store, shown_store
+from memtree.stores import has_store, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres.pool import fault
 from tests.contracts.backends import (
@@ -24,7 +24,13 @@ from tests.contracts.many import (
     LOOK,
     store_url_of,
 )
-from tests.programs.postgres import erase_schema, schema_of, store_url
+from tests.programs.postgres import (
+    drop_schema,
+    erase_schema,
+    postgres_url,
+    schema_of,
+    store_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -198,3 +204,16 @@ async def test_a_large_store_is_cleared_by_the_sweep(alone, monkeypatch):
             "SELECT relallvisible = relpages FROM pg_class WHERE oid = 'nodes'::regclass"
         ).fetchone()  # type: ignore[misc]
         assert visible
+
+
+async def test_asking_for_a_store_makes_none(tmp_path):
+    url = store_url(tmp_path)
+    assert not await has_store(url)
+    with psycopg.connect(postgres_url()) as db:
+        schemas = db.execute("SELECT to_regnamespace(%s)", (schema_of(tmp_path),)).fetchone()
+    assert schemas == (None,)
+    store = open_store(url)
+    await store.database.reach()
+    await store.close()
+    assert await has_store(url)
+    drop_schema(tmp_path)
