@@ -20,19 +20,18 @@ messages with one digest have the same view.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from memtree.conversation.call_arguments import ArgumentValue, Spelling, argument_values, canonical
+from memtree.conversation.call_arguments import ArgumentValue, argument_values
 from memtree.conversation.media import REASONING_PARTS
+from memtree.conversation.view_pieces import Piece, QuotableRun, Segment, pieces
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
-from memtree.text import terminal
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
-from memtree.text.terminal import Shown
 
 __all__ = [
     "MESSAGE_OVERHEAD",
@@ -132,24 +131,6 @@ class ToolCall:
     part: str = ""  # their place, as in `tool_calls[0].function.arguments`
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call.
-
-    Only `text` and `call` segments occur verbatim in the posted JSON, so only they are quoted.
-    `part` names the posted string of such a segment, as in `content[0]`.
-    """
-
-    start: int
-    end: int
-    kind: str
-    part: str = ""
-
-    @property
-    def quotable(self) -> bool:
-        return self.kind in ("text", "call")
-
-
 class Message:
     """A posted message. `raw` is its JSON fragment; everything else is read from it on demand.
     Fields added by a wire dialect are not part of its text or digest. `joined`: in the posted form
@@ -192,7 +173,7 @@ class Message:
         self._only: dict[tuple[str, str], ToolCall | None] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
         self._values: dict[str, tuple[ArgumentValue, ...]] = {}
-        self._viewed: tuple[Volatile, tuple[_Piece, ...], str] | None = None
+        self._viewed: tuple[Volatile, tuple[Piece, ...], str] | None = None
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
@@ -312,7 +293,7 @@ class Message:
                 cuts = volatile.find_in_result(self.text)
             else:
                 cuts = ()
-            self._viewed = volatile, *_pieces(self, cuts)
+            self._viewed = volatile, *pieces(self.text, self.segments, cuts)
         return View(self, *self._viewed[1:])  # not cached: the two would reference each other
 
     def document_at(self, start: int, end: int, volatile: Volatile) -> PastedDocument | None:
@@ -326,51 +307,12 @@ class Message:
         return next(touched, None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A run of a view, [start, end), and where it begins in the posted text. `spelling`: set if the
-    posted text is spelled differently, so its length may differ. `seam`: the run goes on where the
-    one before it ended, after this text of the view; None if it does not."""
-
-    start: int
-    end: int
-    posted: int
-    segment: Segment
-    spelling: Spelling | None = None
-    seam: str | None = None
-
-    def clipped(self, start: int, end: int) -> PostedSpan:
-        """Return the part inside [start, end) of the view."""
-        low, high = max(start, self.start), min(end, self.end)
-        at, low, high = low, low - self.start, high - self.start
-        if self.spelling is not None:
-            low, high = self.spelling.span(low, high)
-        return PostedSpan(at, self.posted + low, self.posted + high)
-
-
-class PostedSpan(NamedTuple):
-    """Characters [start, end) of a posted text, which begin at `view` in its view."""
-
-    view: int
-    start: int
-    end: int
-
-
-class QuotableRun(NamedTuple):
-    """Characters [start, end) of a view, which were posted in one string as `spans`."""
-
-    start: int
-    end: int
-    segment: Segment
-    spans: Sequence[PostedSpan]
-
-
 class View:
     """A message's text as it is hashed and indexed, with the mapping back to posted offsets."""
 
     __slots__ = ("_pieces", "message", "text")
 
-    def __init__(self, message: Message, pieces: tuple[_Piece, ...], text: str) -> None:
+    def __init__(self, message: Message, pieces: tuple[Piece, ...], text: str) -> None:
         self.message = message
         self.text = text
         self._pieces = pieces
@@ -385,9 +327,9 @@ class View:
         )
 
     @staticmethod
-    def _runs(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
+    def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
         """Group the pieces that go on where the one before them ended."""
-        runs: list[list[_Piece]] = []
+        runs: list[list[Piece]] = []
         for piece in pieces:
             if piece.seam is None or not runs:
                 runs.append([piece])
@@ -411,71 +353,6 @@ class View:
             if low < high:
                 spans = [piece.clipped(start, end) for piece in run]
                 yield QuotableRun(low, high, run[0].segment, spans)
-
-
-def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_Piece, ...], str]:
-    """Return the runs of a view and their text."""
-    text = message.text
-    drawn = _drawn(message)
-    if not cuts and not message.calls and not drawn:
-        return tuple(_Piece(s.start, s.end, s.start, s) for s in message.segments), text
-    pieces: list[_Piece] = []
-    texts: list[str] = []
-    at = 0
-    for segment, (start, end, seam) in _uncut(message.segments, drawn, cuts):
-        run, spelling = text[start:end], None
-        arguments = segment.part and segment.kind != "text"
-        if arguments and (compact := canonical(run)) != run:
-            run, spelling = compact, Spelling(run, compact)
-        if seam:  # text of the view that was not posted
-            pieces.append(_Piece(at, at + len(seam), start, _SEAM, seam=""))
-            texts.append(seam)
-            at += len(seam)
-        pieces.append(_Piece(at, at + len(run), start, segment, spelling, seam))
-        texts.append(run)
-        at += len(run)
-    return tuple(pieces), "".join(texts)
-
-
-_SEAM = Segment(0, 0, "seam")
-
-
-def _drawn(message: Message) -> dict[int, Sequence[Shown]]:
-    """Return what a terminal shows of each text that it would not show as posted, by its start."""
-    drawn = {}
-    for segment in message.segments:
-        if segment.kind == "text":
-            spans = terminal.shown(message.text[segment.start : segment.end])
-            if spans is not None:
-                drawn[segment.start] = spans
-    return drawn
-
-
-def _uncut(
-    segments: Iterable[Segment],
-    drawn: Mapping[int, Sequence[Shown]],
-    cuts: Sequence[tuple[int, int]],
-) -> Iterator[tuple[Segment, Shown]]:
-    """Yield the runs of segments outside of all cuts. `drawn`: the only spans of a segment that
-    stay, by its start."""
-    cut = 0
-    for segment in segments:
-        whole = (Shown(0, segment.end - segment.start),)
-        for index, span in enumerate(drawn.get(segment.start, whole)):
-            at, stop = segment.start + span.start, segment.start + span.end
-            seam = span.seam if index else None
-            while cut < len(cuts) and cuts[cut][0] < stop:
-                start, end = cuts[cut]
-                if start > at:
-                    yield segment, Shown(at, start, seam)
-                if end > at:
-                    seam = None
-                at = max(at, min(end, stop))
-                if end > stop:  # the cut continues behind
-                    break
-                cut += 1
-            if at < stop:
-                yield segment, Shown(at, stop, seam)
 
 
 def read_messages(

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from memtree.conversation.history import History
-from memtree.conversation.message import Message, PostedSpan, Segment, View
+from memtree.conversation.message import Message, Segment, View
+from memtree.conversation.view_pieces import PostedSpan
 from memtree.unfolding.memory_message.call_texts import left_out
 from memtree.unfolding.memory_message.labels import shown_line, tells_all
 from memtree.unfolding.own_lines import GAP, cut_spans
