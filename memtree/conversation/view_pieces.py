@@ -1,5 +1,5 @@
-"""Pieces of a message's text that make its view: blocks that clients rewrite are left out, and so is
-what a terminal does not show. Each piece knows where it was posted."""
+"""Pieces of a message's text that make its view: blocks that clients rewrite are left out, and so
+is what a terminal does not show. Each piece knows where it was posted."""
 
 from __future__ import annotations
 
