@@ -9,6 +9,8 @@ import pytest
 
 from memtree.context.indexing.prefix_lookup import CoveredPrefix, between, covering, first_probes
 from memtree.conversation.message import Message
+from memtree.digests import summarize
+from memtree.digests.clauses.clause import SourcePassage
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
 from memtree.tree import chunking, growth
@@ -211,3 +213,20 @@ def test_counts_that_were_capped_are_counted_again():
     assert found.open is not None
     assert found.cut is None
     assert batch(history_of([user("spam")])).cut is not None
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_leaves_of_a_long_message_do_not_each_read_all_of_it(
+    role: str, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[int] = []
+
+    def summary(sources: list[SourcePassage], _: object) -> summarize.Extract:
+        read.extend(len(source.message or source.text) for source in sources)
+        return summarize.Extract("", "", ())
+
+    monkeypatch.setattr(summarize, "READ_MESSAGE", 10_000)
+    monkeypatch.setattr(summarize, "leaf_summary", summary)
+    text = "\n".join(f"line {number} of the log" for number in range(2_000))
+    batch(history_of([Message.of({"role": role, "content": text})]))
+    assert 0 < sum(read) <= len(text)
