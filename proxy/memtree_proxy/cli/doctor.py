@@ -50,7 +50,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     try:
         await require_store(settings.store)
     except MemTreeError as error:
-        sound &= _show(console, Finding("store", "problem", error.message))
+        _show(console, Finding("store", "warning", error.message))  # so it is before the first use
         opened = replace(settings, store="memory:")  # for the other parts; it is not shown
     try:
         async with open_runtime(opened, drain=0) as runtime:
