@@ -3,8 +3,8 @@ r"""Read text as a terminal shows it: find the characters that stay when all of 
 Programs draw over what they printed: a progress bar returns to the beginning of its line, a spinner
 goes one character back, several bars go up some lines. The captured output has every state, and
 only the last was meant to stay. A line is what was written after its last carriage return, without
-escape codes. Text is never made anew: `shown` returns spans of it. Programs that print each state
-of a bar on a line of its own are read alike (`_repeated`).
+escape codes. Text is never made anew: `shown` returns spans of it. Lines below each other all stay,
+also where they are the states of one bar: rows of a table look alike.
 
 Returns, backspaces, moves to another line or column and erasing are followed. A cleared screen and
 a move to a numbered line begin a new line: text above them stays. A JSON value is read inside its
@@ -18,23 +18,20 @@ long strings.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
 
 LEAST_STRING = 200  # characters of a JSON string that may be a program's output
-LEAST_RUN, STEP = 10, 8  # lines of one bar; each such run has a multiple of STEP before its last
-LONGEST = 400  # characters of a line that may be the state of a bar
-NEAR = 8  # most characters by which one state is longer than the next
+LONGEST = 400  # characters of a line whose first word is read
 LEAST_OLD = 2  # returns in a text whose lines end with carriage returns alone
 
 
 class Shown(NamedTuple):
     """Characters [start, end) that stay. `seam`: the text between them and the span before, which
-    is "" within a line; None: lines are left out there."""
+    is "" within a line; None: they are no neighbours in the view, too."""
 
     start: int
     end: int
@@ -78,22 +75,6 @@ _ESCAPED = _Spelling(_pattern(_TOKEN + _OTHER, *_JSON), "\\n", "\\b")
 _RETURN = re.compile(r"\r(?!\r*+(?:\n|\Z))")
 _ESCAPED_CONTROLS = ("\\u001b", "\\u001B", "\\b", "\\u000", "\\r")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
-
-
-_MEASURE = re.compile(  # a number with its unit, or a time
-    r"(?P<time>\d+(?::\d\d)+(?:[.,]\d+)?)"
-    r"|(?P<value>(?P<thousands>\d{1,3}(?:,\d{3})++(?:\.\d+)?)|\d+(?:[.,]\d+)?)"
-    r"(?:(?P<percent>\s?%)"
-    r"|(?P<unit>\s?(?:[kKMGT]i?)?(?:B|[bB]ytes?|[bB]its?|it)(?:ps|/s)?(?![^\W\d_])"
-    r"|(?:[mµun]?s|sec|min|[KMGmhd])(?:/s)?(?![^\W\d_])))?"
-)
-_OF = re.compile(r"\s?[/／]\s?|(?: [^\W\d_]{1,8}){1,2} |\s?中\s?")  # between a count and its whole
-_SIGNS = r"[▀-▟⠁-⣿◐-◓]|\[[=#>*. -]{8,}\]"  # of a bar or a spinner
-_SIGN = re.compile(_SIGNS)
-_HINT = re.compile(
-    rf"\d ?%|\d ?[a-zA-Z]{{0,5}} ?[/／] ?\d|\d(?: [^\W\d_]{{1,8}}){{1,2}} \d|中|{_SIGNS}"
-)
-_BAR = re.compile(r"([^\w\s])\1\1")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -108,7 +89,7 @@ def shown(text: str) -> Sequence[Shown] | None:
     elif "[0m" in text:
         spans = _drawn(text, 0, len(text), _UNESCAPED)
     else:
-        spans = _listed(text, 0, len(text), _PLAIN)
+        return None
     return spans if len(spans) != 1 or spans[0][:2] != (0, len(text)) else None
 
 
@@ -126,8 +107,7 @@ def without_codes(text: str) -> str:
 
 def _is_json(text: str) -> bool:
     """Return True for a JSON value in which output may be escaped."""
-    drawn = any(sign in text for sign in _ESCAPED_CONTROLS)
-    if not drawn and text.count("\\n") < LEAST_RUN:
+    if not any(sign in text for sign in _ESCAPED_CONTROLS):
         return False
     try:
         msgspec.json.decode(text)
@@ -145,10 +125,10 @@ def _in_strings(text: str) -> list[Shown]:
         start, end = match.span(1)
         if "\\u001" not in match[1] and end - start < LEAST_STRING:
             continue
-        drawn = any(sign in match[1] for sign in _ESCAPED_CONTROLS)
-        spans.append(Shown(at, start))
-        spans += (_drawn if drawn else _listed)(text, start, end, _ESCAPED)
-        at = end
+        if any(sign in match[1] for sign in _ESCAPED_CONTROLS):
+            spans.append(Shown(at, start))
+            spans += _drawn(text, start, end, _ESCAPED)
+            at = end
     return _joined([*spans, Shown(at, len(text))])
 
 
@@ -273,39 +253,15 @@ def _drawn(text: str, start: int, end: int, spelling: _Spelling) -> list[Shown]:
             at = match.end()
     screen.write(at, end)
     lines = [[*line.spans, *filter(None, [line.newline])] for line in screen.lines]
-    dropped = set[int]()
-    for low, high in _repeated(["".join(text[s.start : s.end] for s in line) for line in lines]):
-        dropped.update(range(low, high))
-    placed = sorted(
-        (span, at) for at, line in enumerate(lines) for span in line if at not in dropped
-    )
     spans: list[Shown] = []
     before = -1
-    for span, at in placed:
-        seam: str | None = span.seam
+    for span, at in sorted((span, at) for at, line in enumerate(lines) for span in line):
+        seam = span.seam
         if at != before and spans:
             seam = "" if screen.lines[before].newline == spans[-1] else spelling.newline
-            seam = None if at - 1 in dropped else seam
         spans.append(span._replace(seam=seam))
         before = at
     return _joined(spans)
-
-
-def _listed(text: str, start: int, end: int, spelling: _Spelling) -> list[Shown]:
-    """Return what stays of lines that are printed below each other."""
-    if text.count(spelling.newline, start, end) < LEAST_RUN:
-        return [Shown(start, end)]
-    lines = text[start:end].split(spelling.newline)
-    width = len(spelling.newline)
-    starts: list[int] = []
-    spans: list[Shown] = []
-    at = start
-    for low, high in _repeated(lines):
-        starts = starts or list(accumulate((len(line) + width for line in lines), initial=start))
-        if starts[low] > at:
-            spans.append(Shown(at, starts[low], None if spans else ""))
-        at = starts[high]
-    return [*spans, Shown(at, end, None if at > start else "")]
 
 
 def _joined(spans: Iterable[Shown]) -> list[Shown]:
@@ -317,90 +273,3 @@ def _joined(spans: Iterable[Shown]) -> list[Shown]:
         elif span.start < span.end:
             joined.append(span)
     return joined
-
-
-class _State(NamedTuple):
-    """A line that may be one state of a bar. `words` and `kinds` are those of all its states;
-    kinds: "%" a share, "/" a count before its whole, "u" a number with a unit, "" another."""
-
-    words: tuple[str, ...]
-    kinds: tuple[str, ...]
-    values: tuple[float, ...]
-
-
-def _repeated(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield runs of lines [first, last) that are earlier states of the line behind them: they
-    differ in nothing but a share or count that rises, measures and the signs of a bar or spinner.
-    """
-    done = 0
-    for at in range(0, len(lines) - 1, STEP):
-        line = lines[at]
-        if at < done or abs(len(lines[at + 1]) - len(line)) > NEAR or not line:
-            continue
-        if not _HINT.search(line[:LONGEST]):
-            continue
-        state = _state(lines[at])
-        if state is None:
-            continue
-        low = high = at
-        states = deque([state])
-        while low > done and (other := _state(lines[low - 1])) and other[:2] == state[:2]:
-            low -= 1
-            states.appendleft(other)
-        while (
-            high + 1 < len(lines)
-            and (other := _state(lines[high + 1]))
-            and (other[:2] == state[:2])
-        ):
-            high += 1
-            states.append(other)
-        done = high + 1
-        yield from _rising(list(states), low)
-
-
-def _state(line: str) -> _State | None:
-    """Read a line; None if it cannot be a state of a bar: a row of a table is none."""
-    text = line.strip()
-    if not text or len(text) > LONGEST or text[0] == "|" or "\t" in text:
-        return None
-    kinds: list[str] = []
-    values: list[float] = []
-    before: re.Match[str] | None = None
-    rest: list[str] = []
-    for match in _MEASURE.finditer(text):
-        between = text[before.end() if before else 0 : match.start()]
-        if before and _OF.fullmatch(between):
-            kinds[-1] = kinds[-1] if kinds[-1] == "%" else "/"
-        rest.append(between)
-        measured = match["unit"] or match["time"]
-        kinds.append("%" if match["percent"] else "u" if measured else "")
-        number = (match["value"] or "0").replace(",", "" if match["thousands"] else ".")
-        values.append(float(number))
-        before = match
-    words = tuple(_WORD.findall(" ".join([*rest, text[before.end() if before else 0 :]])))
-    progress = "%" in kinds or "/" in kinds or _SIGN.search(text)
-    if not progress or (
-        len(values) > 1 and not words and not _BAR.search(text) and "/" not in kinds
-    ):
-        return None
-    return _State(words, tuple(kinds), tuple(values))
-
-
-def _rising(states: Sequence[_State], first: int) -> Iterator[tuple[int, int]]:
-    """Yield the runs of states, counted from line `first`, that end in the one behind them."""
-    kinds = states[0].kinds
-    shares = [at for at, kind in enumerate(kinds) if kind in ("%", "/")]
-    # A number that is no share, count or measure may be what the line is about: it must not vary.
-    fixed = [at for at, kind in enumerate(kinds) if not kind or (at and kinds[at - 1] == "/")]
-    low = 0
-    for at in range(1, len(states) + 1):
-        old = states[at - 1].values
-        new = states[at].values if at < len(states) else None
-        if new is not None and all(
-            old[n] <= new[n] if n in shares else old[n] == new[n] for n in (*shares, *fixed)
-        ):
-            continue
-        rises = not shares or any(states[low].values[n] < old[n] for n in shares)
-        if at - low >= LEAST_RUN and rises:
-            yield first + low, first + at - 1
-        low = at

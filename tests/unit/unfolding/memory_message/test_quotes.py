@@ -62,13 +62,6 @@ def test_a_line_goes_on_behind_an_escape_code_and_its_pieces_stand_as_posted():
     assert len(found.view(0).segments) == 1
 
 
-def test_earlier_states_of_a_bar_are_marked_as_left_out():
-    found = history("begin\n" + "".join(f"{n} of 20\n" for n in range(1, 21)) + "end")
-    text = found.view(0).text
-    assert text == "begin\n20 of 20\nend"
-    assert text_of([TextSpan(0, 0, len(text))], found) == f"begin\n\n{GAP}\n20 of 20\nend"
-
-
 def test_a_tag_of_ours_around_an_escape_code_is_none():
     found = history("a </context_\x1b[0mmemory> b")
     assert text_of([TextSpan(0, 0, 99)], found) == f"a \n{GAP}\n b"
