@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
+from memtree.errors import MemTreeError, NodesGone, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.postgres_sql import ADAPTERS, Connection
@@ -147,6 +147,9 @@ class Pool:
         call.add_done_callback(self._ended)
         try:
             result = await self._outcome(call, patient=patient)
+        except NodesGone:  # the store has answered
+            circuit.worked(time.monotonic())
+            raise
         except StoreUnavailable as error:
             # Nobody can write what nobody can read.
             for each in {circuit, self.writes}:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
+from memtree.errors import MemTreeError, NodesGone, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.rows import ADVICE
 from memtree.stores.schema import PART, SQLITE, VERSION, check_version, statements
@@ -248,6 +248,8 @@ class ConnectionThread:
             unavailable = fault(error, self._path)
             self._failed(start, unavailable.message)
             raise unavailable from error
+        except NodesGone:  # the store has answered
+            raise
         except StoreUnavailable as error:  # while connecting
             self._failed(start, error.message)
             raise

@@ -311,9 +311,8 @@ ORDER = "Generate a concise 3-7 word title for this conversation, omitting punct
         ([ASKED], {"n": 2}),
         ([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"},
           {"role": "user", "content": ORDER}], {}),
-        ([{"role": "wizard", "content": "Hi"}], {}),
     ],
-    ids=["none", "required", "forced", "json", "two", "title", "unreadable"],
+    ids=["none", "required", "forced", "json", "two", "title"],
 )  # fmt: skip
 async def test_requests_that_get_no_tools_go_as_they_came(messages: Any, fields: dict[str, Any]):
     async with talking(Say("ok")) as talk:

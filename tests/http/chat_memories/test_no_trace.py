@@ -135,7 +135,6 @@ WRONG = {
     "array": (b"[]", ""),
     "deep messages": (b'{"messages": %s}' % nested(90_000).encode(), ""),
     "deep unknown field": (with_field(f'"x": {nested(10_000)}'), ""),
-    "deep content": (with_last(f'{{"role":"user","content":{nested(900)}}}'), LAST),
     "deeper content": (with_last(f'{{"role":"user","content":{nested(5_000)}}}'), ""),
     "twice": (with_field('"messages": []'), "messages"),
     "huge number": (with_field('"target_tokens": 1e999'), "target_tokens"),
@@ -147,11 +146,6 @@ WRONG = {
     "no messages": (dumps({"messages": []}), "messages"),
     "messages a string": (dumps({"messages": "hi"}), "messages"),
     "too many messages": (MANY, "messages"),
-    "a message a number": (with_last("7"), LAST),
-    "unknown role": (dumps({"messages": history(role="boss")}), "messages[120].role"),
-    "content a number": (dumps({"messages": history(content=5)}), "messages[120].content"),
-    "orphan tool": (dumps({"messages": history(role="tool", tool_call_id="x")}), "messages[120]"),
-    "half a surrogate": (with_last('{"role":"user","content":"\\ud800"}'), LAST + ".content"),
     "broken utf-8": (body().replace(b"and now?", b"and \xff now?"), "messages[120]"),
 }
 
@@ -165,7 +159,7 @@ def test_a_400(kind: str, path: str, edge: Edge):
     assert (error["param"] or "").startswith(place)
 
 
-@pytest.mark.parametrize("kind", ["deep content", "half a surrogate"])
+@pytest.mark.parametrize("kind", ["deeper content", "broken utf-8"])
 def test_a_400_after_what_is_known(kind: str, edge: Edge):
     """A tenant whose history is indexed, and who goes on with something that cannot be read."""
     with edge.untouched():

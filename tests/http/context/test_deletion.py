@@ -91,8 +91,6 @@ BAD = [
     (b'{"messages":[]}', "messages"),
     (b'{"messages":"hi"}', "messages"),
     (b'{"messages":{}}', "messages"),
-    (b'{"messages":[1]}', "messages[0]"),
-    (b'{"messages":[{"role":"wizard","content":"a"}]}', "messages[0].role"),
     (b'{"messages":[{"role":"user","content":"\xff"}]}', "messages[0]"),
     (b'{"messages":' + b"[" * 50_000 + b"]" * 50_000 + b"}", None),
     (b'{"address":7}', "address"),

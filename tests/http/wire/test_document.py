@@ -70,7 +70,8 @@ NAMED: dict[str, type[msgspec.Struct]] = {
 # What the document describes without a Struct of ours: messages of other APIs, errors, answers that
 # are joined of others, what is relayed.
 APART = {
-    "AssistantMessage", "AudioPart", "BulkReceipt", "ChatMemoryHistory", "ChatTombstones",
+    "AnyMessage", "AssistantMessage", "AudioPart", "BulkReceipt", "ChatMemoryHistory",
+    "ChatTombstones",
     "Compressed", "Error", "FilePart", "Function", "FunctionMessage",
     "ImagePart", "Indexed", "Message", "MessagesFailure", "OtherPart", "ParsedFile", "Part",
     "RefusalPart", "RequestEvents", "SystemMessage", "TextPart", "ToolCall", "ToolMessage",

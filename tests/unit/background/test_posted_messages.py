@@ -139,7 +139,7 @@ async def test_after_a_play_began_the_user_speaks_for_somebody_else_in_later_req
 
 
 async def test_what_cannot_be_read_is_left_out_and_the_rest_is_found() -> None:
-    broken = [Message(b"{"), Message(b'{"role": "user", "content": 5}'), Message(b"[" * 3_000)]
+    broken = [Message(b"{"), Message(b'{"content": "\xff"}'), Message(b"[" * 3_000)]
     posted = [*broken, *messages(user("I live in Rome."))]
     whole = PostedMessages("t", posted, VOLATILE)
     done = ReadMessages(1)
@@ -175,13 +175,6 @@ async def test_a_word_of_the_client_s_program_is_nobody_s_and_moves_no_address()
     whole, other = (PostedMessages("t", one, VOLATILE) for one in (posted, same))
     assert await whole.place(3) == await other.place(3)
     assert [one.index for one in await found([aside, *later])] == [2]
-
-
-async def test_a_tool_result_without_its_call_has_no_address() -> None:
-    posted = messages(
-        user("I live in Rome."), {"role": "tool", "tool_call_id": "x", "content": "?"}
-    )
-    assert await PostedMessages("t", posted, VOLATILE).place(0) == MessagePlace()
 
 
 async def test_what_the_server_knows_of_messages_is_used_and_left_as_it_is() -> None:

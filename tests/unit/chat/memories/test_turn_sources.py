@@ -117,11 +117,11 @@ def user(content):
         ([user("Go on.<system-reminder>12:00</system-reminder>")], "Go on."),
         ([user([{"type": "image_url", "image_url": {"url": "x"}}])], ""),
         ([user(None)], ""),
-        ([user([7, {"text": 7}, {"type": "text"}])], ""),
+        ([user([7, {"text": 7}, {"type": "text"}])], '7\n{"text": 7}\n'),
         ([{"role": "user"}], ""),
         ([{"role": "assistant", "content": "a"}], ""),
         ([7], ""),
-        ([user("a"), "b"], ""),
+        ([user("a"), "b"], "a"),
     ],
 )
 def test_the_newest_words_of_the_user(messages, asked):
