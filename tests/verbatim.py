@@ -215,7 +215,7 @@ def _texts(message: dict[str, Any]) -> list[str]:
     ]
     bodies.append(message.get("function_call"))
     arguments = [body.get("arguments", body.get("input")) for body in bodies if body]
-    contents = ("".join(parts), "".join(map(without_codes, parts)))
+    contents = dict.fromkeys(("".join(parts), "".join(map(without_codes, parts))))
     texts = [one for one in (*contents, *arguments) if isinstance(one, str)]
     return [*texts, *(text for one in arguments for text in _decoded(one))]
 

@@ -21,7 +21,8 @@ from memtree.context.epochs.epoch_answers import EpochAnswers
 from memtree.context.epochs.turn_request import TurnRequest
 from memtree.context.indexing import index_lookup
 from memtree.conversation import address_chain, cache_control, history
-from memtree.conversation.message import View, Volatile
+from memtree.conversation.message import Volatile
+from memtree.conversation.view_pieces import Piece, PostedSpan
 from memtree.dialects import openai_chat
 from memtree.tree import btree, chunking, growth
 from memtree.unfolding import explain, recall_block
@@ -100,7 +101,11 @@ def volatile_blocks_are_hashed(original):
 
 
 def view_forgets_what_was_cut(original):
-    return lambda view, start, end: ((start, end),)
+    def mutant(piece, start, end):
+        low, high = max(start, piece.start), min(end, piece.end)
+        return PostedSpan(low, low, high)
+
+    return mutant
 
 
 def explain_is_off_by_one(original):
@@ -264,7 +269,7 @@ MUTANTS: list[Any] = [
     (address_chain, "digest", digest_sees_ids),
     (address_chain, "root", root_ignores_the_tenant),
     (Volatile, "strip", volatile_blocks_are_hashed),
-    (View, "posted", view_forgets_what_was_cut),
+    (Piece, "clipped", view_forgets_what_was_cut),
     (explain, "_excerpt", explain_is_off_by_one),
     (btree, "seal", nodes_miscount),
     (btree, "weakest_link", nodes_have_two_children),
