@@ -31,11 +31,6 @@ class Segment:
     def quotable(self) -> bool:
         return self.kind in ("text", "call", ATTACHED)
 
-    @property
-    def is_arguments(self) -> bool:
-        """Return True for the arguments of a call, posted as a string or as an object."""
-        return bool(self.part) and self.kind not in ("text", ATTACHED)
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -81,14 +76,15 @@ def view_pieces(
 ) -> tuple[tuple[Piece, ...], str]:
     """Return the runs of a message's view and their text. `cuts`: what the view leaves out."""
     drawn = _drawn(text, segments)
-    if not cuts and not drawn and not any(each.is_arguments for each in segments):
+    if not cuts and not drawn and len(segments) == 1:  # no call, which has a name and arguments
         return tuple(Piece(s.start, s.end, s.start, s) for s in segments), text
     pieces: list[Piece] = []
     texts: list[str] = []
     at = 0
     for segment, (start, end, seam) in _uncut(segments, drawn, cuts):
         run, spelling = text[start:end], None
-        if segment.is_arguments and (compact := canonical(run)) != run:
+        is_arguments = segment.part and segment.kind not in ("text", ATTACHED)
+        if is_arguments and (compact := canonical(run)) != run:
             run, spelling = compact, Spelling(run, compact)
         if seam:  # text of the view that was not posted
             pieces.append(Piece(at, at + len(seam), start, _SEAM, seam=""))

@@ -101,6 +101,7 @@ def test_histories(desk: Desk):
 
 
 def test_the_store_is_looked_at(desk: Desk):
+    desk.run('memtree memories add "I like tea." --embedder none')
     doctor, check, requests = desk.run(block("docs/command-line.md", "store"), codes=(0, 1))
     assert "store" in doctor
     assert check

@@ -251,7 +251,7 @@ LASTING_MUTANTS: list[Any] = [
     (packing, "begin", plans_look_behind_their_cut),
     (recall_block, "unsent", blocks_show_what_is_visible),
     (recall_block, "text_of", blocks_are_not_labelled),
-    (openai_chat, "with_text_before", blocks_replace_the_message),
+    (openai_chat, "_before", blocks_replace_the_message),
     (epoch, "block_room", blocks_take_any_room),
     long(epoch, "stays", an_epoch_never_ends),
     long(EpochAnswers, "_looked_up", turns_are_never_found),

@@ -144,7 +144,8 @@ def _sent_item(posted: Fields) -> _SentItem | None:
         item = read_item(raw, "")
     except BadRequest:
         return None
-    return None if item.kind is ItemKind.SERVER_STATE else _SentItem(raw, item)
+    sent = item.kind not in (ItemKind.SERVER_STATE, ItemKind.OTHER)
+    return _SentItem(raw, item) if sent else None
 
 
 def _paired(items: Sequence[_SentItem]) -> Iterator[_SentItem]:

@@ -24,6 +24,7 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.error_response import ErrorAnswers
+from memtree_proxy.http.headers import FLAG_HEADER, MEMORY_HEADER
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request.memory_switch import by_headers, wanted
@@ -118,8 +119,10 @@ class Passthrough:
 
     async def relay(self, request: Request) -> Response:
         services, trace = self._services, request_trace.of(request.scope)
-        default = settings_of(request, services.settings).memory
-        if wanted(by_headers(request.headers)[0], default=default):
+        asked: bool | None = settings_of(request, services.settings).memory
+        if MEMORY_HEADER in request.headers or FLAG_HEADER in request.headers:
+            asked = wanted(by_headers(request.headers)[0], default=asked)
+        if asked:
             trace.decide(State.OFF, Reason.NO_MEMORY_HERE)
         tenant = await services.gate.tenant(request)
         upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)
@@ -129,4 +132,5 @@ class Passthrough:
         reply = await forward(
             request, upstream, tenant, body, api_key=api_key, key_header=key_header
         )
-        return Relay(recorder.reading(reply) if recorder else reply, trace.headers())
+        own = trace.headers() if asked else ()
+        return Relay(recorder.reading(reply) if recorder else reply, own)

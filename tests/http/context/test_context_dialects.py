@@ -118,10 +118,6 @@ async def test_what_one_dialect_stored_another_deletes(known: str, deleted: str)
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input"),
         ({"messages": [{"role": "user", "content": "x"}], "system": "s",
           "thread": {"type": "create"}}, "thread"),
-        ({"messages": [{"role": "tool", "content": "x"}], "dialect": "messages"},
-         "messages[0].role"),
-        ({"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]},
-         "input[0].call_id"),
     ],
 )  # fmt: skip
 async def test_what_cannot_be_read_names_its_place(body: dict[str, Any], param: str):

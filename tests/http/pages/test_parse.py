@@ -51,8 +51,8 @@ async def test_what_cannot_be_read_is_a_400_with_its_name():
         assert answer.status_code == 400
         assert answer.json()["error"]["message"].startswith("a.zip: is a zip")
         assert answer.json()["error"]["param"] is None
-        answer = await client.post(PATH, content=b'[{"role": "wizard"}]', headers=OCTETS)
-        assert answer.json()["error"]["param"].startswith("conversations[0].messages[0]")
+        answer = await client.post(PATH, content=b'[{"content": "\xff"}]', headers=OCTETS)
+        assert answer.status_code == 400
         answer = await client.post(PATH, content=b"[]", headers={"content-type": "text/plain"})
         assert answer.status_code == 415
         assert "a file with `application/octet-stream`" in answer.json()["error"]["message"]

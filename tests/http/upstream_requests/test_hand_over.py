@@ -93,7 +93,10 @@ async def test_a_body_that_cannot_be_read_is_not(
     await notebook.switch(notebook.user(), save=True)
     queue = HandedOver()
     async with chatting(base, upstream, notebook, queue=queue) as chat:
-        for body in (b'{"model": "m", "messages": "none"}', b'{"model": "m", "messages": [7]}'):
+        for body in (
+            b'{"model": "m", "messages": "none"}',
+            b'{"model": "m", "messages": ["\xff"]}',
+        ):
             await chat.send(body, None)
             assert upstream.last.body == body
     assert queue.taken == []

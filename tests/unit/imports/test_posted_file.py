@@ -107,8 +107,6 @@ def test_many_conversations_and_their_titles() -> None:
         (b'{"mes":' * 50_000, "^the file: nested too deeply$|not valid JSON"),
         (b"9" * 50_000, "^the file: a number has too many digits$"),
         (json.dumps([{"mapping": {}}]).encode(), "no messages in it"),
-        (b'[{"role": "wizard", "content": "secret"}]', r"conversations\[0\].messages\[0\]"),
-        (b'[{"role": "user", "content": 5}]', r"conversations\[0\].messages\[0\].content"),
     ],
 )
 def test_what_is_wrong_is_said_without_its_words(data: bytes, said: str) -> None:
@@ -133,9 +131,6 @@ def test_to_which_address_it_belongs() -> None:
         assert found(data, address=address, tenant="other")[0]["belongs"] is None
     assert found(data, address=addresses[0], tenant="t")[0]["belongs"] is None
     assert found(data, address=b"x" * 32, tenant="t")[0]["belongs"] is None
-    longer = [*PLAIN, {"role": "tool", "tool_call_id": "lost", "content": "x"}]
-    broken = found(json.dumps(longer).encode(), address=addresses[1], tenant="t")
-    assert broken[0]["belongs"] is None
 
 
 def test_a_large_result_comes_once_whoever_names_it() -> None:

@@ -8,7 +8,7 @@ role by the words around it: the limit, what was counted, the answer's share, an
 
     >>> overflow_of(400, b'{"error": {"message": "This model\\'s maximum context length is 8192 '
     ...     b'tokens. However, your messages resulted in 9001 tokens."}}', 8_800)
-    Overflow(limit=8192, counted=9001)
+    Overflow(limit=8192, counted=9001, explained=True)
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.dialects.anthropic_messages.messages_history import read as read_request
@@ -110,16 +108,3 @@ def test_one_message_that_was_sent_stands_for_one() -> None:
     ]
     first, _, second = imported(sent, *lines).messages
     assert (len(first["content"]), len(second["content"])) == (2, 1)
-
-
-@pytest.mark.parametrize(
-    "block",
-    [{"type": "tool_use", "id": 7, "name": "x", "input": {}}, {"type": "tool_use", "id": "z"}],
-)
-def test_what_no_request_can_have_held_is_left_out(block: Fields) -> None:
-    found = imported(
-        claude_line("u1", None, "user", "go"),
-        claude_line("a1", "u1", "assistant", [block], message_id="m"),
-        claude_line("u2", "a1", "user", "on"),
-    )
-    assert [one["role"] for one in found.messages] == ["user", "user"]

@@ -159,8 +159,6 @@ def test_calls_and_outputs_are_paired_as_codex_does() -> None:
     "item",
     [
         {"type": "message", "role": "tool", "content": "x"},
-        {"type": "function_call", "call_id": 1, "name": "x", "arguments": "{}"},
-        {"type": "function_call", "call_id": "c", "arguments": "{}"},
         {"type": 7},
         {},
         {"type": "ghost_snapshot", "ghost_commit": {}},
