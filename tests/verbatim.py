@@ -119,7 +119,8 @@ def preamble_of(text: str, posted: Sequence[dict[str, Any]]) -> list[str]:
 def _text_parts(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
     if isinstance(content, list):
-        return [part for part in content if isinstance(part.get("text"), str)]
+        texts = (part.get("text", part.get("refusal")) for part in content)
+        return [{"text": text} for text in texts if isinstance(text, str)]
     return [{"text": content or ""}]
 
 
@@ -190,7 +191,7 @@ def _wrong(
     if first == last:
         true = _told(quote, _texts(posted[first]))
     else:
-        true = _are_whole(quote, [_texts(posted[number]) for number in range(first, last + 1)])
+        true = _are_whole(quote, [_texts(one, whole=True) for one in posted[first : last + 1]])
     return [] if true else [f"not what was posted: {label[0][:60]!r}"]
 
 
@@ -200,22 +201,24 @@ def _are_whole(quote: str, messages: Sequence[Sequence[str]]) -> bool:
     rest = quote.translate(_SIGNS)
     for texts in messages:
         for text in texts:
-            before, _, behind = rest.partition(text.strip().translate(_SIGNS))
-            if not text.strip() or before.strip():
+            stripped = text.strip().translate(_SIGNS)
+            before, _, behind = rest.partition(stripped) if stripped else ("", "", rest)
+            if before.strip():
                 return False
             rest = behind
     return not rest.strip("\n `~")
 
 
-def _texts(message: dict[str, Any]) -> list[str]:
-    """The texts of a message that may be quoted: its words, and the arguments of each call."""
+def _texts(message: dict[str, Any], *, whole: bool = False) -> list[str]:
+    """The texts of a message that may be quoted: its words, as posted and as a terminal shows them,
+    and the arguments of each call. `whole`: all that is quoted of a whole message, once."""
     parts = [part["text"] for part in _text_parts(message)]
     bodies = [
         call.get("function") or call.get("custom") for call in message.get("tool_calls") or ()
     ]
     bodies.append(message.get("function_call"))
     arguments = [body.get("arguments", body.get("input")) for body in bodies if body]
-    contents = dict.fromkeys(("".join(parts), "".join(map(without_codes, parts))))
+    contents = ["".join(map(without_codes, parts)), *([] if whole else ["".join(parts)])]
     texts = [one for one in (*contents, *arguments) if isinstance(one, str)]
     return [*texts, *(text for one in arguments for text in _decoded(one))]
 
