@@ -119,10 +119,10 @@ class Passthrough:
 
     async def relay(self, request: Request) -> Response:
         services, trace = self._services, request_trace.of(request.scope)
-        asked: bool | None = settings_of(request, services.settings).memory
+        on: bool | None = settings_of(request, services.settings).memory
         if MEMORY_HEADER in request.headers or FLAG_HEADER in request.headers:
-            asked = wanted(by_headers(request.headers)[0], default=asked)
-        if asked:
+            on = wanted(by_headers(request.headers)[0], default=on)
+        if on:
             trace.decide(State.OFF, Reason.NO_MEMORY_HERE)
         tenant = await services.gate.tenant(request)
         upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)
@@ -132,5 +132,5 @@ class Passthrough:
         reply = await forward(
             request, upstream, tenant, body, api_key=api_key, key_header=key_header
         )
-        own = trace.headers() if asked else ()
+        own = trace.headers() if on else ()
         return Relay(recorder.reading(reply) if recorder else reply, own)
