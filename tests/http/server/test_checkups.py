@@ -237,7 +237,7 @@ async def test_no_secret_is_shown_and_each_part_has_a_line(
     assert lines == {
         "settings": "ok", "store": "warning", "embedder": "ok", "summaries": "ok", "queue": "ok",
         "memory": "ok",
-        "workers": "problem", "models": "ok", "upstream": "ok", "disk": "ok", "port": "ok",
+        "workers": "problem", "models": "ok", "upstream": "ok", "port": "ok",
         "files": "ok", "traces": "ok",
     }  # fmt: skip
     assert code == 1
