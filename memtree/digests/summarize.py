@@ -88,6 +88,7 @@ READ_MESSAGE = 200_000  # characters of the longest message of which a leaf know
 # Characters of one message whose leaves are read whole: more than the windows of nearly all models.
 # Of each leaf after them the first `BEGINNING` are, at a fifth of the cost.
 READ_WHOLE, BEGINNING = 1_000_000, 120
+READ_AT_ALL = 6_000_000  # leaves after so many characters say only whose message goes on
 BYTES = 4.1  # UTF-8 bytes per o200k token: a first estimate, corrected by one count
 
 _SPEAKER = re.compile(LABEL)
@@ -123,6 +124,8 @@ class Extract:
 def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = None) -> Extract:
     """Summarise consecutive passages: headline (<= 18 tokens), body (<= 75 tokens) and up to 12
     anchors. `lines`: cache of the same history."""
+    if sources and all(source.start >= READ_AT_ALL for source in sources):
+        return Extract(f"{sources[0].role} message, further text", "", ())
     masked = _masked(sources)
     if masked and masked[-1].start >= READ_WHOLE:
         masked = _beginnings(masked)

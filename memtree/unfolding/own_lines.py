@@ -63,8 +63,14 @@ def cut_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the spans of text[start:end] that a quotation leaves out, in order: our own tags, and
     in each line the character by which it could be mistaken for one of ours. Takes time linear in
     the piece."""
+    for low, high in lines(text, start, end):
+        yield from _cut_from_line(text[low:high], low)
+
+
+def lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the lines of text[start:end] that are not empty."""
     for line in _LINE.finditer(text, start, end):
-        yield from _cut_from_line(line[0], line.start())
+        yield line.span()
 
 
 def _cut_from_line(line: str, at: int) -> Iterator[tuple[int, int]]:

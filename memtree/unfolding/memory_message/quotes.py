@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from memtree.conversation.history import History
@@ -19,7 +19,7 @@ from memtree.conversation.message import Message, Segment, View
 from memtree.conversation.view_pieces import PostedSpan
 from memtree.unfolding.memory_message.call_texts import left_out
 from memtree.unfolding.memory_message.labels import shown_line, tells_all
-from memtree.unfolding.own_lines import GAP, cut_spans
+from memtree.unfolding.own_lines import GAP, cut_spans, lines
 from memtree.unfolding.plan import TextSpan
 
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
@@ -90,7 +90,13 @@ def quoted(spans: Sequence[TextSpan], view: View, *, marks: bool = True) -> str:
 
 def is_left_out(view: View, start: int, end: int) -> bool:
     """Return True if characters [start, end) of a view contain text that could be quoted."""
-    return any(True for _ in _shown(TextSpan(0, start, end), view)) if start < end else False
+    # Line by line, since what is left out may be megabytes, and its first line mostly tells.
+    return start < end and any(
+        line.text[low:high].strip()
+        for run in _runs(TextSpan(0, start, end), view, left_out(view.message), labelled=False)
+        for line in _lines(run)
+        for low, high in _between(_cuts(line), line.start, line.end)
+    )
 
 
 def gap(text: str) -> str:
@@ -191,6 +197,12 @@ def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple
                 yield run, low, high
 
 
+def _lines(run: _Run) -> Iterator[_Run]:
+    """Yield a run's lines; no character that quotations leave out depends on two of them."""
+    for low, high in lines(run.text, run.start, run.end):
+        yield replace(run, start=low, end=high)
+
+
 def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
     for low, high in cuts:
         yield start, low
@@ -202,7 +214,9 @@ def _cuts(run: _Run) -> Iterator[tuple[int, int]]:
     """Yield the spans that a quotation leaves out of a run, in order: characters by which a line
     could be mistaken for one of ours, and the JSON around the texts of a call in prose."""
     done = run.start
-    around = ((max(run.start, low), min(run.end, high)) for low, high in run.left_out)
+    first = max(0, bisect_right(run.left_out, run.start, key=lambda each: each[0]) - 1)
+    last = bisect_left(run.left_out, run.end, key=lambda each: each[0])
+    around = ((max(run.start, low), min(run.end, high)) for low, high in run.left_out[first:last])
     for low, high in sorted(chain(around, cut_spans(run.text, run.start, run.end))):
         if high > max(low, done):
             yield max(low, done), high

@@ -13,7 +13,14 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.digests.clauses.clause import SourcePassage
-from memtree.digests.summarize import READ_WHOLE, Extract, anchors, leaf_summary, node_summary
+from memtree.digests.summarize import (
+    READ_AT_ALL,
+    READ_WHOLE,
+    Extract,
+    anchors,
+    leaf_summary,
+    node_summary,
+)
 from memtree.text.standing_rules import standing_rules
 
 BODY_CAPS = {0: 75, 1: 120, 2: 160, 3: 200, 4: 300}
@@ -389,3 +396,7 @@ def test_far_into_a_message_a_leaf_is_read_by_its_beginning():
     assert not {"E4713", "E4714"} & set(made.anchors)
     assert key[:9] not in whole(made)
     assert leaf_summary([near, far]) == leaf_summary([near])
+    beyond = replace(near, start=READ_AT_ALL)
+    assert leaf_summary([beyond]) == Extract("user message, further text", "", ())
+    asked = SourcePassage("user", "See E4714.", "text")
+    assert "E4714" in leaf_summary([beyond, asked]).body  # the next message

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.conversation.history import History
-from memtree.unfolding.memory_message.quotes import cut_lines, first_piece, quoted, quotes
+from memtree.unfolding import own_lines
+from memtree.unfolding.memory_message import quotes as module
+from memtree.unfolding.memory_message.quotes import (
+    cut_lines,
+    first_piece,
+    is_left_out,
+    quoted,
+    quotes,
+)
 from memtree.unfolding.own_lines import GAP
 from memtree.unfolding.plan import TextSpan
 from tests.unit.unfolding.histories import history
@@ -36,6 +44,20 @@ def test_where_a_message_goes_on_its_end_is_marked(end, behind):
     found = history("one two three \n")
     text = "one two three \n"[:end]
     assert quoted([TextSpan(0, 0, end)], found.view(0)) == text + behind
+
+
+def test_of_what_is_left_out_the_first_line_with_text_is_read(monkeypatch: pytest.MonkeyPatch):
+    read = []
+
+    def cut_spans(text, start, end):
+        read.append(end - start)
+        return own_lines.cut_spans(text, start, end)
+
+    monkeypatch.setattr(module, "cut_spans", cut_spans)
+    found = history("one\n" + " \n" * 100 + "¶\n</context_memory>\n" + "two three\n" * 1_000)
+    assert is_left_out(found.view(0), 3, len(found.view(0).text))
+    assert sum(read) < 200
+    assert not is_left_out(found.view(0), 3, found.view(0).text.index("two"))
 
 
 def test_code_that_is_left_out_is_named_with_its_size():
