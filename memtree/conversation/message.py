@@ -55,6 +55,7 @@ __all__ = [
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
+MOST_TEXT = 16_000_000  # UTF-8 bytes of the text of one message; more takes minutes to index
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
@@ -348,11 +349,16 @@ def read_messages(
 
 
 def check_message(message: Message, where: str) -> None:
-    """Raise `BadRequest` unless the message can be read."""
+    """Raise `BadRequest` unless the message can be read, and within a minute."""
     try:
         _ = message.fields
     except BadRequest as error:
         raise BadRequest(f"{where}: {error.message}", param=where) from error
+    if (
+        len(message.raw) > MOST_TEXT
+        and len(message.text.encode("utf-8", "surrogatepass")) > MOST_TEXT
+    ):
+        raise BadRequest(f"{where}: more than {MOST_TEXT:,} bytes of text", param=where)
 
 
 def is_said(part: dict[str, Any]) -> bool:

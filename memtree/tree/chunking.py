@@ -42,6 +42,7 @@ MIN_LEAF, MAX_LEAF = 300, 900  # tokens, DESIGN section 1
 # Weights are UTF-8 bytes, about four to a token in any script: cheap where counting is not.
 MOST_MESSAGES = 20  # in a leaf, if `MIN_LEAF` tokens do not need more messages
 BLOCK = 560  # limit of a block: MiniLM reads most of a block of this size
+STRETCH = 100_000  # characters of a line that are searched at once for ends of sentences
 PARAGRAPH = 240  # a paragraph's end closes a block from this size on
 UNIT = 5400  # a fence or JSON value up to this weight may fit into a leaf; then its tokens decide
 CONTEXT = 3  # blocks on each side that cohesion compares
@@ -347,8 +348,12 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     low = start
-    ends = (match.end() for match in _SENTENCE.finditer(text, start, end))
-    for stop in chain((e for e in ends if start < e < end), (end,)):
+    # In stretches, since one search through megabytes without an end would stop all threads.
+    stretches = (
+        _SENTENCE.finditer(text, at, min(end, at + STRETCH)) for at in range(start, end, STRETCH)
+    )
+    ends = (match.end() for match in chain.from_iterable(stretches))
+    for stop in chain((e for e in ends if low < e < end), (end,)):
         while not _fits(text, low, stop, BLOCK):
             high = _word_end(text, low, stop)
             yield low, high

@@ -283,8 +283,14 @@ _SEEN = (
     b"{\\n",
     b"{ ",
 )
-_CALLED = re.compile(
-    rb"<<<<<<< SEARCH|\*\*\* Begin Patch|<path>|<command>|<parameter|Applied edit to |\\n\+\+\+ "
+_CALLED = (
+    b"<<<<<<< SEARCH",
+    b"*** Begin Patch",
+    b"<path>",
+    b"<command>",
+    b"<parameter",
+    b"Applied edit to ",
+    b"\\n+++ ",
 )
 _SHELL_WORDS = frozenset({"cat", "cd", "echo", "sed", "create", "rm", "edit", "insert"})
 _COMMITTED = re.compile(
@@ -302,7 +308,7 @@ def may_tell(raw: bytes) -> bool:
 
 def calls_in_text(raw: bytes) -> bool:
     """Return True if a posted message certainly holds a call or an edit in its text."""
-    return _CALLED.search(raw) is not None
+    return any(mark in raw for mark in _CALLED)
 
 
 def may_be_said(raw: bytes) -> bool:

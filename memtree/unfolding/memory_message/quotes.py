@@ -198,8 +198,10 @@ def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple
 
 
 def _lines(run: _Run) -> Iterator[_Run]:
-    """Yield a run's lines; no character that quotations leave out depends on two of them."""
-    for low, high in lines(run.text, run.start, run.end):
+    """Yield a run's lines, without blank ones at its beginning; no character that quotations leave
+    out depends on two of them."""
+    blank = run.end - run.start - len(run.text[run.start : run.end].lstrip())
+    for low, high in lines(run.text, run.start + blank, run.end):
         yield replace(run, start=low, end=high)
 
 

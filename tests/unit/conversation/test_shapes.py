@@ -7,7 +7,7 @@ import base64
 import msgspec
 import pytest
 
-from memtree.conversation import address_chain
+from memtree.conversation import address_chain, message
 from memtree.conversation.history import markers, price, read
 from memtree.conversation.media import FLAT_TOKENS
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
@@ -301,6 +301,16 @@ def test_nested_beyond_reason_is_a_bad_request():
     with pytest.raises(BadRequest) as caught:
         read("t", [Message(raw)], Volatile())
     assert caught.value.param == "messages[0]"
+
+
+def test_one_message_that_would_take_minutes_is_a_bad_request(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(message, "MOST_TEXT", 300)
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400}}
+    parts = [{"type": "text", "text": "ä" * 140}, image]
+    assert history(said(content=parts)).facts
+    with pytest.raises(BadRequest, match="300 bytes of text") as caught:
+        history(USER, said(content="ä" * 151))
+    assert caught.value.param == "messages[1]"
 
 
 @pytest.mark.parametrize("depth", [100, 300, 900])
