@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.text.terminal import shown, without_codes
+from tests.hostile_texts.linear_time import Subject, slow
 
 ROWS = {
     "a bar, one state a line": [f"Building module {n} of 700" for n in range(1, 701)],
@@ -64,3 +65,7 @@ def test_what_stays_are_spans_in_order_without_codes(text: str) -> None:
         assert places == sorted(places)
         assert places[-1:] <= [len(text)]
         assert "\x1b" not in without_codes(text)
+
+
+def test_a_run_of_returns_is_read_once() -> None:
+    assert list(slow(Subject(shown, lambda text: f"{text}\n"), {"returns": "\r"}, 1 << 13)) == []
