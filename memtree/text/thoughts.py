@@ -75,6 +75,7 @@ _ALONE = _any(
 _HEADER = _any(rf"\s*+{_CHANNEL}(?:final|commentary)\s{{0,9}}<\|message\|>\s*+", r"[\s\ufeff]*+")
 _GOES_ON = re.compile(r"[ \t]{1,9}(?:[a-z]|[^\w\s])|[.,;:!?)\]}\"'`”’]")  # the sentence does
 _FENCES = ("```", "~~~")
+_Closings = dict[int, re.Match[str] | None]  # the next closing mark of each kind of opening mark
 MOST_MARKS = 4_000  # marks of one text that are looked at: a bound on the time for it
 
 
@@ -94,9 +95,10 @@ def thoughts(text: str) -> tuple[Span, ...]:
 
 def _leading(text: str, at: int) -> int:
     """Return the end of the thoughts at the beginning, which are read from `at` on."""
+    closings: _Closings = {}
     for _ in range(MOST_MARKS):
         opening = _OPENING.match(text, at)
-        end = _closed(text, opening) if opening else _unopened(text, at)
+        end = _closed(text, opening, closings) if opening else _unopened(text, at)
         if end is None and opening and (opening.lastindex or 0) <= len(_EITHER) + len(_PAIRED):
             end = 0 if _GOES_ON.match(text, opening.end()) else len(text)  # it was cut off
         if not end:
@@ -107,32 +109,33 @@ def _leading(text: str, at: int) -> int:
 
 def _later(text: str, at: int) -> Iterator[Span]:
     """Yield the thoughts from `at` on that have both of their marks."""
-    unclosed = set[int | None]()
+    closings: _Closings = {}
     fenced = text.startswith(_FENCES, at)
     for _ in range(MOST_MARKS):
         place = _LATER.search(text, at)
         opening = place and _OPENING.match(text, place.start())
         if opening is None:
             return
-        start, kind = opening.start(), opening.lastindex
+        start = opening.start()
         fenced ^= _odd_fences(text, at, start)
         at = opening.end()
-        if fenced or kind in unclosed or text[max(0, start - 9) : start].rstrip().endswith(":"):
+        if fenced or text[max(0, start - 9) : start].rstrip().endswith(":"):
             continue  # code, or an example
-        if end := _closed(text, opening):
+        if end := _closed(text, opening, closings):
             at = _past(text, end)
             yield Span(start, at)
-        elif end is None:
-            unclosed.add(kind)
 
 
-def _closed(text: str, opening: re.Match[str]) -> int | None:
+def _closed(text: str, opening: re.Match[str], known: _Closings) -> int | None:
     """Return where the thought behind an opening mark ends; None without a closing mark, 0 if both
-    are words of a sentence."""
-    closing = _CLOSING[(opening.lastindex or 1) - 1].search(text, opening.end())
+    are words of a sentence. `known`: the closing marks found so far."""
+    kind, at = opening.lastindex or 1, opening.end()
+    closing = known.get(kind)
+    if kind not in known or (closing is not None and closing.start() < at):
+        closing = known[kind] = _CLOSING[kind - 1].search(text, at)
     if closing is None:
         return None
-    both = _GOES_ON.match(text, opening.end()) and _GOES_ON.match(text, closing.end())
+    both = _GOES_ON.match(text, at) and _GOES_ON.match(text, closing.end())
     return 0 if both else closing.end()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.text.thoughts import MOST_MARKS, thoughts
+from tests.hostile_texts.linear_time import Subject, slow
 
 THOUGHT = "The limit is 51? No, that was the old file."
 ANSWER = "I looked. The limit is 521."
@@ -127,3 +128,8 @@ def test_an_answer_about_marks_loses_nothing(text):
 def test_the_marks_of_one_text_that_are_looked_at_are_bounded():
     thought = "<think>a</think>"
     assert kept(thought * (2 * MOST_MARKS + 3) + "b") == thought * 3 + "b"
+
+
+def test_a_closing_mark_is_looked_for_once():
+    words = Subject(lambda text: thoughts(f"a{text}</think> it.</thought> it."), str)
+    assert list(slow(words, {"two kinds": "\n<think> and\n[think] a"}, 1 << 14)) == []
