@@ -64,6 +64,7 @@ _CLOSING = [
     _any(rf"(?<![`\"'“(])(?:{closes})", rf"(?:{closes})(?![`\"'”)])")
     for _, closes in (*_EITHER, *_PAIRED, *_PLAIN)
 ]
+_SIGN = _any(*(closes for _, closes in _EITHER), *(opens for opens, _ in _PAIRED), _CHANNEL)
 _OPENED = _any(rf"(?<![`\"'“(])(?:{_OPENS})")
 # Where a line begins, or a text that was joined to another
 _LATER = _any(rf"(?<=[\n\w.!?…。！？)\]}}>])(?:{_OPENS})")
@@ -83,14 +84,19 @@ def thoughts(text: str) -> tuple[Span, ...]:
     """Return the spans of the thoughts in a text, in order, with the white space after them; at the
     beginning one span for all. Takes time linear in the text."""
     start = _past(text, 0)
-    # A sign of each closing mark that is not plain; one character is found faster than two.
-    tags = "<" in text and ("</" in text or "<unused" in text or "|>" in text)
-    others = "▷" in text or ":::" in text or ("[" in text and "[/" in text)
-    if not (start or tags or others or _OPENING.match(text)):
+    if not (_is_marked(text) or _OPENING.match(text, start)):
         return ()
     at = _leading(text, start)
     first = [Span(0, at)] if text[:at].strip() else []
     return (*first, *_later(text, at))
+
+
+def _is_marked(text: str) -> bool:
+    """Return True if there is a closing mark that is not plain, or an opening mark that needs
+    one. Most texts are decided by characters, which are found faster than patterns."""
+    signs = "<" in text and ("</" in text or "<|" in text or "|>" in text or "<unused" in text)
+    others = "▷" in text or ("[" in text and "[/" in text) or ":::" in text
+    return (signs or others) and _SIGN.search(text) is not None
 
 
 def _leading(text: str, at: int) -> int:

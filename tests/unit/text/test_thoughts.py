@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.text import thoughts as module
 from memtree.text.thoughts import MOST_MARKS, thoughts
 from tests.hostile_texts.linear_time import Subject, slow
 
@@ -133,3 +134,11 @@ def test_the_marks_of_one_text_that_are_looked_at_are_bounded():
 def test_a_closing_mark_is_looked_for_once():
     words = Subject(lambda text: thoughts(f"a{text}</think> it.</thought> it."), str)
     assert list(slow(words, {"two kinds": "\n<think> and\n[think] a"}, 1 << 14)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["\n a < b", "<p>a</p>", "x |> f", "[a](/b) [/c]", ":::note\na\n:::"]
+)
+def test_a_text_without_marks_is_not_searched_for_thoughts(text, monkeypatch):
+    monkeypatch.setattr(module, "_leading", None)
+    assert thoughts(text) == ()
