@@ -209,7 +209,7 @@ class _Screen:
             self._move(move, match["number"][:4])
 
     def _move(self, move: str, number: str) -> None:
-        count = int(number or 1)
+        count = int(number or 0) or 1
         if move in "AF":
             self._go(-count)
         elif move in "BE":
@@ -255,13 +255,19 @@ def _drawn(text: str, start: int, end: int, spelling: _Spelling) -> list[Shown]:
     lines = [[*line.spans, *filter(None, [line.newline])] for line in screen.lines]
     spans: list[Shown] = []
     before = -1
-    for span, at in sorted((span, at) for at, line in enumerate(lines) for span in line):
-        seam = span.seam
+    for (begin, stop, seam), at in sorted(
+        (span, at) for at, line in enumerate(lines) for span in line
+    ):
         if at != before and spans:
-            seam = "" if screen.lines[before].newline == spans[-1] else spelling.newline
-        spans.append(span._replace(seam=seam))
+            newline = screen.lines[before].newline
+            ended = newline is not None and newline.end == spans[-1].end
+            seam = "" if ended else spelling.newline
+        if spans and seam == "" and spans[-1].end == begin:
+            spans[-1] = Shown(spans[-1].start, stop, spans[-1].seam)
+        else:
+            spans.append(Shown(begin, stop, seam))
         before = at
-    return _joined(spans)
+    return spans
 
 
 def _joined(spans: Iterable[Shown]) -> list[Shown]:

@@ -38,6 +38,8 @@ ROWS = {
         ("kept\n\x1b[2J\x1b[Hscreen\n", "kept\nscreen\n"),
         ("[31mred[0m rate(x[5m]) in text\n", "red rate(x[5m]) in text\n"),
         ("first line\rother line\rlast line", "first line\rother line\rlast line"),
+        ("one\x1b[E\ntwo\n", "one\n\ntwo\n"),
+        ("a 1\nb 1\n\x1b[0A\x1b[2Kb 2\nend\n", "a 1\nb 2\nend\n"),
         ('print("\\x1b[31m")\n', 'print("\\x1b[31m")\n'),
     ],
 )
