@@ -26,6 +26,7 @@ import msgspec
 
 LEAST_STRING = 200  # characters of a JSON string that may be a program's output
 LONGEST = 400  # characters of a line whose first word is read
+MOST_SPANS = 50_000  # of a text, about: a bound on memory; what stands behind stays as posted
 LEAST_OLD = 2  # returns in a text whose lines end with carriage returns alone
 
 
@@ -39,39 +40,63 @@ class Shown(NamedTuple):
 
 
 class _Spelling(NamedTuple):
-    """Spelling of control characters: `token` matches one, or a code that begins with one."""
+    """Spelling of control characters: `token` matches one, or a code that begins with one, `code`
+    only what is never shown, and `move` what brings the cursor elsewhere than to a new line."""
 
     token: re.Pattern[str]
+    code: re.Pattern[str]
+    move: re.Pattern[str]
     newline: str
     backspace: str
 
 
 # ECMA-48: control sequences, strings (titles, links, images) up to their terminator, other codes.
-_TOKEN = r"""
-    (?P<line>(?:CR)*+NL) | (?P<home>(?:CR)++) | (?P<back>(?:BS)++)
-    | (?P<code>ESC(?:
-        \[(?P<number>[0-9]*+)[0-?]*+[ -/]*+(?P<move>[@-~]?+)
-        | [\]PX^_][^\x00-\x1f\\]*+(?:BELL|ESCBACKSLASH|\x9c)
-        | [ -/]++[0-~]?+
-        | [0-~]?+
+_CODE = r"""
+    (?P<code>ESC(?:
+        \[(?P<number>[0-9]*+)[0-?]*+[ -/]*+(?P<move>(?:FINAL)?+)
+        | [\]PX^_](?:INSIDE)*+(?:BELL|ESCBACKSLASH|STRINGEND)
+        | [ -/]*+(?:[0-?]|FINAL)?+
     ) | BELL | SHIFT)
 """
+_CONTROL = r"(?P<line>(?:CR)*+NL) | (?P<home>(?:CR)++) | (?P<back>(?:BS)++) | "
+# Erasing what is behind the cursor changes nothing where it stands at the end of all.
+_MOVE = r"BS | CR(?<!CRCR)(?:CR)*+(?!NL|\Z) | ESC\[(?!0?[JK])[0-?]*+[ -/]*+[A-HJKf]"
 _BARE = r" | (?P<bare>\[(?:\d{1,3}(?:;\d{1,3}){0,8})?m(?!\]))"  # a client dropped the escape
 _OTHER = r" | (?P<text>\\.)"  # an escape of JSON that stands for a printed character
 
+_SIGNS = {
+    "BACKSLASH": (r"\\", r"\\\\"),
+    "CR": (r"\r", r"\\r"),
+    "NL": (r"\n", r"\\n"),
+    "BS": (r"\x08", r"\\b"),
+    "ESC": (r"\x1b", r"\\u001[bB]"),
+    "BELL": (r"\x07", r"\\u0007"),
+    "SHIFT": (r"[\x0e\x0f]", r"\\u000[eEfF]"),
+    "STRINGEND": (r"\x9c", r"(?:\x9c|\\u009[cC])"),
+    "FINAL": (r"[@-~]", r"[@-\[\]-~]|\\\\"),
+    "INSIDE": (
+        r"[^\x00-\x1f\x9c]",
+        r"[^\x00-\x1f\x9c\\] | \\[\\\"/] | \\u(?!00(?:[01]|9[cC]))[0-9a-fA-F]{4}",
+    ),
+}
 
-def _pattern(form: str, *signs: str) -> re.Pattern[str]:
-    names = ("BACKSLASH", "CR", "NL", "BS", "ESC", "BELL", "SHIFT")
-    for name, sign in zip(names, signs, strict=True):
-        form = form.replace(name, sign)
-    return re.compile(form, re.VERBOSE)
+
+def _spelling(newline: str, backspace: str, more: str = "", *, escaped: bool = False) -> _Spelling:
+    """Return a spelling. `more`: a form of another token."""
+
+    def pattern(form: str) -> re.Pattern[str]:
+        for name, signs in _SIGNS.items():
+            form = form.replace(name, signs[escaped])
+        return re.compile(form, re.VERBOSE | re.DOTALL)
+
+    return _Spelling(
+        pattern(_CONTROL + _CODE + more), pattern(_CODE + more), pattern(_MOVE), newline, backspace
+    )
 
 
-_RAW = (r"\\", r"\r", r"\n", r"\x08", r"\x1b", r"\x07", r"[\x0e\x0f]")
-_JSON = (r"\\\\", r"\\r", r"\\n", r"\\b", r"\\u001[bB]", r"\\u0007", r"\\u000[eEfF]")
-_PLAIN = _Spelling(_pattern(_TOKEN, *_RAW), "\n", "\b")
-_UNESCAPED = _Spelling(_pattern(_TOKEN + _BARE, *_RAW), "\n", "\b")
-_ESCAPED = _Spelling(_pattern(_TOKEN + _OTHER, *_JSON), "\\n", "\\b")
+_PLAIN = _spelling("\n", "\b")
+_UNESCAPED = _spelling("\n", "\b", _BARE)
+_ESCAPED = _spelling("\\n", "\\b", _OTHER, escaped=True)
 _RETURN = re.compile(r"\r(?<!\r\r)\r*+(?!\n|\Z)")  # within a line; each run is read once
 _ESCAPED_CONTROLS = ("\\u001b", "\\u001B", "\\b", "\\u000", "\\r")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
@@ -129,6 +154,8 @@ def _in_strings(text: str) -> list[Shown]:
             spans.append(Shown(at, start))
             spans += _drawn(text, start, end, _ESCAPED)
             at = end
+        if len(spans) > MOST_SPANS:
+            break
     return _joined([*spans, Shown(at, len(text))])
 
 
@@ -184,9 +211,7 @@ class _Screen:
     def write(self, start: int, end: int) -> None:
         """Print characters of the text."""
         line = self.lines[self._at]
-        if start == end or (
-            self._home and end - start < line.size and self._text[start:end].isspace()
-        ):
+        if self._home and end - start < line.size and self._text[start:end].isspace():
             return
         if self._home and (line.spans or line.newline):
             line.clear()
@@ -194,6 +219,10 @@ class _Screen:
             line.shorten(self._back)
         line.write(Shown(start, end, self._seam if line.spans else ""))
         self._home, self._back, self._seam = False, 0, ""
+
+    def spans(self) -> int:
+        """Return the number of spans that are held, newlines included."""
+        return sum(len(line.spans) + 1 for line in self.lines)
 
     def obey(self, match: re.Match[str]) -> None:
         """Do what a control character or code says."""
@@ -243,15 +272,38 @@ class _Screen:
         self._home, self._back, self._seam = True, 0, ""
 
 
+def _without_codes(text: str, start: int, end: int, spelling: _Spelling) -> list[Shown]:
+    """Return what stays of text[start:end] if its codes are only left out."""
+    spans, at = [], start
+    for match in spelling.code.finditer(text, start, end):
+        if match.lastgroup != "text":
+            if at < match.start():
+                spans.append(Shown(at, match.start()))
+            at = match.end()
+            if len(spans) >= MOST_SPANS:
+                break
+    if at < end:
+        spans.append(Shown(at, end))
+    return spans
+
+
 def _drawn(text: str, start: int, end: int, spelling: _Spelling) -> list[Shown]:
     """Return what stays of text[start:end] on a screen."""
+    if not spelling.move.search(text, start, end):
+        return _without_codes(text, start, end, spelling)
     screen, at = _Screen(text, spelling), start
-    for match in spelling.token.finditer(text, start, end):
-        if match.lastgroup != "text":
-            screen.write(at, match.start())
-            screen.obey(match)
+    for number, match in enumerate(spelling.token.finditer(text, start, end), 1):
+        kind = match.lastgroup
+        if kind != "text":
+            if at < match.start():
+                screen.write(at, match.start())
+            if kind != "code" or match["move"]:
+                screen.obey(match)
             at = match.end()
-    screen.write(at, end)
+        if number % MOST_SPANS == 0 and screen.spans() > MOST_SPANS:
+            break
+    if at < end:
+        screen.write(at, end)
     lines = [[*line.spans, *filter(None, [line.newline])] for line in screen.lines]
     spans: list[Shown] = []
     before = -1

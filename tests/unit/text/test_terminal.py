@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.text import terminal
 from memtree.text.terminal import shown, without_codes
 from tests.hostile_texts.linear_time import Subject, slow
 
@@ -25,6 +26,7 @@ ROWS = {
         ("bar 9%\r      \rdone\n", "done\n"),
         ("\x1b[31mred\x1b[0m \x1b[38;5;9mred\x1b[m\x1b[K\n", "red red\n"),
         ("\x1b]0;title\x07a \x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\\n", "a link\n"),
+        ("\x1b]0;C:\\a\x07b \x1b]2;C:\\a\x9cb\n", "b b\n"),
         ("\x1bP1;2q#0\x1b\\a\x1b(B\x1b7b\x1b=\x0ec\x07", "abc"),
         ("cut off \x1b[3", "cut off "),
         ("N\bNA\bA_\bM\n", "NAM\n"),
@@ -51,6 +53,35 @@ def test_output_inside_json_is_read_and_stays_json() -> None:
     output = "".join(f"\r{n}% of it" for n in range(100)) + '\r\n\x1b[31mError\x1b[0m: C:\\r "q"\n'
     read = json.loads(without_codes(json.dumps({"output": output, "sep": "a\rb"})))
     assert read == {"output": '99% of it\r\nError: C:\\r "q"\n', "sep": "a\rb"}
+
+
+@pytest.mark.parametrize(
+    ("output", "seen"),
+    [
+        ('\x1b]0;C:\\a "b" é\x07c', "c"),
+        ("\x1b]0;C:\\a\x1b\\b\x1b\\c \x1b]2;é\x9cd", "bc d"),
+        ('\x1b"a"\x1b[\tb', '"a"\tb'),
+    ],
+)
+@pytest.mark.parametrize("ascii", [True, False])
+def test_codes_inside_json_end_where_they_end_outside(output: str, seen: str, ascii: bool) -> None:
+    assert json.loads(without_codes(json.dumps([output], ensure_ascii=ascii))) == [seen]
+
+
+def test_a_text_of_codes_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "MOST_SPANS", 9)
+    for text in ("\x1b[ma" * 99, "\x1b[3Ca" * 99, "a\n\x1b[H" * 99, json.dumps(["\x1b[ma"] * 99)):
+        spans = shown(text) or ()
+        assert 4 < len(spans) < 30
+        assert spans[-1].end == len(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[1mred\x1b[m\x1b[K\r\n\x1b[Jb\r\n", '["\\u001b[mred\\u001b[K\\r\\n"]']
+)
+def test_a_text_without_moves_needs_no_screen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_Screen", None)
+    assert "\x1b" not in without_codes(text)
 
 
 @pytest.mark.parametrize("name", ROWS)
