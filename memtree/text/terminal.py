@@ -4,7 +4,8 @@ Programs draw over what they printed: a progress bar returns to the beginning of
 goes one character back, several bars go up some lines. The captured output has every state, and
 only the last was meant to stay. A line is what was written after its last carriage return, without
 escape codes. Text is never made anew: `shown` returns spans of it. Lines below each other all stay,
-also where they are the states of one bar: rows of a table look alike.
+also where they are the states of one bar: rows of a table look alike. So do paragraphs that
+end with carriage returns alone.
 
 Returns, backspaces, moves to another line or column and erasing are followed. A cleared screen and
 a move to a numbered line begin a new line: text above them stays. A JSON value is read inside its
@@ -19,7 +20,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -27,7 +27,7 @@ import msgspec
 LEAST_STRING = 200  # characters of a JSON string that may be a program's output
 LONGEST = 400  # characters of a line whose first word is read
 MOST_SPANS = 50_000  # of a text, about: a bound on memory; what stands behind stays as posted
-LEAST_OLD = 2  # returns in a text whose lines end with carriage returns alone
+SHORTER = 8  # characters that a state of a bar may be shorter than the one before
 
 
 class Shown(NamedTuple):
@@ -41,13 +41,16 @@ class Shown(NamedTuple):
 
 class _Spelling(NamedTuple):
     """Spelling of control characters: `token` matches one, or a code that begins with one, `code`
-    only what is never shown, and `move` what brings the cursor elsewhere than to a new line."""
+    only what is never shown, and `move` what brings the cursor elsewhere than to a new line.
+    `escape`: what each code with letters begins with."""
 
     token: re.Pattern[str]
     code: re.Pattern[str]
     move: re.Pattern[str]
     newline: str
+    home: str
     backspace: str
+    escape: str
 
 
 # ECMA-48: control sequences, strings (titles, links, images) up to their terminator, other codes.
@@ -81,8 +84,8 @@ _SIGNS = {
 }
 
 
-def _spelling(newline: str, backspace: str, more: str = "", *, escaped: bool = False) -> _Spelling:
-    """Return a spelling. `more`: a form of another token."""
+def _spelling(*controls: str, more: str = "", escaped: bool = False) -> _Spelling:
+    """Return a spelling. `controls`: its strings. `more`: a form of another token."""
 
     def pattern(form: str) -> re.Pattern[str]:
         for name, signs in _SIGNS.items():
@@ -90,16 +93,17 @@ def _spelling(newline: str, backspace: str, more: str = "", *, escaped: bool = F
         return re.compile(form, re.VERBOSE | re.DOTALL)
 
     return _Spelling(
-        pattern(_CONTROL + _CODE + more), pattern(_CODE + more), pattern(_MOVE), newline, backspace
+        pattern(_CONTROL + _CODE + more), pattern(_CODE + more), pattern(_MOVE), *controls
     )
 
 
-_PLAIN = _spelling("\n", "\b")
-_UNESCAPED = _spelling("\n", "\b", _BARE)
-_ESCAPED = _spelling("\\n", "\\b", _OTHER, escaped=True)
+_PLAIN = _spelling("\n", "\r", "\b", "\x1b")
+_UNESCAPED = _spelling("\n", "\r", "\b", "\x1b", more=_BARE)
+_ESCAPED = _spelling("\\n", "\\r", "\\b", "\\u001", more=_OTHER, escaped=True)
 _RETURN = re.compile(r"\r(?<!\r\r)\r*+(?!\n|\Z)")  # within a line; each run is read once
 _ESCAPED_CONTROLS = ("\\u001b", "\\u001B", "\\b", "\\u000", "\\r")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -109,10 +113,10 @@ def shown(text: str) -> Sequence[Shown] | None:
     drawn = "\x1b" in text or "\b" in text or ("\r" in text and _RETURN.search(text))
     if text[:1] in ("{", "[") and not drawn and _is_json(text):
         spans = _in_strings(text)
-    elif drawn and not _has_old_lines(text):
-        spans = _drawn(text, 0, len(text), _PLAIN)
-    elif "[0m" in text:
+    elif "[0m" in text and "\x1b" not in text:
         spans = _drawn(text, 0, len(text), _UNESCAPED)
+    elif drawn:
+        spans = _drawn(text, 0, len(text), _PLAIN)
     else:
         return None
     return spans if len(spans) != 1 or spans[0][:2] != (0, len(text)) else None
@@ -159,14 +163,49 @@ def _in_strings(text: str) -> list[Shown]:
     return _joined([*spans, Shown(at, len(text))])
 
 
-def _has_old_lines(text: str) -> bool:
-    """Return True if carriage returns end the lines of a text, as on old Macintoshes: lines that
-    are drawn over one another have a beginning in common."""
-    if "\n" in text or "\x1b" in text or text.count("\r") < LEAST_OLD:
-        return False
-    begins = [_WORD.search(line[:LONGEST]) for line in text.split("\r")]
-    words = [match[0] for match in begins if match]
-    return 2 * sum(a == b for a, b in pairwise(words)) < len(words) - 1
+class _Returns:
+    """Tells carriage returns that end lines, as on old Macintoshes, from those by which programs
+    draw over a line. Each line up to a newline is looked at once."""
+
+    def __init__(self, text: str, start: int, end: int, spelling: _Spelling) -> None:
+        self._text, self._stop, self._end, self._spelling = text, start, end, spelling
+        self._end_lines = False
+        self._terminal = text.find(spelling.escape, start, end) >= 0
+
+    def end_lines(self, at: int) -> bool:
+        """Return True if a return ends a line. `at`: its place, behind those asked for before."""
+        if not self._terminal and at >= self._stop:
+            newline = self._spelling.newline
+            before = self._text.rfind(newline, self._stop, at)
+            begin = before + len(newline) if before >= 0 else self._stop
+            stop = self._text.find(newline, at, self._end)
+            self._stop = stop if stop >= 0 else self._end
+            lines = self._text[begin : self._stop].split(self._spelling.home)
+            self._end_lines = _are_lines(lines)
+        return self._end_lines
+
+
+def _are_lines(texts: Iterable[str]) -> bool:
+    """Return False if texts are drawn over one another: most are like the one before and cover it,
+    or spaces wipe one out."""
+    words = alike = 0
+    before, first = "", ""
+    for text in texts:
+        if before and text.isspace() and len(text) >= len(before):
+            return False
+        match = _WORD.search(text[:LONGEST])
+        if match:
+            words += 1
+            alike += match[0] == first and _covers(text, before)
+            before, first = text.rstrip(), match[0]
+    return 2 * alike < words - 1
+
+
+def _covers(text: str, before: str) -> bool:
+    """Return True if a text that begins with the word of the one before may be its next state."""
+    counts = _DIGIT.search(text[:LONGEST]) and _DIGIT.search(before[:LONGEST])
+    longer = len(text) + SHORTER >= len(before)
+    return longer and (counts is not None or text.startswith(before[: len(before) // 2]))
 
 
 class _Line:
@@ -291,10 +330,10 @@ def _drawn(text: str, start: int, end: int, spelling: _Spelling) -> list[Shown]:
     """Return what stays of text[start:end] on a screen."""
     if not spelling.move.search(text, start, end):
         return _without_codes(text, start, end, spelling)
-    screen, at = _Screen(text, spelling), start
+    screen, returns, at = _Screen(text, spelling), _Returns(text, start, end, spelling), start
     for number, match in enumerate(spelling.token.finditer(text, start, end), 1):
         kind = match.lastgroup
-        if kind != "text":
+        if kind != "text" and (kind != "home" or not returns.end_lines(match.start())):
             if at < match.start():
                 screen.write(at, match.start())
             if kind != "code" or match["move"]:

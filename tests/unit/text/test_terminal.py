@@ -55,6 +55,33 @@ def test_output_inside_json_is_read_and_stays_json() -> None:
     assert read == {"output": '99% of it\r\nError: C:\\r "q"\n', "sep": "a\rb"}
 
 
+PARAGRAPHS = (
+    "Dear Ann,\rI moved to Bergen in May, and I like it.\r\rI work for Equinor.\rSee you, Ben\n",
+    "I moved to Bergen in May, and I like it there.\rI work.\r" * 3,
+    "The port is 8090.\rThe host is db.\n",
+    "Notes:\nOslo: rain\rBergen: more rain\rVadsø: snow\n",
+)
+BARS = (
+    ("Downloading 10%\rDownloading 100%\rDone\n", "Done\n"),
+    ("Loading\r       \rDone\n", "Done\n"),
+    ("1 of 99 (2s)\r10 of 99\r99 of 99\n", "99 of 99\n"),
+)
+
+
+@pytest.mark.parametrize("text", PARAGRAPHS)
+def test_paragraphs_that_end_with_returns_stay(text: str) -> None:
+    assert shown(text) is None
+    mixed = f"{text}\nline 1%\rline 9%\n"
+    assert without_codes(mixed) == f"{text}\nline 9%\n"
+    filled = json.dumps({"output": mixed + 40 * "\nline"})
+    assert without_codes(filled) == filled.replace("line 1%\\r", "")
+
+
+@pytest.mark.parametrize(("text", "seen"), BARS)
+def test_states_of_a_bar_are_no_paragraphs(text: str, seen: str) -> None:
+    assert without_codes(text) == seen
+
+
 @pytest.mark.parametrize(
     ("output", "seen"),
     [
