@@ -82,6 +82,7 @@ class Message:
         "_calls",
         "_documents",
         "_fields",
+        "_name",
         "_only",
         "_segments",
         "_text",
@@ -111,6 +112,7 @@ class Message:
         self._calls: tuple[ToolCall, ...] | None = None
         self._only: dict[tuple[str, str], ToolCall | None] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
+        self._name: str | None = None
         self._values: dict[str, tuple[ArgumentValue, ...]] = {}
         self._viewed: tuple[Volatile, tuple[Piece, ...], str] | None = None
 
@@ -170,10 +172,11 @@ class Message:
     @property
     def name(self) -> str:
         """Return who speaks, by the field `name` as `speakers.participant` shows it."""
-        given = self.fields.get("name")
-        if given is None or self.role not in ("user", "assistant"):
-            return ""
-        return participant(given, self.said)
+        if self._name is None:
+            given = self.fields.get("name")
+            shown = given is not None and self.role in ("user", "assistant")
+            self._name = participant(given, self.said) if shown else ""
+        return self._name
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
