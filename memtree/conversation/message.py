@@ -50,7 +50,7 @@ from memtree.text.thoughts import thoughts
 __all__ = [
     "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
     "VOLATILE_TAGS", "Message", "Segment", "ToolCall", "View", "Volatile", "check_message",
-    "is_said", "label", "read_messages",
+    "has_placeholder", "label", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
@@ -358,9 +358,9 @@ def check_message(message: Message, where: str) -> None:
         raise BadRequest(f"{where}: {error.message}", param=where) from error
 
 
-def is_said(part: dict[str, Any]) -> bool:
-    """Return True for text or reasoning: parts that need no placeholder."""
-    return part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS
+def has_placeholder(part: dict[str, Any]) -> bool:
+    """Return False for text and reasoning, which have no placeholder in a message's text."""
+    return part["type"] not in TEXT_PARTS and part["type"] not in REASONING_PARTS
 
 
 def _call(id_: Any, body: dict[str, Any], place: str) -> ToolCall:
@@ -383,7 +383,7 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
         elif texts := attached_texts(part):
             for path, text in texts:
                 attached += (("\n", "media", ""), (text, ATTACHED, f"content[{index}]{path}"))
-        elif not is_said(part):
+        elif has_placeholder(part):
             others.append((f"\n[{label(part)}]", "media", ""))
     if isinstance(message.fields.get("audio"), dict):
         others.append(("\n[audio]", "media", ""))

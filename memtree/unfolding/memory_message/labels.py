@@ -102,13 +102,13 @@ def numbered(first: int, last: int, history: History) -> str:
     return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
 
 
-def speaker(message: int, history: History) -> str:
+def role_and_name(message: int, history: History) -> str:
     """Return the role of a message, and the name of the one who speaks, if it has one."""
     return f"{history.facts[message].role} {history.messages[message].name}".rstrip()
 
 
 def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
-    info, said = history.facts[message], speaker(message, history)
+    info, said = history.facts[message], role_and_name(message, history)
     if info.role in RESULT_ROLES:
         call = answered_call(message, history)
         return f"{info.role}, {call_label(call)}" if call else info.role
