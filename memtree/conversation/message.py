@@ -10,8 +10,8 @@ as `<system-reminder>`); leaves count in view offsets. A tool message's view lea
 `<system-reminder>` blocks, which some clients put behind every file they read, an assistant's view
 the thoughts in its text (`text/thoughts.py`). In the view, arguments of a tool call that are a JSON
 object are compact JSON (`call_arguments`). A view has the text as a terminal shows it: without
-escape codes and what was drawn over (`text.terminal`). Two messages with one digest have the same
-view.
+escape codes and what was drawn over (`text.terminal`). Messages with one digest have the same view,
+unless their text is split into other parts: each part is read by itself.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -41,11 +41,11 @@ from memtree.conversation.message_shape import (
 )
 from memtree.conversation.posted_json import decode, decode_any, encode, json_text
 from memtree.conversation.view_pieces import ATTACHED, Piece, QuotableRun, Segment, view_pieces
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
 from memtree.text.speakers import participant
-from memtree.text.thoughts import thoughts
+from memtree.text.thoughts import thoughts, without_thoughts
 
 __all__ = [
     "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
@@ -167,7 +167,7 @@ class Message:
         if self.role != "assistant":
             return self.words
         texts = (part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
-        return "".join(without(text, thoughts(text)) for text in texts)
+        return "".join(map(without_thoughts, texts))
 
     @property
     def name(self) -> str:

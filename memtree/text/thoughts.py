@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memtree.text.spans import Span
+from memtree.text.spans import Span, outside
 
 _TAG = (
     r"(?:\w{1,20}+:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad"
@@ -89,6 +89,14 @@ def thoughts(text: str) -> tuple[Span, ...]:
     at = _leading(text, start)
     first = [Span(0, at)] if text[:at].strip() else []
     return (*first, *_later(text, at))
+
+
+def without_thoughts(text: str) -> str:
+    """Return a text without the thoughts in it."""
+    cuts = thoughts(text)
+    if not cuts:
+        return text
+    return "".join(text[start:end] for start, end in outside([Span(0, len(text))], cuts))
 
 
 def _is_marked(text: str) -> bool:
