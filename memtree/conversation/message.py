@@ -86,6 +86,7 @@ class Message:
         "_only",
         "_segments",
         "_text",
+        "_thinks",
         "_values",
         "_viewed",
         "aside",
@@ -109,6 +110,7 @@ class Message:
         self._fields: dict[str, Any] | None = None
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
+        self._thinks = True  # as far as it was read
         self._calls: tuple[ToolCall, ...] | None = None
         self._only: dict[tuple[str, str], ToolCall | None] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
@@ -166,8 +168,10 @@ class Message:
         """Return the words without an assistant's thoughts among them."""
         if self.role != "assistant":
             return self.words
-        texts = (part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
-        return "".join(map(without_thoughts, texts))
+        texts = [part["text"] for part in self.parts if part["type"] in TEXT_PARTS]
+        said = [without_thoughts(text) for text in texts] if self._thinks else texts
+        self._thinks = said != texts
+        return "".join(said)
 
     @property
     def name(self) -> str:
@@ -248,7 +252,7 @@ class Message:
                 cuts = volatile.find(self.text)
             elif self.role in RESULT_ROLES:
                 cuts = volatile.find_in_result(self.text)
-            elif self.role == "assistant":
+            elif self.role == "assistant" and self._thinks:
                 cuts = tuple(self._thoughts())
             else:
                 cuts = ()

@@ -113,7 +113,7 @@ def shown(text: str) -> Sequence[Shown] | None:
     drawn = "\x1b" in text or "\b" in text or ("\r" in text and _RETURN.search(text))
     if text[:1] in ("{", "[") and not drawn and _is_json(text):
         spans = _in_strings(text)
-    elif "[0m" in text and "\x1b" not in text:
+    elif "[" in text and "[0m" in text and "\x1b" not in text:
         spans = _drawn(text, 0, len(text), _UNESCAPED)
     elif drawn:
         spans = _drawn(text, 0, len(text), _PLAIN)

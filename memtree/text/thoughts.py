@@ -102,8 +102,10 @@ def without_thoughts(text: str) -> str:
 def _is_marked(text: str) -> bool:
     """Return True if there is a closing mark that is not plain, or an opening mark that needs
     one. Most texts are decided by characters, which are found faster than patterns."""
-    signs = "<" in text and ("</" in text or "<|" in text or "|>" in text or "<unused" in text)
-    others = "▷" in text or ("[" in text and "[/" in text) or ":::" in text
+    signs = "<" in text and (
+        "</" in text or "<|" in text or "<channel|>" in text or "<unused95>" in text
+    )
+    others = "▷" in text or ("[" in text and "[/" in text) or ":::thinking\n" in text
     return (signs or others) and _SIGN.search(text) is not None
 
 
