@@ -103,14 +103,6 @@ def test_a_text_of_codes_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -
         assert spans[-1].end == len(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["\x1b[1mred\x1b[m\x1b[K\r\n\x1b[Jb\r\n", '["\\u001b[mred\\u001b[K\\r\\n"]']
-)
-def test_a_text_without_moves_needs_no_screen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_Screen", None)
-    assert "\x1b" not in without_codes(text)
-
-
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_lines_below_each_other_stay(name: str, end: str) -> None:
