@@ -29,7 +29,7 @@ import msgspec
 from memtree.conversation.attached_texts import attached_texts
 from memtree.conversation.call_arguments import canonical
 from memtree.conversation.media import Base64Data
-from memtree.conversation.message import RESULT_ROLES, Message, Volatile, is_said, label
+from memtree.conversation.message import RESULT_ROLES, Message, Volatile, has_placeholder, label
 from memtree.conversation.posted_json import encode
 from memtree.conversation.volatile_blocks import without
 
@@ -138,7 +138,7 @@ def digest(message: Message, volatile: Volatile) -> bytes:
 def media(message: Message) -> list[bytes]:
     """Return the canonical bytes of each part that is neither text nor reasoning, in order, for
     hashing."""
-    return [media_identity(part, label(part)) for part in message.parts if not is_said(part)]
+    return [media_identity(part, label(part)) for part in message.parts if has_placeholder(part)]
 
 
 def positioned(base: bytes, position: int | None) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memtree.conversation.media import is_data
 
-ATTACHED = frozenset({"document", "search_result", "file", "input_file"})
+DOCUMENT_PARTS = frozenset({"document", "search_result", "file", "input_file"})
 TITLES = (".title", ".filename")  # ends of the paths of names
 _HEAD = ("title", "filename", "context", "source")
 _BODY = ("text", "data", "content")
@@ -24,7 +24,7 @@ _DEEP = 8  # levels of objects and lists
 def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the readable strings of a part with their paths in it, names first; empty if there is
     no text besides names."""
-    if part["type"] not in ATTACHED:
+    if part["type"] not in DOCUMENT_PARTS:
         return []
     texts: list[tuple[str, str]] = []
     waiting: list[tuple[str, Any, int, bool]] = [("", part, 0, False)]

@@ -10,8 +10,8 @@ as `<system-reminder>`); leaves count in view offsets. A tool message's view lea
 `<system-reminder>` blocks, which some clients put behind every file they read, an assistant's view
 the thoughts in its text (`text/thoughts.py`). In the view, arguments of a tool call that are a JSON
 object are compact JSON (`call_arguments`). A view has the text as a terminal shows it: without
-escape codes and what was drawn over (`text.terminal`). Two messages with one digest have the same
-view.
+escape codes and what was drawn over (`text.terminal`). Messages with one digest have the same view,
+unless their text is split into other parts: each part is read by itself.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -41,16 +41,16 @@ from memtree.conversation.message_shape import (
 )
 from memtree.conversation.posted_json import decode, decode_any, encode, json_text
 from memtree.conversation.view_pieces import ATTACHED, Piece, QuotableRun, Segment, view_pieces
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
 from memtree.text.speakers import participant
-from memtree.text.thoughts import thoughts
+from memtree.text.thoughts import thoughts, without_thoughts
 
 __all__ = [
     "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
     "VOLATILE_TAGS", "Message", "Segment", "ToolCall", "View", "Volatile", "check_message",
-    "is_said", "label", "read_messages",
+    "has_placeholder", "label", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
@@ -83,9 +83,11 @@ class Message:
         "_calls",
         "_documents",
         "_fields",
+        "_name",
         "_only",
         "_segments",
         "_text",
+        "_thinks",
         "_values",
         "_viewed",
         "aside",
@@ -109,9 +111,11 @@ class Message:
         self._fields: dict[str, Any] | None = None
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
+        self._thinks = True  # as far as it was read
         self._calls: tuple[ToolCall, ...] | None = None
         self._only: dict[tuple[str, str], ToolCall | None] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
+        self._name: str | None = None
         self._values: dict[str, tuple[ArgumentValue, ...]] = {}
         self._viewed: tuple[Volatile, tuple[Piece, ...], str] | None = None
 
@@ -165,16 +169,19 @@ class Message:
         """Return the words without an assistant's thoughts among them."""
         if self.role != "assistant":
             return self.words
-        texts = (part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
-        return "".join(without(text, thoughts(text)) for text in texts)
+        texts = [part["text"] for part in self.parts if part["type"] in TEXT_PARTS]
+        said = [without_thoughts(text) for text in texts] if self._thinks else texts
+        self._thinks = said != texts
+        return "".join(said)
 
     @property
     def name(self) -> str:
         """Return who speaks, by the field `name` as `speakers.participant` shows it."""
-        given = self.fields.get("name")
-        if given is None or self.role not in ("user", "assistant"):
-            return ""
-        return participant(given, self.said)
+        if self._name is None:
+            given = self.fields.get("name")
+            shown = given is not None and self.role in ("user", "assistant")
+            self._name = participant(given, self.said) if shown else ""
+        return self._name
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -246,7 +253,7 @@ class Message:
                 cuts = volatile.find(self.text)
             elif self.role in RESULT_ROLES:
                 cuts = volatile.find_in_result(self.text)
-            elif self.role == "assistant":
+            elif self.role == "assistant" and self._thinks:
                 cuts = tuple(self._thoughts())
             else:
                 cuts = ()
@@ -361,9 +368,9 @@ def check_message(message: Message, where: str) -> None:
         raise BadRequest(f"{where}: more than {MOST_TEXT:,} bytes of text", param=where)
 
 
-def is_said(part: dict[str, Any]) -> bool:
-    """Return True for text or reasoning: parts that need no placeholder."""
-    return part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS
+def has_placeholder(part: dict[str, Any]) -> bool:
+    """Return False for text and reasoning, which have no placeholder in a message's text."""
+    return part["type"] not in TEXT_PARTS and part["type"] not in REASONING_PARTS
 
 
 def _call(id_: Any, body: dict[str, Any], place: str) -> ToolCall:
@@ -386,7 +393,7 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
         elif texts := attached_texts(part):
             for path, text in texts:
                 attached += (("\n", "media", ""), (text, ATTACHED, f"content[{index}]{path}"))
-        elif not is_said(part):
+        elif has_placeholder(part):
             others.append((f"\n[{label(part)}]", "media", ""))
     if isinstance(message.fields.get("audio"), dict):
         others.append(("\n[audio]", "media", ""))

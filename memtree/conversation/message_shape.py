@@ -38,14 +38,15 @@ def is_shaped(fields: Any) -> bool:
     return (
         isinstance(role, str)
         and role in ROLES
-        and _is_content(fields.get("content"))
+        and is_content(fields.get("content"))
         and _is_id(fields.get("tool_call_id"))
         and (calls is None or (isinstance(calls, list) and all(map(_is_call, calls))))
         and (fields.get("function_call") is None or _is_function(fields["function_call"]))
     )
 
 
-def _is_content(content: Any) -> bool:
+def is_content(content: Any) -> bool:
+    """Return True for a content of the documented shape: text, a list of parts, or none."""
     return (
         content is None
         or isinstance(content, str)
@@ -81,14 +82,15 @@ def shaped(fields: Any, raw: bytes) -> dict[str, Any]:
     if not isinstance(fields, dict):
         return {"role": UNKNOWN, "content": fields if isinstance(fields, str) else _text(raw)}
     made = {**fields, "role": shaped_role(fields.get("role"))}
-    if not _is_content(content := fields.get("content")):
+    if not is_content(content := fields.get("content")):
         posted = decode(raw, dict[str, msgspec.Raw])["content"]
         made["content"] = shaped_content(content, bytes(posted))
     if not _is_id(id_ := fields.get("tool_call_id")):
         made["tool_call_id"] = json_text(id_)
-    if (calls := fields.get("tool_calls")) is not None:
-        made["tool_calls"] = list(map(_call, calls if isinstance(calls, list) else [calls]))
-    if fields.get("function_call") is not None:
+    calls = fields.get("tool_calls") or []
+    calls = calls if isinstance(calls, list) else [calls]
+    made["tool_calls"] = list(map(_call, calls)) if any(calls) else []
+    if fields.get("function_call"):
         made["function_call"] = _function(fields["function_call"])
     return made
 

@@ -136,7 +136,9 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
     names = top({word: weights[word] for word in weights if not _orders(word)}, LEAF_ANCHORS)
     people = {source.name for source in masked if source.role == "user"} - {""}
     # The name of one alone tells nobody apart.
-    nameable = clauses if len(people) > 1 else [replace(clause, name="") for clause in clauses]
+    nameable = clauses
+    if len(people) < 2 and any(source.name for source in masked):
+        nameable = [replace(clause, name="") for clause in clauses]
     return _extract(clauses, leaf_headline(nameable, names), LEAF_BODY, names, LEAF)
 
 

@@ -17,8 +17,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memtree.conversation.volatile_blocks import without
-from memtree.text.thoughts import thoughts
+from memtree.text.thoughts import without_thoughts
 
 REACH = 100_000  # characters of an answer that are read; eight parts take about 6,000
 DEPTH = 6  # lists and objects around a part; the form asked for has two
@@ -41,16 +40,11 @@ def read(text: str, ids: Collection[str], finished: bool = True) -> dict[str, Dr
 
     `finished`: the model stopped by itself. If not, the last of plain lines may be cut off.
     """
-    text = answered(text[:REACH])
+    text = without_thoughts(text[:REACH])
     drafts: dict[str, Draft] = {}
     for id_, draft in _parts(text, ids):
         drafts.setdefault(id_, draft)
     return drafts or _lines(text, ids, finished)
-
-
-def answered(text: str) -> str:
-    """Return the text without the model's thoughts."""
-    return without(text, thoughts(text))
 
 
 def _parts(text: str, ids: Collection[str]) -> Iterator[tuple[str, Draft]]:

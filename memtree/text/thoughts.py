@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memtree.text.spans import Span
+from memtree.text.spans import Span, outside
 
 _TAG = (
     r"(?:\w{1,20}+:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad"
@@ -64,6 +64,7 @@ _CLOSING = [
     _any(rf"(?<![`\"'“(])(?:{closes})", rf"(?:{closes})(?![`\"'”)])")
     for _, closes in (*_EITHER, *_PAIRED, *_PLAIN)
 ]
+_SIGN = _any(*(closes for _, closes in _EITHER), *(opens for opens, _ in _PAIRED), _CHANNEL)
 _OPENED = _any(rf"(?<![`\"'“(])(?:{_OPENS})")
 # Where a line begins, or a text that was joined to another
 _LATER = _any(rf"(?<=[\n\w.!?…。！？)\]}}>])(?:{_OPENS})")
@@ -75,6 +76,7 @@ _ALONE = _any(
 _HEADER = _any(rf"\s*+{_CHANNEL}(?:final|commentary)\s{{0,9}}<\|message\|>\s*+", r"[\s\ufeff]*+")
 _GOES_ON = re.compile(r"[ \t]{1,9}(?:[a-z]|[^\w\s])|[.,;:!?)\]}\"'`”’]")  # the sentence does
 _FENCES = ("```", "~~~")
+_Closings = dict[int, re.Match[str] | None]  # the next closing mark of each kind of opening mark
 MOST_MARKS = 4_000  # marks of one text that are looked at: a bound on the time for it
 
 
@@ -82,21 +84,37 @@ def thoughts(text: str) -> tuple[Span, ...]:
     """Return the spans of the thoughts in a text, in order, with the white space after them; at the
     beginning one span for all. Takes time linear in the text."""
     start = _past(text, 0)
-    # A sign of each closing mark that is not plain; one character is found faster than two.
-    tags = "<" in text and ("</" in text or "<unused" in text or "|>" in text)
-    others = "▷" in text or ":::" in text or ("[" in text and "[/" in text)
-    if not (start or tags or others or _OPENING.match(text)):
+    if not (_is_marked(text) or _OPENING.match(text, start)):
         return ()
     at = _leading(text, start)
     first = [Span(0, at)] if text[:at].strip() else []
     return (*first, *_later(text, at))
 
 
+def without_thoughts(text: str) -> str:
+    """Return a text without the thoughts in it."""
+    cuts = thoughts(text)
+    if not cuts:
+        return text
+    return "".join(text[start:end] for start, end in outside([Span(0, len(text))], cuts))
+
+
+def _is_marked(text: str) -> bool:
+    """Return True if there is a closing mark that is not plain, or an opening mark that needs
+    one. Most texts are decided by characters, which are found faster than patterns."""
+    signs = "<" in text and (
+        "</" in text or "<|" in text or "<channel|>" in text or "<unused95>" in text
+    )
+    others = "▷" in text or ("[" in text and "[/" in text) or ":::thinking\n" in text
+    return (signs or others) and _SIGN.search(text) is not None
+
+
 def _leading(text: str, at: int) -> int:
     """Return the end of the thoughts at the beginning, which are read from `at` on."""
+    closings: _Closings = {}
     for _ in range(MOST_MARKS):
         opening = _OPENING.match(text, at)
-        end = _closed(text, opening) if opening else _unopened(text, at)
+        end = _closed(text, opening, closings) if opening else _unopened(text, at)
         if end is None and opening and (opening.lastindex or 0) <= len(_EITHER) + len(_PAIRED):
             end = 0 if _GOES_ON.match(text, opening.end()) else len(text)  # it was cut off
         if not end:
@@ -107,32 +125,33 @@ def _leading(text: str, at: int) -> int:
 
 def _later(text: str, at: int) -> Iterator[Span]:
     """Yield the thoughts from `at` on that have both of their marks."""
-    unclosed = set[int | None]()
+    closings: _Closings = {}
     fenced = text.startswith(_FENCES, at)
     for _ in range(MOST_MARKS):
         place = _LATER.search(text, at)
         opening = place and _OPENING.match(text, place.start())
         if opening is None:
             return
-        start, kind = opening.start(), opening.lastindex
+        start = opening.start()
         fenced ^= _odd_fences(text, at, start)
         at = opening.end()
-        if fenced or kind in unclosed or text[max(0, start - 9) : start].rstrip().endswith(":"):
+        if fenced or text[max(0, start - 9) : start].rstrip().endswith(":"):
             continue  # code, or an example
-        if end := _closed(text, opening):
+        if end := _closed(text, opening, closings):
             at = _past(text, end)
             yield Span(start, at)
-        elif end is None:
-            unclosed.add(kind)
 
 
-def _closed(text: str, opening: re.Match[str]) -> int | None:
+def _closed(text: str, opening: re.Match[str], known: _Closings) -> int | None:
     """Return where the thought behind an opening mark ends; None without a closing mark, 0 if both
-    are words of a sentence."""
-    closing = _CLOSING[(opening.lastindex or 1) - 1].search(text, opening.end())
+    are words of a sentence. `known`: the closing marks found so far."""
+    kind, at = opening.lastindex or 1, opening.end()
+    closing = known.get(kind)
+    if kind not in known or (closing is not None and closing.start() < at):
+        closing = known[kind] = _CLOSING[kind - 1].search(text, at)
     if closing is None:
         return None
-    both = _GOES_ON.match(text, opening.end()) and _GOES_ON.match(text, closing.end())
+    both = _GOES_ON.match(text, at) and _GOES_ON.match(text, closing.end())
     return 0 if both else closing.end()
 
 

@@ -26,7 +26,7 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.unfolding.excerpts.excerpt_choice import Room, Units
 from memtree.unfolding.excerpts.units import folded_rows
-from memtree.unfolding.memory_message.labels import speaker
+from memtree.unfolding.memory_message.labels import role_and_name
 from memtree.unfolding.memory_message.memory_text import outline_line, quote_lines
 from memtree.unfolding.own_lines import ELSEWHERE, MARK, without_signs
 from memtree.unfolding.plan import OutlineNode, Plan
@@ -149,7 +149,7 @@ def _read(posted: History, low: int, high: int, start: int, room: int) -> Iterat
     for index in range(low, high):
         number = posted.posted[index]
         text = posted.view(index).text[start:]
-        head = f"{MARK}{number} {speaker(index, posted)}\n"
+        head = f"{MARK}{number} {role_and_name(index, posted)}\n"
         left = room - tokens.count(head)
         shown = tokens.prefix(text, left) if left > 0 else ""
         if shown or (left > 0 and not text):

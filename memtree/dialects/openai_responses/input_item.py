@@ -23,11 +23,12 @@ from memtree.conversation.call_arguments import canonical
 from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
 from memtree.conversation.message_shape import (
     UNKNOWN,
+    is_content,
     is_part,
     shaped_content,
     shaped_role,
 )
-from memtree.conversation.posted_json import decode_any, encode, json_text, mended
+from memtree.conversation.posted_json import decode, decode_any, encode, json_text
 from memtree.dialects.openai_responses import server_items
 from memtree.dialects.openai_responses.translation import TranslatedItems
 from memtree.dialects.translated_messages import RawItems
@@ -252,9 +253,9 @@ def _read(raw: bytes, fields: dict[str, Any]) -> InputItem:
 
 def _message(raw: bytes, fields: dict[str, Any]) -> InputItem:
     role, content = shaped_role(fields.get("role")), fields.get("content")
-    regular = content is None or isinstance(content, str) or is_parts(content)
-    if not regular:
-        content = shaped_content(content, bytes(json_body.fields_of(mended(raw))["content"]))
+    if not is_content(content):
+        posted = decode(raw, dict[str, msgspec.Raw])["content"]
+        content = shaped_content(content, bytes(posted))
     if role == "assistant":
         return _said(fields, content)
     kind = ItemKind.USER if role == "user" else ItemKind.OTHER

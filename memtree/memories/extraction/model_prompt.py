@@ -33,10 +33,10 @@ from typing import Any
 from memtree.language.borders import sentences
 from memtree.memories.extraction import gate
 from memtree.summaries.prompts import mark_for
-from memtree.summaries.replies import answered
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span
+from memtree.text.thoughts import without_thoughts
 
 MOST_MESSAGES = 16  # of one call
 CATEGORIES = ("fact", "preference", "schedule", "general")
@@ -185,7 +185,7 @@ class ModelNotes:
 
 def read(text: str, ids: Collection[str]) -> ModelNotes:
     """The notes about messages with these ids, in the order of the answer, each once."""
-    text = answered(text[:REACH])
+    text = without_thoughts(text[:REACH])
     notes: dict[ModelNote, None] = {}
     readable = False
     for value in outermost_values(text):

@@ -13,8 +13,9 @@ need only their number.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 import msgspec
 
@@ -102,13 +103,13 @@ def numbered(first: int, last: int, history: History) -> str:
     return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
 
 
-def speaker(message: int, history: History) -> str:
+def role_and_name(message: int, history: History) -> str:
     """Return the role of a message, and the name of the one who speaks, if it has one."""
     return f"{history.facts[message].role} {history.messages[message].name}".rstrip()
 
 
 def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
-    info, said = history.facts[message], speaker(message, history)
+    info, said = history.facts[message], role_and_name(message, history)
     if info.role in RESULT_ROLES:
         call = answered_call(message, history)
         return f"{info.role}, {call_label(call)}" if call else info.role
@@ -137,11 +138,14 @@ def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History)
 def answered_call(message: int, history: History) -> ToolCall | None:
     """Return the call that a tool message answers; None if it is unknown."""
     info = history.facts[message]
+    key = "name" if info.role == "function" else "id"
+    late = bisect_left(history.late, message, key=itemgetter(1))
+    if late < len(history.late) and history.late[late][1] == message:
+        return history.messages[history.late[late][0]].only_call(key, info.answers or "")
     at = history.rounds[bisect_right(history.rounds, message) - 1]
     if at == message:
         return None
     calls = history.messages[at].calls
-    key = "name" if info.role == "function" else "id"
     order = message - at - 1  # results are in the order of their calls
     follows = calls[order] if order < len(calls) else None
     if not info.answers or (follows and getattr(follows, key) == info.answers):

@@ -40,7 +40,7 @@ from memtree.unfolding.memory_message.labels import (
     named_label,
     numbered,
     numbers,
-    speaker,
+    role_and_name,
     with_document,
 )
 from memtree.unfolding.memory_message.quotes import is_left_out, quoted
@@ -263,13 +263,17 @@ def runs(entries: Iterable[Entry], history: History) -> Iterator[EntryRun]:
         yield tuple(run)
 
 
+def _same_speaker(message: int, other: int, history: History) -> bool:
+    return role_and_name(message, history) == role_and_name(other, history)
+
+
 def _follows(entry: Entry, following: Entry, history: History) -> bool:
     return (
         history.posted[following.message] == history.posted[entry.message] + 1
         and entry.path == following.path
         and entry.day == following.day
         and entry.named == following.named
-        and (entry.named or speaker(entry.message, history) == speaker(following.message, history))
+        and (entry.named or _same_speaker(entry.message, following.message, history))
         and all(_joins(each, history) for each in (entry, following))
     )
 
@@ -344,7 +348,7 @@ def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
             replaces = corrected.get(index)
             said = "" if replaces is None else f", replaces {history.posted[replaces]}"
             where = numbered(span.message, span.message, history)
-            yield f"{where} {speaker(span.message, history)}{said}"
+            yield f"{where} {role_and_name(span.message, history)}{said}"
             yield text
 
 

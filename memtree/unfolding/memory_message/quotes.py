@@ -134,6 +134,7 @@ class _Run:
         text[start:end]."""
         if not self.places:
             yield start - self.base, end - self.base, self.text[start:end]
+            return
         first = max(0, bisect_right(self.places, start, key=lambda place: place.view) - 1)
         for index in range(first, len(self.places)):
             place = self.places[index]

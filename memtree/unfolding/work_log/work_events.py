@@ -6,11 +6,13 @@ with the results of actions that change or run something. Takes time linear in t
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
-from memtree.conversation.history import History
+from memtree.conversation.history import LATE, History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.digests.tool_calls import patches, prose, results
 from memtree.digests.tool_calls.calls import called
@@ -120,9 +122,9 @@ def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
         named.setdefault((True, name), deque()).append(index)
     in_order = deque(range(len(calls)))
     answers: dict[int, int] = {}
-    for at in range(message + 1, cut):
+    for at in _results(history, message, cut):
         fact = history.facts[at]
-        if fact.role not in RESULT_ROLES or len(answers) == len(calls):
+        if len(answers) == len(calls):
             break
         by_name = named.get((fact.role == "function", fact.answers or ""), deque())
         _drop_answered(by_name, answers)
@@ -130,6 +132,18 @@ def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
         if by_name or not fact.answers:
             answers[by_name[0] if fact.answers else in_order[0]] = at
     return answers
+
+
+def _results(history: History, message: int, cut: int) -> Iterator[int]:
+    """Yield the results that follow a message, and the late ones of its calls."""
+    for at in range(message + 1, cut):
+        if history.facts[at].role not in RESULT_ROLES:
+            break
+        yield at
+    first = bisect_right(history.late, message, key=itemgetter(1))
+    for caller, at in history.late[first : first + LATE]:
+        if caller == message and at < cut:
+            yield at
 
 
 def _drop_answered(waiting: deque[int], answers: Mapping[int, int]) -> None:

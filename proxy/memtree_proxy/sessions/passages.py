@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtree.conversation.volatile_blocks import Volatile, without
+from memtree.conversation.volatile_blocks import Volatile
 from memtree.ranking.query import ends
 from memtree.ranking.segments import segments
 from memtree.text import secrets, terms
-from memtree.text.thoughts import thoughts
+from memtree.text.thoughts import without_thoughts
 from memtree_proxy.imports.conversation import Fields, fields, listed, text, words
 
 MAX_PASSAGES = 20_000  # of a session, the newest
@@ -66,7 +66,7 @@ def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[Session
     role = text(message.get("role"))
     said = words(message)
     if role == "assistant":
-        said = without(said, thoughts(said))
+        said = without_thoughts(said)
     said = secrets.mask(Volatile().strip(said))
     if role == "tool":
         if message.get("tool_call_id") not in own and said.strip():

@@ -26,6 +26,13 @@ def length(text):
     return len(text)
 
 
+def test_a_name_is_read_once(monkeypatch):
+    named = Message.of({"role": "assistant", "name": "Ben", "content": "hello"})
+    assert named.name == "Ben"
+    monkeypatch.setattr(Message, "said", None)
+    assert named.name == "Ben"
+
+
 def test_a_message_keeps_its_bytes():
     raw = b'{"content" : "h\\u00e9\\/",  "role":"user", "x": [1.50, {"y":null}]}'
     assert Message(raw).raw == raw

@@ -69,6 +69,14 @@ def test_odd_calls_are_read(fields, id_, name, arguments):
     assert describe(message, Volatile()).calls == ((id_, name),)
 
 
+@pytest.mark.parametrize("blank", ["", {}, False, 0, [], [{}], [None]])
+def test_a_blank_field_of_calls_calls_nothing(blank):
+    fields = {"tool_calls": blank, "function_call": None if blank else blank}
+    message = Message.of({"role": "assistant", "content": "Hi", **fields})
+    assert (message.calls, message.text) == ((), "Hi")
+    assert describe(message, Volatile()).calls == ()
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.thoughts import MOST_MARKS, thoughts
+from memtree.text import thoughts as module
+from memtree.text.thoughts import MOST_MARKS, thoughts, without_thoughts
+from tests.hostile_texts.linear_time import Subject, slow
 
 THOUGHT = "The limit is 51? No, that was the old file."
 ANSWER = "I looked. The limit is 521."
 CHANNEL = "<|channel|>analysis<|message|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>"
-
-
-def kept(text: str) -> str:
-    pieces, at = [], 0
-    for start, end in thoughts(text):
-        pieces.append(text[at:start])
-        at = end
-    return "".join((*pieces, text[at:]))
 
 
 @pytest.mark.parametrize(
@@ -71,12 +65,12 @@ def kept(text: str) -> str:
     ],
 )  # fmt: skip
 def test_thoughts_at_the_beginning(form):
-    assert kept(form.replace("{}", THOUGHT) + ANSWER) == ANSWER
+    assert without_thoughts(form.replace("{}", THOUGHT) + ANSWER) == ANSWER
 
 
 @pytest.mark.parametrize("text", ["<think>", f"<think>\n{THOUGHT}", f"[THINK]{THOUGHT}"])
 def test_a_thought_that_was_cut_off_takes_the_rest(text):
-    assert kept(text) == ""
+    assert without_thoughts(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -91,7 +85,7 @@ def test_a_thought_that_was_cut_off_takes_the_rest(text):
     ],
 )  # fmt: skip
 def test_thoughts_between_words(text, rest):
-    assert kept(text) == rest
+    assert without_thoughts(text) == rest
 
 
 @pytest.mark.parametrize(
@@ -121,9 +115,22 @@ def test_thoughts_between_words(text, rest):
     ],
 )
 def test_an_answer_about_marks_loses_nothing(text):
-    assert kept(text) == text
+    assert without_thoughts(text) == text
 
 
 def test_the_marks_of_one_text_that_are_looked_at_are_bounded():
     thought = "<think>a</think>"
-    assert kept(thought * (2 * MOST_MARKS + 3) + "b") == thought * 3 + "b"
+    assert without_thoughts(thought * (2 * MOST_MARKS + 3) + "b") == thought * 3 + "b"
+
+
+def test_a_closing_mark_is_looked_for_once():
+    words = Subject(lambda text: thoughts(f"a{text}</think> it.</thought> it."), str)
+    assert list(slow(words, {"two kinds": "\n<think> and\n[think] a"}, 1 << 14)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["\n a < b", "<p>a</p>", "x |> f", "[a](/b) [/c]", ":::note\na\n:::"]
+)
+def test_a_text_without_marks_is_not_searched_for_thoughts(text, monkeypatch):
+    monkeypatch.setattr(module, "MOST_MARKS", None)  # each search counts up to it
+    assert thoughts(text) == ()

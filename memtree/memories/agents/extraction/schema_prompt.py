@@ -36,7 +36,7 @@ from memtree.memories.extraction.model_prompt import (
 )
 from memtree.memories.injection.rendering import one_line
 from memtree.summaries.prompts import mark_for
-from memtree.summaries.replies import answered
+from memtree.text.thoughts import without_thoughts
 
 KEY = "records"  # of the answer
 KINDS_SHOWN = 12_000  # characters of all kinds together; kinds beyond are not asked for
@@ -181,7 +181,7 @@ def read(text: str, ids: Collection[str]) -> ModelRecords:
     """The records about messages with these ids, in the order of the answer, each once. Linear."""
     records: dict[ModelRecord, None] = {}
     readable = False
-    for value in outermost_values(answered(text[:REACH])):
+    for value in outermost_values(without_thoughts(text[:REACH])):
         rows = value.get(KEY) if isinstance(value, dict) else value
         if isinstance(rows, list):
             parsed = [record for row in rows if (record := _record(row, ids))]

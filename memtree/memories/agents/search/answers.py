@@ -24,8 +24,8 @@ from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory
 from memtree.summaries.prompt_injection import overriding
 from memtree.summaries.prompts import mark_for
-from memtree.summaries.replies import answered
 from memtree.text import secrets
+from memtree.text.thoughts import without_thoughts
 
 MOST = 25  # memories that a model is shown
 SHOWN = 600  # characters of one of them
@@ -130,7 +130,7 @@ def grounded(text: str, question: str, memories: Sequence[Memory]) -> GroundedAn
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """Objects that are an answer, wherever in the text one begins."""
-    text = answered(text[:REACH])
+    text = without_thoughts(text[:REACH])
     at = 0
     for _ in range(TRIES):
         at = text.find("{", at)

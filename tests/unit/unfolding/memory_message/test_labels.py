@@ -18,6 +18,7 @@ from memtree.unfolding.memory_message.labels import (
     with_document,
 )
 from memtree.unfolding.plan import ExcerptNote, TextSpan
+from memtree.unfolding.work_log.work_events import answers_of
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 SYSTEM = {"role": "system", "content": "S"}
@@ -57,6 +58,22 @@ def test_a_result_names_the_call_it_answers():
     )
     assert said(2, found) == "¶2 tool, read_file src/app.py"
     assert said(3, found) == "¶3 tool, run"
+
+
+def test_a_result_behind_a_later_message_names_its_call():
+    found = history(
+        "go",
+        calling(call("read_file", '{"path": "src/app.py"}', "a")),
+        "wait",
+        calling(call("run", "{}", "b")),
+        answering("text", "a"),
+        answering("done", "b"),
+    )
+    assert said(4, found) == "¶4 tool, read_file src/app.py"
+    assert said(5, found) == "¶5 tool, run"
+    assert answers_of(found, 1, len(found)) == {0: 4}
+    assert answers_of(found, 3, len(found)) == {0: 5}
+    assert answers_of(found, 1, 4) == {}
 
 
 def test_a_pasted_text_is_named_with_the_place_in_it():
