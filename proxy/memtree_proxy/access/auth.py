@@ -39,7 +39,7 @@ from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
 from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
-from memtree_proxy.http import request_body
+from memtree_proxy.http import body_budget, request_body
 from memtree_proxy.http.decoding import KNOWN_QUERY, check_query
 from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS, own_value
 from memtree_proxy.http.request_body import WRAP_RUN
@@ -216,6 +216,7 @@ class Gate:
         if tenant is None:
             name = await self._renamed(wallet_tenant(wallet.address))
             tenant = self._admitted(request, Tenant(name, keyed=False), counted=counted)
+            body_budget.belongs_to(request.scope, name)
         if not known:  # a stream that outlives its proof checks again
             await self._wallets.bind(tenant.id, wallet)
             setattr(request.state, _PROVEN, wallet)

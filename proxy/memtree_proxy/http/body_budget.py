@@ -59,6 +59,13 @@ class BodyBudget:
                 self._add(waiting, wanted)
                 turn.set_result(None)
 
+    def move(self, hold: BodyHold, tenant: str) -> None:
+        """Count a hold to a tenant."""
+        size = hold.size
+        self._add(hold, -size)
+        hold.tenant = tenant
+        self._add(hold, size)
+
     def _fits(self, hold: BodyHold, size: int) -> bool:
         others = self._tenants[hold.tenant] - hold.size
         alone = not others or others + hold.size + size <= self._most * SHARE
@@ -105,8 +112,15 @@ async def reach(scope: Scope, size: int) -> None:
     `RateLimited`."""
     hold: BodyHold | None = scope.get(BodyHold.KEY)
     if hold is not None and size > max(FREE, hold.size):
-        hold.tenant = hold.tenant or threads.OWNER.get()
+        belongs_to(scope, threads.OWNER.get())
         await hold.budget.take(hold, size - hold.size)
+
+
+def belongs_to(scope: Scope, tenant: str) -> None:
+    """Count the bytes of a request to its tenant, which may be known only after they are read."""
+    hold: BodyHold | None = scope.get(BodyHold.KEY)
+    if hold is not None and not hold.tenant:
+        hold.budget.move(hold, tenant)
 
 
 def drop_to(scope: Scope, size: int) -> None:

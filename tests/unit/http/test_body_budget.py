@@ -9,7 +9,7 @@ import pytest
 
 from memtree.errors import RateLimited
 from memtree.process import threads
-from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, reach
+from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
 
 LARGE = 100 * FREE
 MOST = 256 * FREE
@@ -95,3 +95,17 @@ async def test_half_received_bodies_do_not_wait_for_each_other_for_ever():
         await asyncio.wait_for(task, 1)
         one[BodyHold.KEY].drop_to(0)
     assert budget.used == 0
+
+
+async def test_a_body_is_counted_to_the_tenant_that_is_known_after_it():
+    """The proof of a wallet signs the body, which is read before the proof is checked."""
+    budget = BodyBudget(MOST)
+    for know in (threads.OWNER.set, lambda tenant: belongs_to(one, tenant)):
+        threads.OWNER.set("")
+        await reach(one := scope(budget), LARGE)
+        know("wallet")
+        await reach(one, 2 * LARGE)
+        assert budget._tenants == {"wallet": 2 * LARGE}
+        belongs_to(one, "another")  # has no effect
+        one[BodyHold.KEY].drop_to(0)
+        assert budget._tenants == {}
