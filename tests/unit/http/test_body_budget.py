@@ -109,3 +109,21 @@ async def test_a_body_is_counted_to_the_tenant_that_is_known_after_it():
         belongs_to(one, "another")  # has no effect
         one[BodyHold.KEY].drop_to(0)
         assert budget._tenants == {}
+
+
+async def test_a_body_that_went_on_without_room_has_a_successor():
+    """It keeps what was unpacked for a whole stream; others go on meanwhile, in turn."""
+    budget = BodyBudget(100 * FREE, wait=60)
+    scopes = [scope(budget) for _ in range(25)]
+    for number, one in enumerate(scopes):
+        threads.OWNER.set(f"tenant {number}")
+        await reach(one, 4 * FREE)
+    rest = [asyncio.ensure_future(reach(one, 90 * FREE)) for one in scopes]
+    for one, task in zip(scopes, rest, strict=True):
+        await asyncio.wait_for(task, 1)
+        assert budget.used <= 190 * FREE
+        one[BodyHold.KEY].drop_to(FREE)
+    for one in scopes:
+        one[BodyHold.KEY].drop_to(0)
+    assert budget.used == 0
+    assert budget._ahead is None
