@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from starlette.requests import Request
 
 from memtree.errors import RateLimited
 from memtree.process import threads
+from memtree_proxy.http import request_body
 from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
 
 LARGE = 100 * FREE
@@ -127,3 +134,34 @@ async def test_a_body_that_went_on_without_room_has_a_successor():
         one[BodyHold.KEY].drop_to(0)
     assert budget.used == 0
     assert budget._ahead is None
+
+
+@pytest.mark.parametrize("step", ["measured", "decoded", "unpack"])
+async def test_a_body_is_held_until_its_thread_has_ended(
+    step: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A client that hangs up gives back what is in memory only when it no longer is."""
+    begun, end, ended = threading.Event(), threading.Event(), []
+    packed = gzip.compress(bytes(2 * FREE), 0)
+    request = Request(
+        {"type": "http", "headers": [(b"content-encoding", b"gzip")], "state": {}},
+        AsyncMock(return_value={"type": "http.request", "body": packed}),
+    )
+
+    def slowly(work: Callable[..., Any], *given: Any) -> Any:
+        begun.set()
+        end.wait(5)
+        ended.append(step)
+        return work(*given)
+
+    if step != "unpack":
+        monkeypatch.setattr(request_body, step, partial(slowly, getattr(request_body, step)))
+    unpack = partial(slowly, lambda whole, _: whole) if step == "unpack" else None
+    task = asyncio.ensure_future(request_body.unpacked(request, 4 * FREE, unpack))
+    while not (begun.is_set() or task.done()):
+        await asyncio.sleep(0.001)
+    task.cancel()
+    asyncio.get_running_loop().call_later(0.02, end.set)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == [step]
