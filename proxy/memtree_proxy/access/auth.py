@@ -96,8 +96,9 @@ def sent_headers(request: Request) -> WalletHeaders | None:
 
 
 def signed_paths(request: Request) -> tuple[str, ...]:
-    """Return the forms of a request's path that a client may have signed: as it was sent, or as its
-    SDK knows it, without our prefix; with the query, or without. The SDKs' own form is first."""
+    """Return the forms of a request's path that a client may have signed: with our prefix, or as
+    its SDK knows it, without; with the query, or without. The SDKs' own form is first. Slashes
+    beyond those of the route are in none of them."""
     path = request_body.sent_path(request.scope)
     plain = request_body.without_prefix(path)
     query = request.scope["query_string"].decode("latin-1")
