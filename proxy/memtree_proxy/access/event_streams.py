@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.errors import MemTreeError, RateLimited
+from memtree_proxy.access import rate_limits
 from memtree_proxy.http.decoding import header
 from memtree_proxy.observability import log
 
@@ -109,7 +110,7 @@ class EventStreams:
         self._open[tenant] += 1
 
     def leave(self, tenant: str) -> None:
-        self._open -= Counter((tenant,))  # removes zeros
+        rate_limits.leave(self._open, tenant)
 
     async def events(
         self, feed: EventFeed, after: int, allowed: Callable[[], Awaitable[bool]]

@@ -98,6 +98,14 @@ class RequestRates:
             del self._full[oldest]
 
 
+def leave(places: Counter[str], tenant: str) -> None:
+    """Give back a place of a tenant; one without a place is not remembered."""
+    if places[tenant] > 1:
+        places[tenant] -= 1
+    else:
+        places.pop(tenant, None)
+
+
 class WaitingRequests:
     """Counts the requests of each tenant that wait for their tree."""
 
@@ -127,7 +135,7 @@ class WaitingRequests:
         self._waiting[tenant] += 1
 
     def leave(self, tenant: str) -> None:
-        self._waiting -= Counter((tenant,))  # removes zeros
+        leave(self._waiting, tenant)
 
     @contextmanager
     def place(self, tenant: str) -> Iterator[None]:
@@ -191,7 +199,7 @@ class CostlyWork:
             with metered() as meter:
                 yield
         finally:
-            self._running -= Counter((tenant,))  # removes zeros
+            leave(self._running, tenant)
             self._rates.charge(tenant, meter.seconds)
 
 

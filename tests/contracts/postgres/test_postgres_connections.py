@@ -215,7 +215,7 @@ async def test_writes_behind_one_that_met_a_locked_table_fail_at_once(stores, mo
 
 @pytest.mark.parametrize("error", [Conflict, NodesGone, psycopg.errors.UniqueViolation])
 async def test_an_answer_of_the_server_is_no_outage(stores, error, monkeypatch):
-    """However long it took; and it ends one."""
+    """It may have taken long; it ends an outage."""
     monkeypatch.setattr(circuit_breaker, "SHORT_WAIT", 0)
     database = stores[0].database
 

@@ -79,7 +79,7 @@ async def test_the_deployment_stands_for_a_model_that_is_not_named(
 async def test_the_suffix_of_a_deployment_turns_memory_on(
     model: str | None, base: str, upstream: FakeUpstream
 ):
-    """Whether or not the body names its model, too."""
+    """The body may name its model, too."""
     memory = FakeMemory()
     body = {name: value for name, value in turn(3, model=model).items() if value}
     async with edge(base, memory) as client:

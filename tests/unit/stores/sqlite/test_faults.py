@@ -337,7 +337,7 @@ def opened(circuit: CircuitBreaker) -> None:
 async def test_an_answer_of_the_store_is_no_outage(
     store: SqliteStore, error: Exception, opens: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    """However long it took; and it ends one."""
+    """It may have taken long; it ends an outage."""
     monkeypatch.setattr(circuit_breaker, "SHORT_WAIT", 0)
     circuit = store.database.writer._circuit
     for prepare in (lambda _: None, opened):
@@ -355,7 +355,7 @@ async def test_a_call_is_no_outage_if_others_worked_meanwhile(store: SqliteStore
 
 
 async def test_a_probe_has_a_whole_tick(store: SqliteStore):
-    """However soon the next look comes."""
+    """The next look may come at once."""
     writer, goes_on = store.database.writer, Event()
     opened(writer._circuit)
     probe = asyncio.ensure_future(store.database.call_writer(lambda db: goes_on.wait(5)))
