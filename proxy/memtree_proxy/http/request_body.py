@@ -313,8 +313,8 @@ async def plain(request: Request, raw: bytes, limit: int) -> bytes:
     given = encoded(request)
     if not given:
         return raw
-    # In a thread whatever its size: a few bytes may take a second to decode. A request that is given
-    # up meanwhile holds its bytes in the budget until the thread has ended.
+    # In a thread whatever its size: a few bytes may take a second to decode. A request that is
+    # given up meanwhile holds its bytes in the budget until the thread has ended.
     size, whole = await in_thread(measured, raw, given, limit)
     await body_budget.reach(request.scope, len(raw) + size)
     if size == len(whole):
