@@ -41,14 +41,7 @@ from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
 from memtree_proxy.http import body_budget, request_body
 from memtree_proxy.http.decoding import KNOWN_QUERY, check_query
-from memtree_proxy.http.headers import (
-    API_KEY,
-    AUTHORIZATION,
-    TENANT_KEY,
-    WALLET_HEADERS,
-    X_API_KEY,
-    own_value,
-)
+from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS, own_value
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
@@ -128,10 +121,10 @@ def credentials(request: Request) -> Iterator[str]:
     sent = dict(reversed(request.headers.raw))  # the first of several lines counts
     if TENANT_KEY in sent and (value := _own_key(request)):
         yield value
-    scheme, _, value = sent.get(AUTHORIZATION, b"").decode("latin-1").partition(" ")
+    scheme, _, value = sent.get(b"authorization", b"").decode("latin-1").partition(" ")
     if scheme.lower() == "bearer" and value.strip():
         yield value.strip()
-    for name in (X_API_KEY, API_KEY):  # Anthropic's, and Azure's
+    for name in (b"x-api-key", b"api-key"):  # Anthropic's, and Azure's
         if name in sent and (value := sent[name].decode("latin-1").strip()):
             yield value
 

@@ -100,10 +100,8 @@ class RequestRates:
 
 def leave(places: Counter[str], tenant: str) -> None:
     """Give back a place of a tenant; one without a place is not remembered."""
-    if places[tenant] > 1:
-        places[tenant] -= 1
-    else:
-        places.pop(tenant, None)
+    if others := places.pop(tenant, 1) - 1:
+        places[tenant] = others
 
 
 class WaitingRequests:

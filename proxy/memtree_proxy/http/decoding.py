@@ -296,17 +296,13 @@ def _arrays(kind: Any) -> frozenset[str]:
 @cache
 def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
     """Return the fields that null gives a default, with it."""
-    return tuple(_defaulted(kind))
+    no_default = (msgspec.NODEFAULT, msgspec.UNSET, None)
+    fields = msgspec.structs.fields(kind)
+    return tuple((each.name, each.default) for each in fields if each.default not in no_default)
 
 
 @cache
 def _callers_ids(kind: Any) -> tuple[tuple[str, str], ...]:
     """Return the fields that hold an id of the caller's, each with its name in JSON."""
-    fields = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
-    return tuple(field for field in fields if field[0] in _CALLERS_IDS)
-
-
-def _defaulted(kind: type[msgspec.Struct]) -> Iterator[tuple[str, Any]]:
-    for field in msgspec.structs.fields(kind):
-        if field.default not in (msgspec.NODEFAULT, msgspec.UNSET, None):
-            yield field.name, field.default
+    fields = msgspec.structs.fields(kind)
+    return tuple((each.name, each.encode_name) for each in fields if each.name in _CALLERS_IDS)

@@ -120,8 +120,8 @@ def _has_reason(said: Json) -> bool:
     of the assistant, as in Ollama's answers."""
     if isinstance(status := said.get("base_resp"), dict) and status.get("status_code"):
         return True
-    told = (value for value in map(said.get, _REASONS) if isinstance(value, str))
-    return any(told) or any(map(said.get, _DETAILS))
+    reasons = (value for value in map(said.get, _REASONS) if isinstance(value, str))
+    return any(reasons) or any(map(said.get, _DETAILS))
 
 
 def _failed_choice(choice: Json) -> bool:

@@ -359,7 +359,7 @@ async def test_a_probe_has_a_whole_tick(store: SqliteStore):
     writer, goes_on = store.database.writer, Event()
     opened(writer._circuit)
     probe = asyncio.ensure_future(store.database.call_writer(lambda db: goes_on.wait(5)))
-    while not writer._line:
+    while not writer._line:  # noqa: ASYNC110  nobody is told
         await asyncio.sleep(0)
     writer._look(asyncio.get_running_loop())
     goes_on.set()
