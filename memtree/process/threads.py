@@ -22,7 +22,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -102,11 +102,9 @@ class FairThreads(ThreadPoolExecutor):
     def _turn(self, owner: str) -> None:
         """Do the tenant's next item, then stand at the end of the line with the one after it."""
         while self._does_item(owner):
-            try:
+            with suppress(RuntimeError):  # shutting down: what was submitted before is done
                 super().submit(self._turn, owner)
                 return
-            except RuntimeError:  # shutting down: what was submitted before is done
-                pass
 
     def _does_item(self, owner: str) -> bool:
         """Do the tenant's next item; returns True if another one has no turn in line."""

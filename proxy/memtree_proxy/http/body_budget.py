@@ -66,8 +66,7 @@ class BodyBudget:
 
     def move(self, hold: BodyHold, tenant: str) -> None:
         """Count a hold to a tenant."""
-        size = hold.size
-        self._add(hold, -size)
+        self._add(hold, -(size := hold.size))
         hold.tenant = tenant
         self._add(hold, size)
 
