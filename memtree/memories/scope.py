@@ -13,7 +13,7 @@ PLACEHOLDER = "is a placeholder, not an id"
 _TEMPLATE = re.compile(r"\$?\{.*\}|<.*>|\[object \w+\]|\$[A-Z_]+|%\w", re.DOTALL)
 _NAMED = "agent chat client conversation group namespace session subject tenant thread user".split()
 _OF_A_FIELD = frozenset({"id", "key", "name", "here", *_NAMED, *(f"{each}id" for each in _NAMED)})
-_NOTHING = frozenset("undefined null none nil nan your placeholder".split())
+_NOTHING = frozenset("undefined null none NaN your placeholder".split())
 
 
 class ScopeKind(enum.StrEnum):
@@ -55,17 +55,18 @@ class Scope:
 
 def is_placeholder(text: str) -> bool:
     """Return True for text that programs send where they have no id: a template that nobody filled
-    in, the name of its field, or their language's word for nothing. All who send it would share
-    one memory.
+    in, the name of its field, or their language's word for nothing, unless people are called so, as
+    Nil and Nan. All who send it would share one memory.
 
-    >>> [text for text in ("undefined", "user:null", "YOUR_USER_ID", "{id}", "user-1", "user")
+    >>> [text for text in ("undefined", "user:null", "YOUR_USER_ID", "{id}", "NaN", "nan", "user")
     ...  if is_placeholder(text)]
-    ['undefined', 'user:null', 'YOUR_USER_ID', '{id}']
+    ['undefined', 'user:null', 'YOUR_USER_ID', '{id}', 'NaN']
     """
-    words = {word for word in re.split("[^a-z0-9]+", text.lower()) if word}
+    split = re.split("[^A-Za-z0-9]+", text)
+    words = {word if word in _NOTHING else word.lower() for word in split if word}
     rest = words - _OF_A_FIELD
     empty = rest <= _NOTHING and (bool(rest) or any(word.endswith("id") for word in words))
-    return empty or bool(_TEMPLATE.fullmatch(text))
+    return (empty and words != {"your"}) or bool(_TEMPLATE.fullmatch(text))
 
 
 def checked_id(value: object, name: str) -> str:

@@ -14,9 +14,10 @@ STORE_REST = (
 
 class CircuitBreaker:
     """After some failures no request is sent to a server, nor while the server asked for a pause
-    (`Retry-After`). A probe finds out whether it works again, so no request has to wait. Times are
-    monotonic seconds, given by the caller. `failures`: how many in a row open the circuit; `rest`:
-    seconds between probes. `reason`: why the circuit of a store is open; empty while it is not."""
+    (`Retry-After`). A probe finds out whether it works again: a request of our own, or, for a
+    store, one call in `rest` seconds that waits a short time only. All others fail at once. Times
+    are monotonic seconds, given by the caller. `failures`: how many in a row open the circuit.
+    `reason`: why the circuit of a store is open; empty while it is not."""
 
     def __init__(self, failures: int = FAILURES, rest: float = REST) -> None:
         self._limit, self._rest = failures, rest

@@ -22,7 +22,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -101,6 +101,13 @@ class FairThreads(ThreadPoolExecutor):
 
     def _turn(self, owner: str) -> None:
         """Do the tenant's next item, then stand at the end of the line with the one after it."""
+        while self._does_item(owner):
+            with suppress(RuntimeError):  # shutting down: what was submitted before is done
+                super().submit(self._turn, owner)
+                return
+
+    def _does_item(self, owner: str) -> bool:
+        """Do the tenant's next item; returns True if another one has no turn in line."""
         with self._changing:
             owned = self._owned[owner]
             owned.due -= 1
@@ -110,18 +117,14 @@ class FairThreads(ThreadPoolExecutor):
                 future.set_result(work())
             except BaseException as error:  # noqa: BLE001  the caller gets it, as from any pool
                 future.set_exception(error)
-        del future, work
         with self._changing:
-            if len(owned.items) <= owned.due:  # all that are left have their turns in line
-                owned.turns -= 1
-                if not owned.turns:
-                    del self._owned[owner]
-                return
-            owned.due += 1
-        try:
-            super().submit(self._turn, owner)
-        except RuntimeError:  # shutting down: what was submitted before is done
-            self._turn(owner)
+            if len(owned.items) > owned.due:
+                owned.due += 1
+                return True
+            owned.turns -= 1
+            if not owned.turns:
+                del self._owned[owner]
+        return False
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from memtree.budget import epoch as epochs
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.conversation.address_chain import NODE_ID_BYTES
 from memtree.days import day_of
-from memtree.errors import BadRequest, NodesGone
+from memtree.errors import BadRequest, MemTreeError, NodesGone, StoreUnavailable
 from memtree.ports.conversations import HistoryEnd
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from memtree.stores.sql import reader
@@ -208,6 +208,13 @@ def oldest_tally(now: float) -> int:
 
 def added(first: Receipt, second: Receipt) -> Receipt:
     return Receipt(*map(sum, zip(first, second, strict=True)))
+
+
+def is_outage(error: MemTreeError, broken: type[Exception]) -> bool:
+    """Return True if a call failed because the store does not work; False if the store answered:
+    with an error of ours, or with `broken`, its own for rows that break a constraint."""
+    answered = isinstance(error, NodesGone) or isinstance(error.__cause__, broken)
+    return isinstance(error, StoreUnavailable) and not answered
 
 
 def gone(what: str) -> NodesGone:

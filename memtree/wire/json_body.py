@@ -52,7 +52,7 @@ def field_places(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Fie
     field_spans: dict[str, FieldSpan] = {}
     at = raw.index(b"{") + 1
     while match := _KEY.match(raw, at):
-        key = decode(match[1], str)
+        key = decode(match[1], str) if b"\\" in match[1] else match[1][1:-1].decode()
         value = bytes(fields[key])
         # The decoder keeps the last of several values, so an earlier one differs, or its key was
         # seen before.

@@ -18,7 +18,8 @@ FULL = {
     "secrets": {"store": "postgresql://a:b@c/d", "queue": "redis://e", "metrics_key": "f"},
     "accessKey": {"existingSecret": "access"},
     "settings": {"target_tokens": 30000, "prices": ["a=1/0.1", "*=1/0.5"], "memory": True,
-                 "embedding_relevant": 0.25, "max_body_bytes": 134217728},
+                 "embedding_relevant": 0.25, "max_body_bytes": 134217728,
+                 "trusted_proxies": ["10.1.0.0/16", "10.2.0.1"]},
     "imagePullSecrets": [{"name": "pull"}],
     "proxy": {"autoscaling": {"enabled": True}, "extraEnv": [{"name": "A", "value": "b"}],
               "podLabels": {"a": "b"}, "podAnnotations": {"c": "d"}, "nodeSelector": {"e": "f"},
@@ -113,8 +114,15 @@ def test_settings_become_variables_that_memtree_reads(full):
     env.pop("MEMTREE_QUEUE")  # what queues there are is another test's matter
     found = Settings.from_env(env=env)
     assert (found.target_tokens, found.max_body_bytes) == (30000, 134217728)
+    assert found.trusted_proxies == ("10.1.0.0/16", "10.2.0.1")
     assert (found.memory, found.prices) == (True, ("a=1/0.1", "*=1/0.5"))
     assert (found.embedding_relevant, found.host, found.port) == (0.25, "0.0.0.0", 8787)
+
+
+def test_no_proxy_is_trusted_by_default(plain):
+    env = of(plain, "ConfigMap")["data"]
+    assert env["MEMTREE_TRUSTED_PROXIES"] == ""
+    assert Settings.from_env(env=env).trusted_proxies == ()
 
 
 def test_new_settings_are_new_pods(plain):
@@ -176,6 +184,7 @@ def test_wrong_values_are_refused(values, says):
 
 def test_notes_say_how_to_get_in(full, plain):
     assert "https://memory.example/v1" in full["notes"]
+    assert "trusted_proxies" not in full["notes"]
     assert "access-key" in plain["notes"]
     assert "WARNING" in render(SECRET | {"open": True})["notes"]
 

@@ -23,10 +23,11 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from memtree.errors import MemTreeError, NodesGone, StoreCorrupt, StoreUnavailable
+from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.postgres_sql import ADAPTERS, Connection
+from memtree.stores.rows import is_outage
 
 # By SQLSTATE, or by its class (two characters).
 _FAULTS = {
@@ -147,13 +148,13 @@ class Pool:
         call.add_done_callback(self._ended)
         try:
             result = await self._outcome(call, patient=patient)
-        except NodesGone:  # the store has answered
-            circuit.worked(time.monotonic())
-            raise
-        except StoreUnavailable as error:
-            # Nobody can write what nobody can read.
-            for each in {circuit, self.writes}:
-                each.waited(began, time.monotonic(), error.message)
+        except MemTreeError as error:
+            if is_outage(error, psycopg.IntegrityError):
+                # Nobody can write what nobody can read.
+                for each in {circuit, self.writes}:
+                    each.waited(began, time.monotonic(), error.message)
+            else:
+                circuit.worked(time.monotonic())
             raise
         circuit.worked(time.monotonic())
         return result

@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memtree.errors import MemTreeError, NodesGone, StoreCorrupt, StoreUnavailable
+from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
-from memtree.stores.rows import ADVICE
+from memtree.stores.rows import ADVICE, is_outage
 from memtree.stores.schema import PART, SQLITE, VERSION, check_version, statements
 
 _SQLITE_ALONE = (
@@ -192,7 +192,8 @@ class ConnectionThread:
             raise StoreUnavailable(self._circuit.reason)
         loop = asyncio.get_running_loop()
         result = loop.run_in_executor(self._thread, self._call, call, began, probes)
-        self._line[result] = (call if patient else None, 1 if probes else PATIENCE)
+        # The next look may come at once: so a probe has two.
+        self._line[result] = (call if patient else None, 2 if probes else PATIENCE)
         if self._watching is not loop:
             self._watching = loop
             loop.call_later(TICK, self._look, loop)
@@ -234,28 +235,31 @@ class ConnectionThread:
         if self._circuit.reason and not probes:  # one before it in line opened it
             raise StoreUnavailable(self._circuit.reason)
         try:
+            result = self._result(call, start - began, probes)
+        except MemTreeError as error:
+            if is_outage(error, sqlite3.IntegrityError):
+                self._failed(start, error.message)
+            else:
+                self._circuit.worked(time.monotonic())
+            raise
+        self._circuit.worked(time.monotonic())
+        return result
+
+    def _result(self, call: Call[T], stood: float, probes: bool) -> T:
+        """Return the result of a call that stood in line for so many seconds."""
+        try:
             db = self._connection()
-            if probes or start - began > PROBE or self._lock_seconds != self._busy_timeout:
-                self._limit_locks(db, PROBE if probes else self._busy_timeout - (start - began))
+            if probes or stood > PROBE or self._lock_seconds != self._busy_timeout:
+                self._limit_locks(db, PROBE if probes else self._busy_timeout - stood)
             try:
-                result = call(db)
+                return call(db)
             except sqlite3.Error as error:
                 self._make_room(db, error)
-                result = call(db)
+                return call(db)
         except sqlite3.Error as error:
             if _code(error) not in _PASSING:
                 self._drop()  # the next call reconnects
-            unavailable = fault(error, self._path)
-            self._failed(start, unavailable.message)
-            raise unavailable from error
-        except NodesGone:  # the store has answered
-            raise
-        except StoreUnavailable as error:  # while connecting
-            self._failed(start, error.message)
-            raise
-        if self._circuit.reason:
-            self._circuit.worked()
-        return result
+            raise fault(error, self._path) from error
 
     def _make_room(self, db: sqlite3.Connection, error: sqlite3.Error) -> None:
         """Shorten the WAL file if the disk is full. Raises any other error."""

@@ -39,7 +39,7 @@ from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
 from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
-from memtree_proxy.http import request_body
+from memtree_proxy.http import body_budget, request_body
 from memtree_proxy.http.decoding import KNOWN_QUERY, check_query
 from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS, own_value
 from memtree_proxy.http.request_body import WRAP_RUN
@@ -96,8 +96,9 @@ def sent_headers(request: Request) -> WalletHeaders | None:
 
 
 def signed_paths(request: Request) -> tuple[str, ...]:
-    """Return the forms of a request's path that a client may have signed: as it was sent, or as its
-    SDK knows it, without our prefix; with the query, or without. The SDKs' own form is first."""
+    """Return the forms of a request's path that a client may have signed: with our prefix, or as
+    its SDK knows it, without; with the query, or without. The SDKs' own form is first. Slashes
+    beyond those of the route are in none of them."""
     path = request_body.sent_path(request.scope)
     plain = request_body.without_prefix(path)
     query = request.scope["query_string"].decode("latin-1")
@@ -116,13 +117,15 @@ class Tenant:
 
 def credentials(request: Request) -> Iterator[str]:
     """Yield the credentials in a request's headers, the most explicit first."""
-    if value := _own_key(request):
+    # A request that is relayed pays for each look at its headers.
+    sent = dict(reversed(request.headers.raw))  # the first of several lines counts
+    if TENANT_KEY in sent and (value := _own_key(request)):
         yield value
-    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    scheme, _, value = sent.get(b"authorization", b"").decode("latin-1").partition(" ")
     if scheme.lower() == "bearer" and value.strip():
         yield value.strip()
-    for name in ("x-api-key", "api-key"):  # Anthropic's, and Azure's
-        if value := request.headers.get(name, "").strip():
+    for name in (b"x-api-key", b"api-key"):  # Anthropic's, and Azure's
+        if name in sent and (value := sent[name].decode("latin-1").strip()):
             yield value
 
 
@@ -216,6 +219,7 @@ class Gate:
         if tenant is None:
             name = await self._renamed(wallet_tenant(wallet.address))
             tenant = self._admitted(request, Tenant(name, keyed=False), counted=counted)
+            body_budget.belongs_to(request.scope, name)
         if not known:  # a stream that outlives its proof checks again
             await self._wallets.bind(tenant.id, wallet)
             setattr(request.state, _PROVEN, wallet)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -22,7 +21,8 @@ from msgspec import Meta
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memtree.errors import MemTreeError, RateLimited
+from memtree.errors import MemTreeError
+from memtree_proxy.access.rate_limits import Places
 from memtree_proxy.http.decoding import header
 from memtree_proxy.observability import log
 
@@ -72,11 +72,12 @@ class EventStreams:
 
     def __init__(self, pace: EventPace = EVENT_PACE) -> None:
         self._pace = pace
-        self._open: Counter[str] = Counter()
+        refusal = f"At most {MOST_STREAMS} streams of events are open at once."
+        self.places = Places(MOST_STREAMS, refusal, _RETRY_SECONDS)
         self._stopped = asyncio.Event()
 
     def __len__(self) -> int:
-        return self._open.total()
+        return self.places.all
 
     def stop(self) -> None:
         """End every stream, and those opened later, because the server stops."""
@@ -98,18 +99,6 @@ class EventStreams:
         newest = await feed.count()
         at = newest if after is None else min(after, newest)
         return EventStreamResponse(self, tenant, feed, at, allowed)
-
-    def enter(self, tenant: str) -> None:
-        """Take a place for a stream; `leave` must follow."""
-        if self._open[tenant] >= MOST_STREAMS:
-            raise RateLimited(
-                f"At most {MOST_STREAMS} streams of events are open at once.",
-                retry_after=_RETRY_SECONDS,
-            )
-        self._open[tenant] += 1
-
-    def leave(self, tenant: str) -> None:
-        self._open -= Counter((tenant,))  # removes zeros
 
     async def events(
         self, feed: EventFeed, after: int, allowed: Callable[[], Awaitable[bool]]
@@ -158,7 +147,7 @@ class EventStreamResponse(Response):
         after: int,
         allowed: Callable[[], Awaitable[bool]],
     ) -> None:
-        streams.enter(tenant)
+        streams.places.enter(tenant)
         self._streams, self._tenant = streams, tenant
         self._feed, self._after, self._allowed = feed, after, allowed
         self.background = None
@@ -182,7 +171,7 @@ class EventStreamResponse(Response):
             # The store fails for a while: the listener will return with its last event.
             log.event("events.failed", why=error.code)
         finally:
-            self._streams.leave(self._tenant)
+            self._streams.places.leave(self._tenant)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
@@ -98,45 +99,53 @@ class RequestRates:
             del self._full[oldest]
 
 
-class WaitingRequests:
-    """Counts the requests of each tenant that wait for their tree."""
+class Places:
+    """Counts what each tenant has at once. `most`: of one tenant; `refusal`: said to one that wants
+    more."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._waiting: Counter[str] = Counter()
+    def __init__(self, most: float, refusal: str, retry_after: float = WAIT_AGAIN_SECONDS) -> None:
+        self._most, self._refusal, self._retry_after = most, refusal, retry_after
+        self._taken: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        """Return the number of remembered tenants: those with waiting requests."""
-        return len(self._waiting)
-
-    def waiting(self, tenant: str) -> int:
-        return self._waiting[tenant]
+        """Return the number of remembered tenants: those with a place."""
+        return len(self._taken)
 
     @property
     def all(self) -> int:
-        """Return the number of waiting requests of all tenants."""
-        return self._waiting.total()
+        """Return the number of places that all tenants have taken."""
+        return self._taken.total()
 
     def enter(self, tenant: str) -> None:
         """Take a place; `leave` must follow. Raises `RateLimited` if all are taken."""
-        if self._waiting[tenant] >= self._limit:
-            raise RateLimited(
-                f"{self._limit} requests of yours are waiting for their memory to be built.",
-                retry_after=WAIT_AGAIN_SECONDS,
-            )
-        self._waiting[tenant] += 1
+        if self._taken[tenant] >= self._most:
+            raise RateLimited(self._refusal, retry_after=self._retry_after)
+        self._taken[tenant] += 1
 
     def leave(self, tenant: str) -> None:
-        self._waiting -= Counter((tenant,))  # removes zeros
+        if others := self._taken.pop(tenant, 1) - 1:
+            self._taken[tenant] = others
 
     @contextmanager
     def place(self, tenant: str) -> Iterator[None]:
-        """Count a request as waiting for the length of a block."""
+        """Take a place for the length of a block."""
         self.enter(tenant)
         try:
             yield
         finally:
             self.leave(tenant)
+
+
+class WaitingRequests(Places):
+    """Counts the requests of each tenant that wait for their tree."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            limit, f"{limit} requests of yours are waiting for their memory to be built."
+        )
+
+    def waiting(self, tenant: str) -> int:
+        return self._taken[tenant]
 
     async def counted(
         self,
@@ -169,8 +178,8 @@ class CostlyWork:
         self, at_once: int, seconds: int, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         """`seconds`: of CPU per minute. 0 means no limit."""
-        self._at_once = at_once
-        self._running: Counter[str] = Counter()
+        whose = "imports, extractions or posts of documents or files of yours"
+        self._places = Places(at_once or math.inf, f"{at_once} {whose} are running.")
         self._rates = RequestRates(
             seconds, monotonic, "seconds of CPU for imports, extractions and documents"
         )
@@ -179,20 +188,12 @@ class CostlyWork:
     def place(self, tenant: str) -> Iterator[None]:
         """Take a place for a block. Raises `RateLimited` if the tenant has no place left, or no CPU
         time."""
-        if 0 < self._at_once <= self._running[tenant]:
-            raise RateLimited(
-                f"{self._at_once} imports, extractions or posts of documents or files of yours are"
-                " running.",
-                retry_after=WAIT_AGAIN_SECONDS,
-            )
-        self._rates.check(tenant)
-        self._running[tenant] += 1
-        try:
-            with metered() as meter:
+        with self._places.place(tenant), metered() as meter:
+            self._rates.check(tenant)
+            try:
                 yield
-        finally:
-            self._running -= Counter((tenant,))  # removes zeros
-            self._rates.charge(tenant, meter.seconds)
+            finally:
+                self._rates.charge(tenant, meter.seconds)
 
 
 class FailedKeys:

@@ -104,6 +104,8 @@ def read(
         body = dataclasses.replace(body, defaults={"model": posted.model})
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
+    if posted.model is not None and not suffix.present:  # the body names its model, too
+        suffix = memory_switch.strip_suffix(posted.model)._replace(model=suffix.model)
     options = chat_options(body)
     said, why = memory_switch.by_headers(headers)
     answers = (said, options.memory, suffix.present or None)

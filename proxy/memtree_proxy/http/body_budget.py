@@ -41,23 +41,34 @@ class BodyBudget:
 
     async def take(self, hold: BodyHold, size: int) -> None:
         """Add bytes to a hold. Raises `RateLimited` if there is no room for them in time."""
-        if not self._fits(hold, size):
-            if hold.size and self._ahead is None:
-                self._ahead = hold
-            if self._ahead is not hold:
-                await self._turn(hold, size)
-                return
-        self._add(hold, size)
+        if self._lets(hold, size):
+            self._add(hold, size)
+        else:
+            await self._turn(hold, size)
 
     def give(self, hold: BodyHold, size: int) -> None:
         """Take bytes from a hold, and let waiting bodies use them."""
         self._add(hold, -size)
-        if self._ahead is hold and not hold.size:
+        if self._ahead is hold:  # it was received: what it keeps may stay for a whole stream
             self._ahead = None
         for turn, (waiting, wanted) in list(self._waiting.items()):
-            if self._fits(waiting, wanted) and not turn.done():
+            if not turn.done() and self._lets(waiting, wanted):
                 self._add(waiting, wanted)
                 turn.set_result(None)
+
+    def _lets(self, hold: BodyHold, size: int) -> bool:
+        """Return True if a hold may have more bytes now. One that has some may exceed the budget if
+        no other one does."""
+        fits = self._fits(hold, size)
+        if not fits and hold.size and self._ahead is None and self.used <= self._most:
+            self._ahead = hold
+        return fits or self._ahead is hold
+
+    def move(self, hold: BodyHold, tenant: str) -> None:
+        """Count a hold to a tenant."""
+        self._add(hold, -(size := hold.size))
+        hold.tenant = tenant
+        self._add(hold, size)
 
     def _fits(self, hold: BodyHold, size: int) -> bool:
         others = self._tenants[hold.tenant] - hold.size
@@ -105,8 +116,15 @@ async def reach(scope: Scope, size: int) -> None:
     `RateLimited`."""
     hold: BodyHold | None = scope.get(BodyHold.KEY)
     if hold is not None and size > max(FREE, hold.size):
-        hold.tenant = hold.tenant or threads.OWNER.get()
+        belongs_to(scope, threads.OWNER.get())
         await hold.budget.take(hold, size - hold.size)
+
+
+def belongs_to(scope: Scope, tenant: str) -> None:
+    """Count the bytes of a request to its tenant, which may be known only after they are read."""
+    hold: BodyHold | None = scope.get(BodyHold.KEY)
+    if hold is not None and not hold.tenant:
+        hold.budget.move(hold, tenant)
 
 
 def drop_to(scope: Scope, size: int) -> None:

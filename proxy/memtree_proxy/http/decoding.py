@@ -74,8 +74,8 @@ class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, default in _defaults(type(self)):
             if getattr(self, name) is None:
                 msgspec.structs.force_setattr(self, name, default)
-        for name, field in zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True):
-            given = getattr(self, name) if name in _CALLERS_IDS else None
+        for name, field in _callers_ids(type(self)):
+            given = getattr(self, name)
             if isinstance(given, str) and is_placeholder(given):
                 raise FieldError(field, PLACEHOLDER)
         self.check()
@@ -296,10 +296,13 @@ def _arrays(kind: Any) -> frozenset[str]:
 @cache
 def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
     """Return the fields that null gives a default, with it."""
-    return tuple(_defaulted(kind))
+    no_default = (msgspec.NODEFAULT, msgspec.UNSET, None)
+    fields = msgspec.structs.fields(kind)
+    return tuple((each.name, each.default) for each in fields if each.default not in no_default)
 
 
-def _defaulted(kind: type[msgspec.Struct]) -> Iterator[tuple[str, Any]]:
-    for field in msgspec.structs.fields(kind):
-        if field.default not in (msgspec.NODEFAULT, msgspec.UNSET, None):
-            yield field.name, field.default
+@cache
+def _callers_ids(kind: Any) -> tuple[tuple[str, str], ...]:
+    """Return the fields that hold an id of the caller's, each with its name in JSON."""
+    fields = msgspec.structs.fields(kind)
+    return tuple((each.name, each.encode_name) for each in fields if each.name in _CALLERS_IDS)

@@ -119,8 +119,10 @@ def takes_server_key(
 ) -> bool:
     """Return True if the configured key of the upstream is sent with a request, since its client
     sent none of its own. `keyed`: the credential was one of our keys."""
+    if keyed or not api_key:
+        return bool(api_key)
     sent = {name.lower() for name, _ in end_to_end(posted)} - {b"cookie"}
-    return bool(api_key) and (keyed or sent.isdisjoint(CREDENTIALS))
+    return sent.isdisjoint(CREDENTIALS)
 
 
 def request_headers(

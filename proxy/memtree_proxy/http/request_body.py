@@ -11,7 +11,6 @@ the limit: a bomb costs no more than a body of the limit's size.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -22,6 +21,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
+from memtree.process.threads import in_thread
 from memtree_proxy.http import body_budget
 
 if sys.version_info >= (3, 14):
@@ -313,12 +313,13 @@ async def plain(request: Request, raw: bytes, limit: int) -> bytes:
     given = encoded(request)
     if not given:
         return raw
-    # In a thread whatever its size: a few bytes may take a second to decode.
-    size, whole = await asyncio.to_thread(measured, raw, given, limit)
+    # In a thread whatever its size: a few bytes may take a second to decode. A request that is
+    # given up meanwhile holds its bytes in the budget until the thread has ended.
+    size, whole = await in_thread(measured, raw, given, limit)
     await body_budget.reach(request.scope, len(raw) + size)
     if size == len(whole):
         return whole
-    return await asyncio.to_thread(decoded, raw, given, limit)
+    return await in_thread(decoded, raw, given, limit)
 
 
 async def unpacked(
@@ -339,7 +340,7 @@ async def unpacked(
             return whole
         held = len(raw) if whole is raw else len(raw) + len(whole)
         await body_budget.reach(request.scope, held + most)  # its size is known afterwards
-        file = await asyncio.to_thread(unpack, whole, most)
+        file = await in_thread(unpack, whole, most)
         body_budget.drop_to(request.scope, held if file is whole else held + len(file))
         return file
     except RequestTooLarge as error:

@@ -37,6 +37,7 @@ CHAT_PATHS = (
     "/chat/completions", "/chat_completions", "/openai/v1/chat/completions",
     f"/openai/deployments/{{{DEPLOYMENT}}}/chat/completions",
 )  # fmt: skip
+_SWITCHES = frozenset({MEMORY_HEADER.encode(), FLAG_HEADER.encode()})
 RESPONSES_PATHS = ("/responses", "/openai/v1/responses", "/openai/responses")
 
 
@@ -120,7 +121,7 @@ class Passthrough:
     async def relay(self, request: Request) -> Response:
         services, trace = self._services, request_trace.of(request.scope)
         on: bool | None = settings_of(request, services.settings).memory
-        if MEMORY_HEADER in request.headers or FLAG_HEADER in request.headers:
+        if not _SWITCHES.isdisjoint(dict(request.scope["headers"])):
             on = wanted(by_headers(request.headers)[0], default=on)
         if on:
             trace.decide(State.OFF, Reason.NO_MEMORY_HERE)

@@ -21,6 +21,7 @@ from memtree.context.answer import Answer
 from memtree.context.sent_requests import SentRequests
 from memtree.errors import MemTreeError, RequestTimeout
 from memtree.ports.request_log import CLIENT_GONE
+from memtree.process import threads
 from memtree.process.tracing import watched
 from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.body_budget import BodyBudget, BodyHold
@@ -71,6 +72,8 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        # A request that was sent behind another one begins in the context of that.
+        threads.OWNER.set("")
         seen = request_trace.begin(scope, self._recorders.spans, self._recorders.metrics)
         self._recorders.metrics.begin()
         with watched(seen):

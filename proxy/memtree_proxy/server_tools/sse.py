@@ -23,9 +23,9 @@ _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
 DONE = b"[DONE]"
 _ERRORS = ("error", "response.failed")
-_CONTENT = ("type", "choices", "content", "output")
+_CONTENT = ("type", "choices", "content", "output", "candidates", "response", "data")
 _ANSWERED = ("content", "reasoning_content", "tool_calls")
-_REASONS = ("message", "msg", "detail", "error_msg", "errors", "base_resp")
+_REASONS, _DETAILS = ("message", "msg", "error_msg"), ("detail", "errors")
 
 Json = Mapping[str, Any]
 
@@ -112,7 +112,16 @@ def is_error(said: Json) -> bool:
         return True
     if isinstance(choices := said.get("choices"), list) and choices:
         return isinstance(choices[0], dict) and _failed_choice(choices[0])
-    return not any(map(said.get, _CONTENT)) and any(map(said.get, _REASONS))
+    return not any(map(said.get, _CONTENT)) and _has_reason(said)
+
+
+def _has_reason(said: Json) -> bool:
+    """Return True if there is a reason why there is no content. A message that is an object is one
+    of the assistant, as in Ollama's answers."""
+    if isinstance(status := said.get("base_resp"), dict) and status.get("status_code"):
+        return True
+    reasons = (value for value in map(said.get, _REASONS) if isinstance(value, str))
+    return any(reasons) or any(map(said.get, _DETAILS))
 
 
 def _failed_choice(choice: Json) -> bool:

@@ -10,9 +10,11 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from memtree.errors import StoreUnavailable
+from memtree.errors import Conflict, MemTreeError, NodesGone, StoreUnavailable
 from memtree.ports.store import IndexBatch
+from memtree.process import circuit_breaker
 from memtree.stores.postgres import PostgresStore, pool
+from memtree.stores.postgres.postgres_sql import Connection
 from memtree.stores.sql import Sql
 from tests.contracts.backends import (
     A,
@@ -209,6 +211,24 @@ async def test_writes_behind_one_that_met_a_locked_table_fail_at_once(stores, mo
             with suppress(StoreUnavailable):
                 await store.commit(A, IndexBatch(tuple(LEAVES)))
             await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("error", [Conflict, NodesGone, psycopg.errors.UniqueViolation])
+async def test_an_answer_of_the_server_is_no_outage(stores, error, monkeypatch):
+    """It may have taken long; it ends an outage."""
+    monkeypatch.setattr(circuit_breaker, "SHORT_WAIT", 0)
+    database = stores[0].database
+
+    async def work(db: Connection) -> None:
+        raise error("x")
+
+    for open_it in (False, True):
+        if open_it:
+            database.writes.worked(0)
+            database.writes.waited(1, 2, "locked")  # long ago
+        with pytest.raises(MemTreeError):
+            await database.run(work, database.writes)
+        assert not database.writes.reason
 
 
 async def test_a_call_that_gets_no_answer_is_given_up(stores, monkeypatch):

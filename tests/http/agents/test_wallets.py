@@ -14,6 +14,7 @@ from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.access.auth import Gate, WalletAccess, tenant_id, wallet_tenant
+from memtree_proxy.http.body_budget import BodyBudget, BodyHold
 from memtree_proxy.http.headers import WALLET_HEADERS
 from memtree_proxy.observability import request_trace
 from tests.http.owned.granting import granting, refused
@@ -228,12 +229,14 @@ async def test_a_stream_outlives_its_proof_and_not_the_open_server():
     scope = {"type": "http", "method": "GET", "path": "/memories/events", "query_string": b"",
              "headers": headers}  # fmt: skip
     request_trace.begin(scope)
+    scope[BodyHold.KEY] = hold = BodyHold(BodyBudget(1_000))
 
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     request = Request(scope, receive)
     assert (await gate.memory_tenant(request)).id == wallet_tenant(ADA.canonical)
+    assert hold.tenant == wallet_tenant(ADA.canonical)
     clock.time += 3_600
     now[0] += 3_600
     found = await gate.memory_tenant(request, counted=False)

@@ -15,6 +15,7 @@ from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.request import CompressRequest
 from memtree.errors import ContextOverflow
+from memtree.process import threads
 from memtree_proxy.http.body_budget import FREE, BodyBudget
 from memtree_proxy.server import app
 from tests.http.served.fakes import FakeMemory
@@ -67,6 +68,14 @@ async def test_room_is_given_back(base: str, monkeypatch: pytest.MonkeyPatch):
             answer = await client.post(path, content=packed(), headers={"content-encoding": "gzip"})
             assert answer.status_code != 429
             assert budget.used == 0
+
+
+async def test_a_request_begins_as_nobody_s(base: str):
+    """Its bytes and threads must not count to the tenant of the one before on its connection."""
+    threads.OWNER.set("before")
+    async with served(base) as client:
+        await client.get("/health")
+        assert threads.OWNER.get() == ""
 
 
 class Refusing(FakeMemory):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from typing import NoReturn
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 from memtree.errors import RateLimited
 from memtree.process.bounded import MAX_TENANTS
 from memtree_proxy.access import rate_limits
-from memtree_proxy.access.rate_limits import MINUTE, RequestRates, WaitingRequests
+from memtree_proxy.access.event_streams import EventStreams
+from memtree_proxy.access.rate_limits import MINUTE, CostlyWork, RequestRates, WaitingRequests
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.served.running import waited_for
 from tests.http.served.upstream import FakeUpstream
@@ -180,6 +183,21 @@ def test_places_are_counted_by_tenant():
     for tenant in "aab":
         waits.leave(tenant)
     assert len(waits) == 0
+
+
+class Unread(Counter[str]):
+    """Counts that may not be read all at once."""
+
+    def items(self) -> NoReturn:
+        raise AssertionError
+
+
+def test_a_place_costs_no_look_at_other_tenants(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rate_limits, "Counter", Unread)
+    for places in (WaitingRequests(1), EventStreams().places, CostlyWork(1, 0)._places):
+        places.enter("a")
+        places.leave("a")
+        assert len(places) == 0
 
 
 def test_a_place_is_given_back_whatever_happens():

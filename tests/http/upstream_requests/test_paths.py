@@ -75,6 +75,20 @@ async def test_the_deployment_stands_for_a_model_that_is_not_named(
     assert upstream.last.body == body
 
 
+@pytest.mark.parametrize("model", [None, "gpt-4o"])
+async def test_the_suffix_of_a_deployment_turns_memory_on(
+    model: str | None, base: str, upstream: FakeUpstream
+):
+    """The body may name its model, too."""
+    memory = FakeMemory()
+    body = {name: value for name, value in turn(3, model=model).items() if value}
+    async with edge(base, memory) as client:
+        answer = await client.post(DEPLOYED.replace("gpt-4o", "gpt-4o:memory-3"), json=body)
+    assert told(answer) == ("below-threshold", None)
+    assert memory.asks[-1].expiration_days == 3
+    assert upstream.last.path.decode() == "/up/v1" + DEPLOYED
+
+
 @pytest.mark.parametrize(
     ("path", "status"), [("/openai/responses", 400), ("/openai/v1/responses", 400), (DEPLOYED, 413)]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from memtree.errors import BadRequest, ContextOverflow, NotFound
 from memtree.wire import json_body
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
+from memtree_proxy.server_tools.sse import is_error
 
 DIALECT = ChatDialect(Settings(overflow_status=400))
 BODY = json_body.split(
@@ -42,6 +44,22 @@ def test_only_what_changes_is_written():
     assert history.fields(shorter, None, [b"5"]) == {"messages": b"[" + kept + b",5]"}
     posted = BODY.fragment("messages") or b""
     assert history.fields(whole, None, [b"5"]) == {"messages": posted[:-1] + b",5]"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"model": "m", "message": {"role": "assistant", "content": "a"}, "done": True},
+        {"id": "0", "choices": [], "base_resp": {"status_code": 0, "status_msg": "success"}},
+        {"base_resp": {"status_code": 0, "status_msg": ""}},
+        {"candidates": [{}], "message": "a"},
+        {"response": "a", "message": "b"},
+        {"code": 0, "message": "success", "data": {"choices": [{}]}},
+        {"error": None, "message": None, "detail": [], "errors": {}},
+    ],
+)
+def test_an_answer_is_no_error(answer: dict[str, Any]):
+    assert not is_error(answer)
 
 
 def test_a_result_stands_under_the_id_of_its_call():

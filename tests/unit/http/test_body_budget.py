@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from starlette.requests import Request
 
 from memtree.errors import RateLimited
 from memtree.process import threads
-from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, reach
+from memtree_proxy.http import request_body
+from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
 
 LARGE = 100 * FREE
 MOST = 256 * FREE
@@ -95,3 +102,66 @@ async def test_half_received_bodies_do_not_wait_for_each_other_for_ever():
         await asyncio.wait_for(task, 1)
         one[BodyHold.KEY].drop_to(0)
     assert budget.used == 0
+
+
+async def test_a_body_is_counted_to_the_tenant_that_is_known_after_it():
+    """The proof of a wallet signs the body, which is read before the proof is checked."""
+    budget = BodyBudget(MOST)
+    for know in (threads.OWNER.set, lambda tenant: belongs_to(one, tenant)):
+        threads.OWNER.set("")
+        await reach(one := scope(budget), LARGE)
+        know("wallet")
+        await reach(one, 2 * LARGE)
+        assert budget._tenants == {"wallet": 2 * LARGE}
+        belongs_to(one, "another")  # has no effect
+        one[BodyHold.KEY].drop_to(0)
+        assert budget._tenants == {}
+
+
+async def test_a_body_that_went_on_without_room_has_a_successor():
+    """It keeps what was unpacked for a whole stream; others go on meanwhile, in turn."""
+    budget = BodyBudget(100 * FREE, wait=60)
+    scopes = [scope(budget) for _ in range(25)]
+    for number, one in enumerate(scopes):
+        threads.OWNER.set(f"tenant {number}")
+        await reach(one, 4 * FREE)
+    rest = [asyncio.ensure_future(reach(one, 90 * FREE)) for one in scopes]
+    for one, task in zip(scopes, rest, strict=True):
+        await asyncio.wait_for(task, 1)
+        assert budget.used <= 190 * FREE
+        one[BodyHold.KEY].drop_to(FREE)
+    for one in scopes:
+        one[BodyHold.KEY].drop_to(0)
+    assert budget.used == 0
+    assert budget._ahead is None
+
+
+@pytest.mark.parametrize("step", ["measured", "decoded", "unpack"])
+async def test_a_body_is_held_until_its_thread_has_ended(
+    step: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A client that hangs up gives back what is in memory only when it no longer is."""
+    begun, end, ended = threading.Event(), threading.Event(), []
+    packed = gzip.compress(bytes(2 * FREE), 0)
+    request = Request(
+        {"type": "http", "headers": [(b"content-encoding", b"gzip")], "state": {}},
+        AsyncMock(return_value={"type": "http.request", "body": packed}),
+    )
+
+    def slowly(work: Callable[..., Any], *given: Any) -> Any:
+        begun.set()
+        end.wait(5)
+        ended.append(step)
+        return work(*given)
+
+    if step != "unpack":
+        monkeypatch.setattr(request_body, step, partial(slowly, getattr(request_body, step)))
+    unpack = partial(slowly, lambda whole, _: whole) if step == "unpack" else None
+    task = asyncio.ensure_future(request_body.unpacked(request, 4 * FREE, unpack))
+    while not (begun.is_set() or task.done()):  # noqa: ASYNC110  a thread tells nobody
+        await asyncio.sleep(0.001)
+    task.cancel()
+    asyncio.get_running_loop().call_later(0.02, end.set)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == [step]

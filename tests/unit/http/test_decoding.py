@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.wire.json_body import split
+from memtree_proxy.http import decoding
 from memtree_proxy.http.decoding import (
     FORMS,
     FieldError,
@@ -207,3 +208,9 @@ def test_a_placeholder_is_no_id():
         with pytest.raises(BadRequest, match=r"^agentId is a placeholder, not an id$") as caught:
             read()
         assert caught.value.param == "agentId"
+
+
+def test_the_fields_of_a_class_are_looked_at_once(monkeypatch: pytest.MonkeyPatch):
+    decode(Named, b'{"agentId": "helper"}')
+    monkeypatch.setattr(decoding, "_CALLERS_IDS", None)
+    assert decode(Named, b'{"agentId": "helper"}').agent_id == "helper"

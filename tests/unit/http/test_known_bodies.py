@@ -44,7 +44,7 @@ def outcome(split, field="messages"):
 
 
 def slowly(raw, field="messages"):
-    return outcome(lambda: json_body.split(raw), field)
+    return outcome(lambda: json_body.split(raw, halves=True), field)
 
 
 def new_bytes(known, raw, field="messages", tenant="t"):

@@ -33,8 +33,9 @@ def test_other_ids_are_refused_by_the_name_of_their_field(given):
 
 
 PLACEHOLDERS = (
-    *"undefined null None NULL nil NaN undefined:undefined user:null chat-undefined".split(),
-    *"YOUR_USER_ID your-agent-here placeholder user_id chatId :thread_id id __USER_ID__".split(),
+    *"undefined null None NULL NaN user:NaN undefined:undefined user:null chat-undefined".split(),
+    *"YOUR_USER_ID your-agent-here your-name placeholder user_id chatId :thread_id id".split(),
+    "__USER_ID__",
     *"{user_id} {{user}} ${USER} $USER <user_id> <nil> %s".split(),
     "[object Object]",
 )
@@ -50,7 +51,7 @@ def test_placeholders_are_refused(given: str):
 @pytest.mark.parametrize(
     "given",
     "ann user chat agent user-1 user.name my-user-id default null-safety none-of-your-business "
-    "undefined-behaviour nancy david group-7 t:u1 grp_none".split(),
+    "undefined-behaviour nancy david group-7 t:u1 grp_none nan Nan nil user:nil your".split(),
 )
 def test_words_that_look_alike_are_ids(given: str):
     assert checked_id(given, "chatId") == given

@@ -53,8 +53,9 @@ def test_each_item_is_done_once_in_order_with_its_result_or_error(pool: FairThre
 
 
 def test_what_was_submitted_before_the_end_is_done():
+    """Without one frame for each item."""
     pool, go = FairThreads(2, 1), threading.Event()
-    items = [submitted(pool, "a", lambda: go.wait(10)) for _ in range(5)]
+    items = [submitted(pool, "a", lambda: go.wait(10)) for _ in range(2_000)]
     cancelled = submitted(pool, "a", lambda: 1)
     assert cancelled.cancel()
     pool.shutdown(wait=False)

@@ -80,8 +80,13 @@ def test_an_error_without_a_reason_is_one_of_a_large_prompt(status: int, said: b
     assert overflow_of(500, said, LARGE_PROMPT) is None
 
 
-def test_a_413_is_about_a_size_in_whatever_words() -> None:
-    bytes_ = b'{"error": {"type": "request_too_large", "message": "Payload over 32 MB"}}'
+@pytest.mark.parametrize(
+    "bytes_",
+    [b'{"error": {"type": "request_too_large", "message": "Payload over 32 MB"}}',
+     b"<center><h1>413 Request Entity Too Large</h1></center><hr><center>nginx</center>",
+     b'{"error": {"message": "request entity too large"}}'],
+)  # fmt: skip
+def test_a_413_is_about_a_size_in_whatever_words(bytes_: bytes) -> None:
     assert overflow_of(413, bytes_, LARGE_PROMPT) == Overflow(None, None, explained=False)
     assert overflow_of(413, b"Upload of an image failed", LARGE_PROMPT) is None
 

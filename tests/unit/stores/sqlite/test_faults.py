@@ -14,10 +14,20 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
+from unittest.mock import Mock
 
 import pytest
 
-from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
+from memtree.errors import (
+    BadRequest,
+    Conflict,
+    MemTreeError,
+    NodesGone,
+    StoreCorrupt,
+    StoreUnavailable,
+)
+from memtree.process import circuit_breaker
+from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.schema import SQLITE, VERSION
 from memtree.stores.sqlite import connection
@@ -307,6 +317,53 @@ async def test_a_call_that_hangs_is_given_up_and_others_do_not_wait(store, monke
     goes_on.set()
     await writable(store)
     assert ran == []
+
+
+def opened(circuit: CircuitBreaker) -> None:
+    """Open a circuit long ago."""
+    circuit.worked(0)
+    circuit.waited(1, 2, "locked")
+
+
+@pytest.mark.parametrize(
+    ("error", "opens"),
+    [
+        *((error("x"), False) for error in (NodesGone, Conflict, BadRequest, StoreCorrupt)),
+        (sqlite3.IntegrityError("UNIQUE"), False),
+        (sqlite3.OperationalError("x"), True),
+        (StoreUnavailable("x"), True),
+    ],
+)
+async def test_an_answer_of_the_store_is_no_outage(
+    store: SqliteStore, error: Exception, opens: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """It may have taken long; it ends an outage."""
+    monkeypatch.setattr(circuit_breaker, "SHORT_WAIT", 0)
+    circuit = store.database.writer._circuit
+    for prepare in (lambda _: None, opened):
+        prepare(circuit)
+        with pytest.raises(MemTreeError):
+            await store.database.call_writer(Mock(side_effect=error))
+        assert bool(circuit.reason) is opens
+
+
+async def test_a_call_is_no_outage_if_others_worked_meanwhile(store: SqliteStore):
+    began = time.monotonic()
+    await store.commit(T, batch(1))
+    store.database.writer._failed(began - 1, "too long a line")
+    assert not store.database.writer._circuit.reason
+
+
+async def test_a_probe_has_a_whole_tick(store: SqliteStore):
+    """The next look may come at once."""
+    writer, goes_on = store.database.writer, Event()
+    opened(writer._circuit)
+    probe = asyncio.ensure_future(store.database.call_writer(lambda db: goes_on.wait(5)))
+    while not writer._line:  # noqa: ASYNC110  nobody is told
+        await asyncio.sleep(0)
+    writer._look(asyncio.get_running_loop())
+    goes_on.set()
+    assert await probe
 
 
 async def test_a_long_write_is_waited_for_by_its_own_caller(store, monkeypatch):
