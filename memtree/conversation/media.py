@@ -189,6 +189,7 @@ PAGE_TOKENS, PAGES = 2_400, 1_000
 VIDEO_TOKENS = 10_000
 TEXT_FILE_BYTES = 3 * 1024 * 1024  # counted exactly up to here, then at three bytes a token
 
+MEDIA = ("image", "audio", "video", "file")  # in the types of parts
 REASONING_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 _OPAQUE = 256  # length in characters from which a string without a space may be data
 _DATA = re.compile(rf"[A-Za-z0-9+/=_-]{{{_OPAQUE}}}")

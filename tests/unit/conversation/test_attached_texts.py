@@ -43,7 +43,12 @@ PLAIN = {"type": "text", "media_type": "text/plain", "data": "Call 911."}
         ({"type": "document", "title": "T", "source": {"type": "base64", "data": "JVBE"}}, {}),
         ({"type": "document", "source": {"type": "text", "data": "A" * 400}}, {}),
         ({"type": "input_file", "filename": "a.txt", "file_data": "data:text/plain,a"}, {}),
-        ({"type": "image", "text": "a"}, {}),
+        ({"type": "image", "text": "a b"}, {}),
+        ({"type": "thinking", "thinking": "a b"}, {}),
+        (
+            {"type": "widget", "id": "w7", "rows": [{"data": "Call 911.", "key": "A" * 300 + " "}]},
+            {".rows[0].data": "Call 911."},
+        ),
     ],
 )  # fmt: skip
 def test_readable_strings_are_found_with_their_paths(part, texts):

@@ -120,7 +120,7 @@ class Numbers:
         the prompt's, and one below it. `sent`: tokens of the prompt by our count."""
         numbers = [*self.limits, *self.counts, *self.others]
         least, most = (share * sent for share in _NEAR)
-        counted = next((number for number in numbers if least <= number <= most), 0)
+        counted = max((number for number in numbers if least <= number <= most), default=0)
         limit = max((each for each in numbers if LEAST_LIMIT <= each < counted), default=0)
         return (limit, counted) if limit else None
 

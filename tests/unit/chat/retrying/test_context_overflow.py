@@ -142,6 +142,8 @@ def test_a_second_try_is_always_smaller(sent: int, output: int | None) -> None:
 )
 def test_languages_that_are_not_read_are_judged_by_their_numbers(said: str) -> None:
     assert overflow_of(400, body(said), SENT) == Overflow(6_000, 9_100, explained=False)
+    near = said.replace("6000", "8900")  # either may be the prompt's; it is the larger one
+    assert overflow_of(400, body(near), SENT) == Overflow(8_900, 9_100, explained=False)
 
 
 @pytest.mark.parametrize(
