@@ -4,8 +4,13 @@ of a text that wants to be more than a record.
 Saved memories of ChatGPT, as far as its data export holds them.
 
 `conversations.json` has no list of them, but what the model saved: messages of the assistant to
-the tool `bio`, whose text is the memory. All branches of a conversation count. A list that was
-copied from the settings is plain text (`list_items`).
+the tool `bio`, whose text is the memory, and the list that a conversation began with
+(`model_set_context`). All branches of a conversation count. A list that was copied from the
+settings is plain text (`list_items`).
+
+What claude.ai remembers, `memories.json` of its export: `{"conversations_memory": TEXT,
+"project_memories": {ID: TEXT}}`. A text is Markdown: each paragraph and each point of a list
+becomes a memory, with the heading above it as a tag.
 
 Read the exports of mem0 and OpenMemory.
 
@@ -40,6 +45,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from memtree.errors import BadRequest
@@ -49,6 +55,7 @@ from memtree.memories.memory import MAX_TAGS
 from memtree.memories.transfer.file_items import FileItem, FileMemory, LineResult, LineStatus
 from memtree.memories.transfer.json_entries import FileEntry, RepeatedKeys
 from memtree.summaries import prompt_injection
+from memtree.text.json_lines import lines
 
 MOST_DATA_CHARS = 16_000  # of what else a program keeps beside a text, as JSON
 _MOST_DEPTH = 16
@@ -126,7 +133,33 @@ def _depth(value: object) -> int:
     return depth
 
 
+# Marks of citations and cards in ChatGPT's texts: U+E200 KIND U+E202 FIELD ... U+E201.
+_MARKED = re.compile(" ?\ue200([^\ue200\ue201]*)\ue201|\ue200\\w*(?:\ue202\\S*)?|[\ue200-\ue206]")
+_LABELED = ("url", "link_title")
+
+
+def without_marks(text: str) -> str:
+    """Return a text of ChatGPT without its marks of citations; what the page shows in place of a
+    mark, as the name of a place or the title of a link, stays.
+
+    >>> without_marks("So \ue200cite\ue202turn0\ue201. It is \ue200url\ue202here\ue202x\ue201.")
+    'So. It is here.'
+    """
+    return _MARKED.sub(_label, text) if "\ue200" in text else text
+
+
+def _label(mark: re.Match[str]) -> str:
+    kind, _, fields = (mark[1] or "").partition("\ue202")
+    shown: Any = fields.partition("\ue202")[0] if kind in _LABELED else ""
+    if kind == "entity":  # [TYPE, NAME, ...]
+        with suppress(ValueError, LookupError, TypeError, RecursionError):
+            shown = json.loads(fields)[1]
+    space = " " if mark[0].startswith(" ") else ""
+    return space + shown if shown and isinstance(shown, str) else ""
+
+
 _BIO = "bio"
+_ENTRY = re.compile(r"\n+(?=[0-9]{1,5}\. ?\[)")
 _FORGET = re.compile(r"(?:please )?(?:forget|delete|remove)\b", re.IGNORECASE)
 
 
@@ -163,17 +196,67 @@ def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
     if not isinstance(content, dict):
         return []
     created = moment(message.get("create_time"))
+    if isinstance(known := content.get("model_set_context"), str):
+        return [
+            FileMemory(line, text, created=day)
+            for entry in _ENTRY.split(without_marks(known))
+            for text, day in [list_line(entry)]
+            if text
+        ]
     role = author.get("role") if isinstance(author, dict) else None
     parts = content.get("parts")
     if role != "assistant" or message.get("recipient") != _BIO or not isinstance(parts, list):
         return []
-    text = "\n".join(part for part in parts if isinstance(part, str)).strip()
+    text = without_marks("\n".join(part for part in parts if isinstance(part, str))).strip()
     if not text:
         return []
     if _FORGET.match(text):
         why = "asks to forget something; delete that memory yourself"
         return [LineResult(line, LineStatus.SKIPPED, "forget_request", why)]
     return [FileMemory(line, text, created=created)]
+
+
+CLAUDE_TEXTS = ("conversations_memory", "project_memories", "memory_files")
+_POINT = re.compile(r"(?:[-*•]|[0-9]{1,3}[.)]) ")
+_TITLE = re.compile(r"(#{1,6} |\*{1,3}(?=[^*\s][^*]*\*))([^*]{1,80}(?<![.!?]))\*{0,3}:?")
+
+
+def claude_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
+    for entry in entries:
+        if isinstance(entry, LineResult):
+            yield entry
+        elif not entry.key and (wrong := no_object(entry.line, entry.value)):
+            yield wrong
+        else:
+            fields = {entry.key: entry.value} if entry.key else entry.value
+            for name in CLAUDE_TEXTS:
+                for text in _claude_texts(fields.get(name)):
+                    yield from _points(entry.line, text)
+
+
+def _claude_texts(value: object) -> list[str]:
+    """The texts of a field: one, one for each project, or one for each file."""
+    if isinstance(value, dict):
+        value = [value["content"]] if "content" in value else list(value.values())
+    given = value if isinstance(value, list) else [value]
+    files = [item.get("content") if isinstance(item, dict) else item for item in given]
+    return [text for text in files if isinstance(text, str)]
+
+
+def _points(line: int, text: str) -> Iterator[FileItem]:
+    titles: list[str] = []
+    said: list[str] = []
+    for part in (*map(str.strip, text.splitlines()), ""):
+        title = _TITLE.fullmatch(part)
+        if said and (not part or title or _POINT.match(part)):
+            point, created = list_line("\n".join(said))
+            said = []
+            if not _NOTHING.fullmatch(point):
+                yield FileMemory(line, point, tags=found_tags(titles), created=created)
+        if title:
+            titles = [title[2]] if title[1] != "*" else [*titles[:1], title[2]]
+        elif part:
+            said.append(part)
 
 
 _MEM0_LISTS = frozenset({"", "results", "memories"})
@@ -256,7 +339,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-_LINE = re.compile(rb"[^\s][^\n]*")
 _MARK = re.compile(r"(?:[-*•‣◦–—·]|\(?[0-9]{1,5}[.)])(?:\s+(?:\[[ xX]\]\s)?|(?=\[))")
 _DATE = re.compile(
     r"\[([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{4,15}Z?)?)\](?:\s?[-–—:.]\s|[.:]?\s|(?=\S))"
@@ -267,21 +349,18 @@ _FENCE, _HEADING = "```", re.compile(r"#{1,6} ")
 
 def list_items(raw: bytes) -> Iterator[FileItem]:
     """A memory each line that holds a word."""
-    number, seen = 1, 0
-    for match in _LINE.finditer(raw):
-        number += raw.count(b"\n", seen, match.start())
-        seen = match.start()
+    for line in lines(raw):
         try:
-            text = match[0].decode().strip()
+            text = line.text.decode().strip()
         except UnicodeDecodeError as error:
             message = f"not text in UTF-8 (byte {error.start + 1} of the line)"
-            yield LineResult(number, LineStatus.INVALID, "encoding", message)
+            yield LineResult(line.number, LineStatus.INVALID, "encoding", message)
             continue
         if text.startswith(_FENCE) or _HEADING.match(text):
             continue
         text, created = list_line(text)
         if not _NOTHING.fullmatch(text):
-            yield FileMemory(number, text, created=created)
+            yield FileMemory(line.number, text, created=created)
 
 
 def list_line(line: str) -> tuple[str, float | None]:

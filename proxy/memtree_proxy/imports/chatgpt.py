@@ -12,9 +12,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from memtree.memories.transfer.foreign_formats import without_marks
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
+    branch,
     fields,
     listed,
     moment,
@@ -46,27 +48,17 @@ def read(name: str, data: Any) -> Iterator[Conversation]:
 
 
 def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:
-    branch = _branch(nodes, stored.get("current_node"))
-    made = paired(_answering([m for node in branch for m in _messages(node)]))
+    current = stored.get("current_node")
+    if not isinstance(current, str) or current not in nodes:
+        current = _newest(nodes) or ""
+    parents = {key: text(fields(node).get("parent")) for key, node in nodes.items()}
+    path, notes = branch(current, parents, list(nodes))
+    found = [(key, fields(fields(nodes.get(key)).get("message"))) for key in path]
+    made = paired(_answering([m for key, told in found for m in _messages({**told, "id": key})]))
     id_ = text(stored.get("conversation_id")) or text(stored.get("id")) or number
     when = moment(stored.get("update_time") or stored.get("create_time"))
-    return Conversation("chatgpt", id_, titled(stored.get("title"), made), when, tuple(made))
-
-
-def _branch(nodes: Fields, current: Any) -> list[Fields]:
-    """Return the messages from the root to the current node, or along the newest children if no
-    node is marked as current."""
-    if not isinstance(current, str) or current not in nodes:
-        current = _newest(nodes)
-    path: list[Fields] = []
-    seen: set[str] = set()
-    while isinstance(current, str) and current in nodes and current not in seen:
-        seen.add(current)
-        node = fields(nodes[current])
-        if isinstance(node.get("message"), dict):
-            path.append({**node["message"], "id": current})
-        current = node.get("parent")
-    return path[::-1]
+    title = titled(stored.get("title"), made)
+    return Conversation("chatgpt", id_, title, when, tuple(made), notes=notes)
 
 
 def _newest(nodes: Fields) -> str | None:
@@ -136,6 +128,7 @@ def _answering(messages: list[Fields]) -> list[Fields]:
 
 
 def _text(content: Fields, notes: Fields) -> str:
+    """Return the text of a message, with the names of its files, without marks of citations."""
     kind = content.get("content_type")
     if kind in ("code", "execution_output", "system_error"):
         shown = text(content.get("text"))
@@ -155,7 +148,7 @@ def _text(content: Fields, notes: Fields) -> str:
         for attachment in listed(notes.get("attachments"))
         if attachment.get("name") and not text(attachment.get("mime_type")).startswith("image/")
     ]
-    return "\n".join(filter(None, (*names, shown)))
+    return "\n".join(filter(None, (*names, without_marks(shown))))
 
 
 def _part(part: Any) -> str:

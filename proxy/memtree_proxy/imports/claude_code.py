@@ -2,9 +2,10 @@
 
 The lines are a tree: each names its parent. Several lines make up one assistant message, and
 results of parallel calls are children of different lines of it, so the path back from the last line
-does not visit them all. A compaction begins a new root that names the line before it. Left out:
-work of other agents (side chains), thoughts, the program's own error notes, and lines that were
-never sent.
+does not visit them all. A compaction begins a new root that names the line before it; messages that
+it keeps follow its summary, though their own lines may name the parents of before. Left out: work
+of other agents (side chains), thoughts, the program's own error notes, and lines that were never
+sent.
 
 Messages are assembled as the program does before it sends them, and read like those of a live
 request, so that the conversation has the same address: results stand in the order in which they
@@ -25,6 +26,7 @@ from memtree_proxy.imports.blocks import image_part
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
+    branch,
     fields,
     listed,
     moment,
@@ -43,18 +45,21 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     """Read a session. `id_`: its id if no line names one. `whole`: include the messages before
     compactions."""
     unique = {text(line.get("uuid")) or str(at): line for at, line in enumerate(lines)}
-    spoken = [line for line in unique.values() if _sent(line)]
-    main = [line for line in spoken if line.get("isSidechain") is not True] or spoken
-    members = {id(line) for line in main}
-    by_uuid = {text(line["uuid"]): line for line in unique.values() if line.get("uuid")}
-    chain = _chain(main[-1], by_uuid, whole) if main else []
-    chosen = [line for line in chain if id(line) in members]
-    posted = _messages(chosen, main, SentMessages(unique.values()))
+    spoken = {key: line for key, line in unique.items() if _sent(line)}
+    main = {key: line for key, line in spoken.items() if line.get("isSidechain") is not True}
+    main = main or spoken
+    order = [key for key, line in unique.items() if key in main or _is_boundary(line)]
+    path, notes = branch(*_linked(unique, main, whole), order) if main else ([], ())
+    chosen = [main[key] for key in path if key in main]
+    posted = _messages(chosen, list(main.values()), SentMessages(unique.values()))
     made = paired(part for message in posted for part in _canonical(message))
-    everything = _chain(main[-1], by_uuid, True) if main else []
-    dropped = sum(id(line) in members for line in everything) - len(chosen)
-    last = next((text(line["timestamp"]) for line in reversed(main) if line.get("timestamp")), "")
-    session = next((text(line["sessionId"]) for line in main if line.get("sessionId")), id_)
+    everything = branch(*_linked(unique, main, True), order)[0] if main and not whole else path
+    dropped = sum(key in main for key in everything) - len(chosen)
+    newest = list(main.values())[::-1]
+    last = next((text(line["timestamp"]) for line in newest if line.get("timestamp")), "")
+    session = next(
+        (text(line["sessionId"]) for line in main.values() if line.get("sessionId")), id_
+    )
     return Conversation(
         "claude-code",
         session,
@@ -62,7 +67,49 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
         moment(last),
         tuple(made),
         dropped,
+        notes=notes,
     )
+
+
+def _is_boundary(line: Fields) -> bool:
+    return line.get("type") == "system" and line.get("subtype") == "compact_boundary"
+
+
+def _linked(
+    unique: dict[str, Fields], main: dict[str, Fields], whole: bool
+) -> tuple[str, dict[str, str]]:
+    """Return the last line of the conversation, and the parents as the program links them when it
+    loads a session: messages kept by the newest compaction stand behind its summary. `whole`: a
+    compaction is no root."""
+    parents = {key: text(line.get("parentUuid")) for key, line in unique.items()}
+    boundaries = [key for key, line in unique.items() if _is_boundary(line)]
+    kept, anchor = _kept(unique[boundaries[-1]], parents) if boundaries else ([], "")
+    if kept:
+        anchor = anchor if anchor in parents else boundaries[-1]
+        inside = {anchor, *kept}
+        behind = [key for key, parent in parents.items() if parent == anchor and key not in inside]
+        parents.update(dict.fromkeys(behind, kept[-1]))
+        parents.update(zip(kept, [anchor, *kept], strict=False))
+    for key in boundaries:
+        before = text(unique[key].get("logicalParentUuid"))
+        parents[key] = (parents[key] or before) if whole else ""
+    taken = {parents[key] for key in main}
+    return next((key for key in reversed(main) if key not in taken), next(reversed(main))), parents
+
+
+def _kept(boundary: Fields, parents: dict[str, str]) -> tuple[list[str], str]:
+    """Return the lines that a compaction keeps, in their order, and the one that they follow."""
+    told = fields(boundary.get("compactMetadata"))
+    messages, segment = fields(told.get("preservedMessages")), fields(told.get("preservedSegment"))
+    anchor = text(messages.get("anchorUuid")) or text(segment.get("anchorUuid"))
+    named = messages.get("uuids")
+    if isinstance(named, list):
+        kept = list(dict.fromkeys(filter(None, map(text, named))))
+    else:
+        path, _ = branch(text(segment.get("tailUuid")), parents, ())
+        head = text(segment.get("headUuid"))
+        kept = path[path.index(head) :] if head in path else []
+    return [key for key in kept if key in parents and key != anchor], anchor
 
 
 def _of_people(messages: Iterable[Fields]) -> list[Fields]:
@@ -95,21 +142,6 @@ def _title(lines: Sequence[Fields]) -> str:
         if given and given[-1]:
             return given[-1]
     return ""
-
-
-def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields]:
-    """Return the lines from the root to `leaf`, continuing across compactions if `whole`."""
-    path: list[Fields] = []
-    seen: set[str] = set()
-    line: Fields | None = leaf
-    while line is not None and text(line.get("uuid")) not in seen:
-        path.append(line)
-        seen.add(text(line.get("uuid")))
-        parent = text(line.get("parentUuid"))
-        if not parent and whole:
-            parent = text(line.get("logicalParentUuid"))
-        line = by_uuid.get(parent)
-    return path[::-1]
 
 
 def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import sys
@@ -28,6 +29,7 @@ MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB
 MAX_ENTRIES = 200_000
 SKIPPED = frozenset({".git", "node_modules", "subagents"})
 DATABASES = frozenset({"opencode.db", "kilo.db"})
+_SPECSTORY = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d.*\.md", re.DOTALL)
 _SQLITE = b"SQLite format 3\x00"
 
 Trouble = Callable[[str], None]
@@ -47,14 +49,14 @@ def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
 
 
 def id_and_title(path: PurePath) -> tuple[str, str]:
-    title = path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
+    title = re.sub(r"(?:\.messages)?\.jsonl?\Z|\.md\Z", "", path.name)
     return path.parent.name if path.name == tasks.HISTORY else title, title
 
 
 def _zip_place(path: Path, member: str) -> SourceFile:
     """Return a file in a zip."""
     name, inner = f"{path}:{member}", PurePosixPath(member)
-    title = inner.name.removesuffix(".jsonl").removesuffix(".json")
+    id_, title = id_and_title(inner)
 
     def beside(other: str) -> Any:
         return _beside(lambda: _unzipped(path, str(inner.parent / other), name))
@@ -63,7 +65,7 @@ def _zip_place(path: Path, member: str) -> SourceFile:
         name,
         lambda: parse(_unzipped(path, member, name), name),
         f"{path.absolute()}:{member}",
-        inner.parent.name if inner.name == tasks.HISTORY else title,
+        id_,
         title,
         beside,
     )
@@ -168,12 +170,15 @@ def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
 
 def may_hold(name: str) -> bool:
     """Return True if a file of this name may hold a conversation."""
+    if name.startswith("._"):  # what macOS keeps beside a file
+        return False
     if name.endswith(".jsonl"):
         return not name.startswith("agent-")  # side chains of Claude Code's agents
     return (
         name == tasks.HISTORY
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
+        or bool(_SPECSTORY.fullmatch(name))
     )
 
 

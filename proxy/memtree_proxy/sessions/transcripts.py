@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from memtree.errors import BadRequest
 from memtree_proxy.imports import places, recognise, tasks
 from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
@@ -192,19 +190,7 @@ def _parsed(path: Path) -> ParsedFile:
     data = _bytes(path)
     if data.count(b"{") + data.count(b"[") > MAX_BRACKETS:
         raise BadRequest(f"{path}: more than {MAX_BRACKETS:,} objects")
-    if path.name.endswith(".jsonl"):
-        data = _whole_lines(data)
     return recognise.parse(data, str(path))
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """Return the lines without an incomplete last one, which the agent is still writing."""
-    whole, _, last = data.rpartition(b"\n")
-    try:
-        msgspec.json.decode(last or b"0")
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return whole
-    return data
 
 
 def _bytes(path: Path) -> bytes:
