@@ -134,7 +134,9 @@ def _depth(value: object) -> int:
 
 
 # Marks of citations and cards in ChatGPT's texts: U+E200 KIND U+E202 FIELD ... U+E201.
-_MARKED = re.compile(" ?\ue200([^\ue200\ue201]*)\ue201|\ue200\\w*(?:\ue202\\S*)?|[\ue200-\ue206]")
+_MARKED = re.compile(
+    "( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\\w?))|\ue200\\w*(?:\ue202\\S*)?|[\ue200-\ue206]"
+)
 _LABELED = ("url", "link_title")
 
 
@@ -149,13 +151,15 @@ def without_marks(text: str) -> str:
 
 
 def _label(mark: re.Match[str]) -> str:
-    kind, _, fields = (mark[1] or "").partition("\ue202")
+    space, inside, word = mark[1] or "", mark[2] or "", mark[3]
+    kind, _, fields = inside.partition("\ue202")
     shown: Any = fields.partition("\ue202")[0] if kind in _LABELED else ""
     if kind == "entity":  # [TYPE, NAME, ...]
         with suppress(ValueError, LookupError, TypeError, RecursionError):
             shown = json.loads(fields)[1]
-    space = " " if mark[0].startswith(" ") else ""
-    return space + shown if shown and isinstance(shown, str) else ""
+    if shown and isinstance(shown, str):
+        return space + shown
+    return space if word else ""
 
 
 _BIO = "bio"

@@ -1,9 +1,10 @@
-"""Conversations exported by claude.ai: `conversations.json`, alone or in the zip that it comes in.
+"""The export of claude.ai: `conversations.json` and projects, alone or in the zip they come in.
 
 A conversation is a list of messages, each with the message that it answers where the export tells;
 what was edited away is in it as well. Messages hold Anthropic blocks, but a tool's result stands in
 the message of the call. Thoughts are left out. Texts of attached files are part of the message;
-other files are not in the export, so a line that names them takes their place.
+other files are not in the export, so a line that names them takes their place. A project becomes a
+conversation in which the user gives its instructions and its documents.
 """
 
 from __future__ import annotations
@@ -30,26 +31,40 @@ _SENT = ("text", "tool_use", "tool_result")
 _ROLES = {"human": "user", "assistant": "assistant"}
 
 
-def is_conversation(value: Fields) -> bool:
-    return isinstance(value.get("chat_messages"), list)
+def is_exported(value: Fields) -> bool:
+    """Return True for a conversation or a project of an export."""
+    project = isinstance(value.get("docs"), list) and "prompt_template" in value
+    return project or isinstance(value.get("chat_messages"), list)
 
 
 def read(name: str, data: Any) -> Iterator[Conversation]:
-    """Yield the conversations of a file."""
+    """Yield the conversations and projects of a file."""
     stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
-    for number, conversation in enumerate(stored):
-        if is_conversation(conversation):
-            yield _conversation(conversation, str(number + 1))
+    for number, exported in enumerate(stored):
+        if is_exported(exported):
+            made = _conversation if "chat_messages" in exported else _project
+            yield made(exported, text(exported.get("uuid")) or str(number + 1))
 
 
-def _conversation(stored: Fields, number: str) -> Conversation:
+def _project(stored: Fields, id_: str) -> Conversation:
+    given = [{"extracted_content": stored.get("prompt_template")}]
+    given += [
+        {"file_name": doc.get("filename"), "extracted_content": doc.get("content")}
+        for doc in listed(stored.get("docs"))
+    ]
+    made = tuple({"role": "user", "content": said} for file in given if (said := _attached(file)))
+    when = moment(stored.get("updated_at") or stored.get("created_at"))
+    title = titled(f"Project {text(stored.get('name'))}", made)
+    return Conversation("claude-ai", id_, title, when, made)
+
+
+def _conversation(stored: Fields, id_: str) -> Conversation:
     said = listed(stored.get("chat_messages"))
     chosen, notes = _shown(said, text(stored.get("current_leaf_message_uuid")))
     turns = [turn for at, message in enumerate(chosen) for turn in _turns(message, at)]
     made = paired(blocks.converted(turns, blocks.KILO))
     when = moment(stored.get("updated_at") or stored.get("created_at"))
     title = titled(stored.get("name"), made)
-    id_ = text(stored.get("uuid")) or number
     return Conversation("claude-ai", id_, title, when, tuple(made), notes=notes)
 
 

@@ -146,7 +146,7 @@ def _of_zip(path: Path) -> list[SourceFile]:
             names = archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise BadRequest(f"{path}: the zip is broken: {error}", param=str(path)) from error
-    held = sorted(name for name in names if may_hold(PurePosixPath(name).name))
+    held = sorted(name for name in names if may_hold(PurePosixPath(name)))
     if not held:
         raise BadRequest(f"{path}: no conversations in this zip", param=str(path))
     if len(held) > MAX_ENTRIES:
@@ -164,12 +164,13 @@ def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
             raise BadRequest(f"{folder}: holds more than {MAX_ENTRIES:,} files", param=str(folder))
         for name in files:
             path = Path(base, name)
-            if (may_hold(name) or name in DATABASES) and path.is_file():
+            if (may_hold(path) or name in DATABASES) and path.is_file():
                 yield path
 
 
-def may_hold(name: str) -> bool:
+def may_hold(path: PurePath) -> bool:
     """Return True if a file of this name may hold a conversation."""
+    name = path.name
     if name.startswith("._"):  # what macOS keeps beside a file
         return False
     if name.endswith(".jsonl"):
@@ -178,6 +179,7 @@ def may_hold(name: str) -> bool:
         name == tasks.HISTORY
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
+        or (name.endswith(".json") and "projects" in (path.stem, path.parent.name))  # claude.ai
         or bool(_SPECSTORY.fullmatch(name))
     )
 

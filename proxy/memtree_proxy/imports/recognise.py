@@ -174,7 +174,7 @@ def _of_lines(lines: Iterable[Fields]) -> str | None:
             return "codex"
         if isinstance(line.get("mapping"), dict):
             return "chatgpt"
-        if claude_ai.is_conversation(line):
+        if claude_ai.is_exported(line):
             return "claude-ai"
     return None
 

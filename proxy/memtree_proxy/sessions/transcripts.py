@@ -128,7 +128,7 @@ def _walk(root: Path) -> Iterator[Path]:
         seen += len(names) + len(files)
         if seen > places.MAX_ENTRIES:
             return
-        yield from (Path(base, name) for name in files if places.may_hold(name))
+        yield from (path for name in files if places.may_hold(path := Path(base, name)))
 
 
 def _regular(path: Path) -> os.stat_result | None:
