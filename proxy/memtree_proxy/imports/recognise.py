@@ -96,6 +96,8 @@ def parse(data: bytes, name: str) -> ParsedFile:
         raise BadRequest(f"{name}: is empty", param=name)
     if specstory.is_history(data):
         return ParsedFile(Markdown(data.decode(errors="replace")))
+    if name.endswith(".md"):
+        raise NoConversation(f"{name}: not a session that SpecStory saved", param=name)
     wrong: BadRequest | None = None
     if not (of_lines := name.endswith(".jsonl")):
         try:

@@ -10,6 +10,7 @@ block are text that somebody quoted. Left out: thoughts, and work of other agent
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -31,12 +32,14 @@ _ROLE_LINE = re.compile(
 )
 _ROLE = re.compile(r"_\*\*(User|Agent|Assistant)\b([^\n]{0,200})\*\*_\s*")
 _SESSION = re.compile(r"<!-- .{0,80}? Session (\S{1,100})")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?")
 _TITLE = re.compile(r"# (.{1,200})")
 _FENCE = re.compile(r" {0,3}(`{3,20}|~{3,20})(.{0,40})")
 _SHELL = frozenset({"bash", "sh", "shell", "zsh", "powershell"})
 _TOOL = re.compile(r'<tool-use data-tool-type="([^"]*)" data-tool-name="([^"]*)">')
-_SUMMARY = re.compile(r"<summary>(?:Tool use: )?(.*)</summary>")
+_SUMMARY = re.compile(r"(?:<details>)?<summary>(.*)</summary>")
+_DETAILS = ("<details>", "</details>")
+_FILE = re.compile(r"(?:Read|Edit) file: ([^•]*[^•\s])")
 _CODE = re.compile(r"\s*`([^`]+)`\s*")
 _ENDS = {"<think>": "</think>", "<tool-use": "</tool-use>"}
 _FENCES = "fences"  # one that is never closed inside of a block
@@ -155,23 +158,37 @@ def _messages(turn: _Turn, at: int) -> Iterator[Fields]:
     for number, (tool, lines) in enumerate(turn.parts):
         if tool:
             yield from _called(lines, f"call-{at}-{number}")
-        elif said := ("\n" + "\n".join(lines).strip()).removesuffix("\n---").strip():
-            yield {"role": turn.role, "content": said}
+            continue
+        said = ("\n" + "\n".join(lines).strip()).removesuffix("\n---")
+        said = said.removeprefix("\n---\n") if number else said
+        if said.strip():
+            yield {"role": turn.role, "content": said.strip()}
 
 
 def _called(lines: list[str], id_: str) -> Iterator[Fields]:
-    """Yield the call that a block tells, and its result: the last fenced block."""
+    """Yield the call that a block tells, and its result: the last fenced block but for a change."""
     match = _TOOL.match(lines[0])
     kind, name = (match[1], match[2]) if match else ("", "")
-    given, fenced = _fenced([line for line in lines[1:-1] if not _SUMMARY.fullmatch(line)])
-    result = fenced.pop()[1] if fenced else ""
-    commands = [code[1] for line in given if (code := _CODE.fullmatch(line))]
-    commands += [content for language, content in fenced if language in _SHELL]
-    told = {"command": commands[0]} if commands and kind == "shell" else {}
-    note = [line for line in given if not (told and _CODE.fullmatch(line))]
-    note += [content for _, content in fenced if content not in told.values()]
+    given, fenced = _fenced([line for line in lines[1:-1] if line not in _DETAILS])
+    result = fenced.pop()[1] if fenced and fenced[-1][0] != "diff" else ""
+    told: dict[str, str] = {}
+    note: list[str] = []
+    for line in given:
+        if summary := _SUMMARY.fullmatch(line):  # Tool use: **NAME** • Read file: PATH
+            line = html.unescape(summary[1]).partition(" • ")[2]
+        if file := _FILE.match(line):
+            told["path"] = file[1]
+        elif kind == "shell" and (code := _CODE.fullmatch(line)):
+            told["command"] = code[1]
+        else:
+            note.append(line)
+    for language, content in fenced:
+        if kind == "shell" and language in _SHELL:
+            told["command"] = content
+        else:
+            note.append(content)
     if said := "\n".join(note).strip():
-        told = {**told, "input": said}
+        told["input"] = said
     call = tool_call(id_, name, json.dumps(told, ensure_ascii=False))
     yield {"role": "assistant", "content": None, "tool_calls": [call]}
     yield {"role": "tool", "tool_call_id": id_, "content": result}

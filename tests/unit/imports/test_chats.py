@@ -237,7 +237,8 @@ def test_a_compaction_begins_anew_unless_all_is_wanted() -> None:
 
 
 def test_lines_whose_parents_are_missing_or_in_a_ring_have_an_end() -> None:
-    assert len(claude(claude_line("a", "gone", "user", "x")).messages) == 1
+    alone = claude(claude_line("a", "gone", "user", "x"))
+    assert (len(alone.messages), len(alone.notes)) == (1, 1)
     ring = [claude_line("a", "b", "user", "x"), claude_line("b", "a", "assistant", "y")]
     assert len(claude(*ring).messages) == 2
     assert claude({"type": "user", "uuid": "a"}).messages == ()

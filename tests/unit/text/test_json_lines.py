@@ -10,7 +10,11 @@ from memtree.errors import BadRequest
 from memtree.text.json_lines import MOST_NOTES, as_utf8, records
 
 LINES = [
-    {"type": "user", "uuid": f"n{at}", "message": {"content": [{"type": "text", "text": '{"x": "'}]}}
+    {
+        "type": "user",
+        "uuid": f"n{at}",
+        "message": {"content": [{"type": "text", "text": '{"x": "'}]},
+    }
     for at in range(4)
 ]
 WRITTEN = [json.dumps(line) for line in LINES]
