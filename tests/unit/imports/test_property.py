@@ -162,8 +162,8 @@ said = st.fixed_dictionaries(
         "files": st.just([{"file_name": "a"}]) | values,
     },
 )
-MARKDOWN = ("_**User**_", "_**Agent - sidechain (m)**_", "_**Assistant (a)**_", "---", "```", "~~~~",
-            '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>', "`ls`", "text", "",
+MARKDOWN = ("_**User**_", "_**Agent - sidechain (m)**_", "_**Assistant (a)**_", "---", "```",
+            "~~~~", '<tool-use data-tool-type="shell" data-tool-name="Bash">', "`ls`", "text", "",
             "</details></tool-use>", "<think>", "</think>", "<summary>a</summary>")  # fmt: skip
 
 FILES: dict[str, st.SearchStrategy[Any]] = {

@@ -51,12 +51,12 @@ def test_half_a_record_is_none_and_hides_none(cut: int) -> None:
         ("\0" * 9 + WRITTEN[1] + "\0\0", ["n1"], ""),
         ("\0" * 4096, [], ""),
         ("", [], ""),
-        (WRITTEN[1].replace("user", "us\0er"), [], "line 2, column 13: not valid JSON: Invalid con"),
+        (WRITTEN[1].replace("user", "us\0er"), [], "line 2, column 13: not valid JSON: Inv"),
         ('{"a": NaN, "b": "\\ud800"}', ["stub"], ""),
         ("[1]", [], "line 2: must be an object; skipped"),
         ("5" * 5_000, [], "line 2: a number has too many digits; skipped"),
         ("[" * 100_000, [], "line 2: nested too deeply; skipped"),
-        ('{"uuid": "the words of somebody"', [], "line 2, column 33: not valid JSON: Expecting ','"),
+        ('{"uuid": "the words of somebody"', [], "line 2, column 33: not valid JSON: "),
     ],
     ids=range(12),
 )  # fmt: skip
@@ -92,5 +92,5 @@ def test_any_encoding_of_unicode_is_read(encoding: str) -> None:
 
 @pytest.mark.parametrize("raw", [b"\xff\xfea", b"\xff\xfe\x00\xd8", b"\xff\xfe\0\0a"])
 def test_a_mark_that_does_not_fit_is_an_error(raw: bytes) -> None:
-    with pytest.raises(BadRequest, match="broken text in UTF-(16|32)"):
+    with pytest.raises(BadRequest, match=r"broken text in UTF-(16|32)"):
         as_utf8(raw)

@@ -130,8 +130,9 @@ def chain(*names: str, first: str | None = None) -> list[Fields]:
     ]
 
 
-KEPT = {"preservedMessages": {"anchorUuid": "cs", "uuids": ["n4", "n5", "n6"]}}
-SEGMENT = {"preservedSegment": {"headUuid": "n4", "anchorUuid": "cs", "tailUuid": "n6"}}
+KEPT: Fields = {"preservedMessages": {"anchorUuid": "cs", "uuids": ["n4", "n5", "n6"]}}
+FIRST: Fields = {"anchorUuid": "cb", "uuids": ["n1", "n2"]}
+SEGMENT: Fields = {"preservedSegment": {"headUuid": "n4", "anchorUuid": "cs", "tailUuid": "n6"}}
 BEFORE = chain("n1", "n2", "n3", "n4", "n5", "n6")
 SUMMARY = claude_line("cs", "cb", "user", "Summary", isCompactSummary=True)
 AFTER = chain("n40", "n41", first="n6")
@@ -157,10 +158,9 @@ def said(lines: list[Fields], whole: bool = False) -> list[str]:
         # What follows the summary in the file follows what is kept.
         ([*BEFORE, boundary(**KEPT), SUMMARY, *chain("n40", "n41", first="cs")], LATER),
         # The first messages are kept, and the summary stands behind them.
-        ([*BEFORE, boundary(preservedMessages={"anchorUuid": "cb", "uuids": ["n1", "n2"]}), SUMMARY],
-         ["n1", "n2", "Summary"]),
+        ([*BEFORE, boundary(preservedMessages=FIRST), SUMMARY], ["n1", "n2", "Summary"]),
         # A line was lost: one that is kept, the summary, or the compaction.
-        ([*BEFORE[:4], BEFORE[5], boundary(**KEPT), SUMMARY, *AFTER], ["Summary", "n4", "n6", "n40", "n41"]),
+        ([*BEFORE[:4], BEFORE[5], boundary(**KEPT), SUMMARY, *AFTER], [*LATER[:2], *LATER[3:]]),
         ([*BEFORE, boundary(**KEPT), *AFTER], LATER[1:]),
         ([*BEFORE, SUMMARY, *AFTER], ["n1", "n2", "n3", "n4", "n5", "n6", "n40", "n41"]),
         # An older compaction that kept messages lies behind a newer one.

@@ -58,11 +58,13 @@ def test_a_request_to_forget_is_no_memory():
 
 
 def test_the_list_that_a_conversation_began_with_is_read():
-    known = "1. [2026-03-02]. Works night\nshifts.\n\n2. [2026-04-11]. Is allergic \ue200x\ue201to nuts."
+    known = (
+        "1. [2026-03-02]. Works night\nshifts.\n\n2. [2026-04-11]. Is allergic \ue200x\ue201to it."
+    )
     content = {"content_type": "model_editable_context", "model_set_context": known}
     _, found = read([conversation(message([], content=content), SAVED)])
     assert [one.text for one in found] == [
-        "Works night\nshifts.", "User lives in Graz.", "Is allergic to nuts.",
+        "Works night\nshifts.", "User lives in Graz.", "Is allergic to it.",
     ]  # fmt: skip
 
 
