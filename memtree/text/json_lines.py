@@ -137,10 +137,10 @@ class Records:
 def records(raw: bytes) -> Records:
     """Read the object on each line. `raw`: text in UTF-8. Accepts NaN and half surrogate pairs,
     which JavaScript writes."""
-    found = [(line, *_first(line.text)) for line in lines(raw)]
-    known = tuple(islice(dict.fromkeys(opening(value) for _, value, _ in found), MOST_OPENINGS))
+    numbered = [(line, *_first(line.text)) for line in lines(raw)]
+    known = tuple(islice(dict.fromkeys(opening(value) for _, value, _ in numbered), MOST_OPENINGS))
     read = Records()
-    for line, value, whole in found:
+    for line, value, whole in numbered:
         if not whole:
             _repair(line, read, known)
         elif isinstance(value, dict):
@@ -168,10 +168,10 @@ def _pieces(line: bytes, known: Iterable[Opening]) -> Iterator[Any | Exception]:
 
 
 def _repair(line: Line, read: Records, known: tuple[Opening, ...]) -> None:
-    found = list(_pieces(line.text, known))
-    values = [piece for piece in found if isinstance(piece, dict)]
+    parts = list(_pieces(line.text, known))
+    values = [piece for piece in parts if isinstance(piece, dict)]
     read.values += values
-    why = next((_why(piece) for piece in found if not isinstance(piece, dict)), "")
+    why = next((_why(piece) for piece in parts if not isinstance(piece, dict)), "")
     kept = f" but for {len(values)} record{'s' * (len(values) > 1)}" if values else ""
     if why:
         read.note(f"line {line.number}{why}; skipped{kept}")

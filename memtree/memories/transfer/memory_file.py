@@ -102,10 +102,10 @@ def _refuse_damaged(raw: bytes) -> None:
     """Raise `BadRequest` for JSON whose beginning is lost: as a list, each piece of its syntax
     would be a memory."""
     judged = list(islice(lines(raw), _JUDGED))
-    found = sum(bool(_PIECE_OF_JSON.search(line.text[:_JUDGED_CHARS])) for line in judged)
-    if 2 * found > len(judged):
+    pieces = sum(bool(_PIECE_OF_JSON.search(line.text[:_JUDGED_CHARS])) for line in judged)
+    if 2 * pieces > len(judged):
         raise BadRequest(
-            f"the file is damaged: {found} of its first {len(judged)} lines hold JSON, and line "
+            f"the file is damaged: {pieces} of its first {len(judged)} lines hold JSON, and line "
             f"{judged[0].number} does not begin any; export it again, or name the format text to "
             "read it as a list",
             param="format",

@@ -57,8 +57,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if not entries:
         raise BadRequest(f"{options.path}: nothing to import; there are no messages in it")
     chosen = _chosen(entries, options)
-    told = [entry for _, entry in chosen] or entries
-    notes = (f"{entry.place.name}: {note}" for entry in told for note in entry.conversation.notes)
+    shown = [entry for _, entry in chosen] or entries
+    notes = (f"{entry.place.name}: {note}" for entry in shown for note in entry.conversation.notes)
     for each in dict.fromkeys(notes):
         console.print(plain(each), style="dim", soft_wrap=True)
     if not chosen:

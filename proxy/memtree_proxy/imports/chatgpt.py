@@ -20,6 +20,7 @@ from memtree_proxy.imports.conversation import (
     fields,
     listed,
     moment,
+    newest,
     objects,
     paired,
     text,
@@ -48,34 +49,16 @@ def read(name: str, data: Any) -> Iterator[Conversation]:
 
 
 def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:
-    current = stored.get("current_node")
-    if not isinstance(current, str) or current not in nodes:
-        current = _newest(nodes) or ""
+    """Read the branch shown last: it leads to the current node, or else to the newest one."""
     parents = {key: text(fields(node).get("parent")) for key, node in nodes.items()}
-    path, notes = branch(current, parents, list(nodes))
-    found = [(key, fields(fields(nodes.get(key)).get("message"))) for key in path]
-    made = paired(_answering([m for key, told in found for m in _messages({**told, "id": key})]))
+    current, order = text(stored.get("current_node")), list(nodes)
+    path, notes = branch(current if current in nodes else newest(order, parents), parents, order)
+    posted = [{**fields(fields(nodes.get(key)).get("message")), "id": key} for key in path]
+    made = paired(_answering([message for each in posted for message in _messages(each)]))
     id_ = text(stored.get("conversation_id")) or text(stored.get("id")) or number
     when = moment(stored.get("update_time") or stored.get("create_time"))
     title = titled(stored.get("title"), made)
     return Conversation("chatgpt", id_, title, when, tuple(made), notes=notes)
-
-
-def _newest(nodes: Fields) -> str | None:
-    at = next((key for key, node in nodes.items() if not fields(node).get("parent")), None)
-    seen: set[str] = set()
-    while at is not None and at not in seen:
-        seen.add(at)
-        children = fields(nodes.get(at)).get("children")
-        known = (
-            [text(child) for child in children if text(child) in nodes]
-            if isinstance(children, list)
-            else []
-        )
-        if not known:
-            return at
-        at = known[-1]
-    return at
 
 
 def _messages(stored: Fields) -> list[Fields]:

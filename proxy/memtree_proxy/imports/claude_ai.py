@@ -20,6 +20,7 @@ from memtree_proxy.imports.conversation import (
     branch,
     listed,
     moment,
+    newest,
     objects,
     paired,
     text,
@@ -73,9 +74,10 @@ def _shown(said: list[Fields], leaf: str) -> tuple[list[Fields], tuple[str, ...]
     if not any(text(message.get("parent_message_uuid")) for message in said):
         return said, ()
     by_id = {text(message.get("uuid")) or str(at): message for at, message in enumerate(said)}
-    named = {key: text(told.get("parent_message_uuid")) for key, told in by_id.items()}
+    named = {key: text(message.get("parent_message_uuid")) for key, message in by_id.items()}
     parents = {key: "" if id_.startswith(_ROOT) else id_ for key, id_ in named.items()}
-    path, notes = branch(leaf if leaf in by_id else next(reversed(by_id)), parents, list(by_id))
+    order = list(by_id)
+    path, notes = branch(leaf if leaf in by_id else newest(order, parents), parents, order)
     return [by_id[key] for key in path if key in by_id], notes
 
 

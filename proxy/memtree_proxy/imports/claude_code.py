@@ -30,6 +30,7 @@ from memtree_proxy.imports.conversation import (
     fields,
     listed,
     moment,
+    newest,
     paired,
     raw_message,
     text,
@@ -93,14 +94,16 @@ def _linked(
     for key in boundaries:
         before = text(unique[key].get("logicalParentUuid"))
         parents[key] = (parents[key] or before) if whole else ""
-    taken = {parents[key] for key in main}
-    return next((key for key in reversed(main) if key not in taken), next(reversed(main))), parents
+    return newest(list(main), parents), parents
 
 
 def _kept(boundary: Fields, parents: dict[str, str]) -> tuple[list[str], str]:
     """Return the lines that a compaction keeps, in their order, and the one that they follow."""
-    told = fields(boundary.get("compactMetadata"))
-    messages, segment = fields(told.get("preservedMessages")), fields(told.get("preservedSegment"))
+    notes = fields(boundary.get("compactMetadata"))
+    messages, segment = (
+        fields(notes.get("preservedMessages")),
+        fields(notes.get("preservedSegment")),
+    )
     anchor = text(messages.get("anchorUuid")) or text(segment.get("anchorUuid"))
     named = messages.get("uuids")
     if isinstance(named, list):

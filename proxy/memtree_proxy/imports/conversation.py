@@ -52,6 +52,12 @@ class Conversation:
     notes: tuple[str, ...] = ()
 
 
+def newest(order: Sequence[str], parents: Mapping[str, str]) -> str:
+    """Return the last of some ids that is no parent of another of them."""
+    named = {parents[id_] for id_ in order}
+    return next((id_ for id_ in reversed(order) if id_ not in named), order[-1] if order else "")
+
+
 def branch(
     leaf: str, parents: Mapping[str, str], order: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:

@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -35,40 +36,39 @@ _SQLITE = b"SQLite format 3\x00"
 Trouble = Callable[[str], None]
 
 
-def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
-    """Return a file on disk. `held`: content of one that can be read only once, as a pipe."""
-
-    def load() -> ParsedFile:
-        return parse(_bytes(path, name) if held is None else held, name)
+def place(name: str, path: PurePath, read: Callable[[str], bytes]) -> SourceFile:
+    """Return a file. `read`: returns the content of a file of a name in the same folder."""
 
     def beside(other: str) -> Any:
-        return _beside(lambda: _bytes(path.parent / other, str(path.parent / other)))
+        try:
+            return json.loads(read(other))
+        except (BadRequest, ValueError, RecursionError, KeyError):
+            return None
 
-    id_, title = id_and_title(path.absolute())
-    return SourceFile(name, load, str(path.absolute()), id_, title, beside)
-
-
-def id_and_title(path: PurePath) -> tuple[str, str]:
     title = re.sub(r"(?:\.messages)?\.jsonl?\Z|\.md\Z", "", path.name)
-    return path.parent.name if path.name == tasks.HISTORY else title, title
+    id_ = path.parent.name if path.name == tasks.HISTORY else title
+    return SourceFile(name, lambda: parse(read(path.name), name), str(path), id_, title, beside)
+
+
+def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
+    """Return a file on disk. `held`: content of one that can be read only once, as a pipe."""
+    whole = path.absolute()
+
+    def read(other: str) -> bytes:
+        own = held if other == whole.name else None
+        return _bytes(whole.with_name(other), name) if own is None else own
+
+    return place(name, whole, read)
 
 
 def _zip_place(path: Path, member: str) -> SourceFile:
     """Return a file in a zip."""
     name, inner = f"{path}:{member}", PurePosixPath(member)
-    id_, title = id_and_title(inner)
 
-    def beside(other: str) -> Any:
-        return _beside(lambda: _unzipped(path, str(inner.parent / other), name))
+    def read(other: str) -> bytes:
+        return _unzipped(path, member if other == inner.name else str(inner.with_name(other)), name)
 
-    return SourceFile(
-        name,
-        lambda: parse(_unzipped(path, member, name), name),
-        f"{path.absolute()}:{member}",
-        id_,
-        title,
-        beside,
-    )
+    return replace(place(name, inner, read), origin=f"{path.absolute()}:{member}")
 
 
 def _unzipped(path: Path, member: str, name: str) -> bytes:
@@ -182,14 +182,6 @@ def may_hold(path: PurePath) -> bool:
         or (name.endswith(".json") and "projects" in (path.stem, path.parent.name))  # claude.ai
         or bool(_SPECSTORY.fullmatch(name))
     )
-
-
-def _beside(read: Callable[[], bytes]) -> Any:
-    """Return the JSON that `read` returns, or None if it fails."""
-    try:
-        return json.loads(read())
-    except (BadRequest, ValueError, RecursionError, KeyError):
-        return None
 
 
 def _bytes(path: Path, name: str) -> bytes:

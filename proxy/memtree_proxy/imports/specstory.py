@@ -171,25 +171,25 @@ def _called(lines: list[str], id_: str) -> Iterator[Fields]:
     kind, name = (match[1], match[2]) if match else ("", "")
     given, fenced = _fenced([line for line in lines[1:-1] if line not in _DETAILS])
     result = fenced.pop()[1] if fenced and fenced[-1][0] != "diff" else ""
-    told: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     note: list[str] = []
     for line in given:
         if summary := _SUMMARY.fullmatch(line):  # Tool use: **NAME** • Read file: PATH
             line = html.unescape(summary[1]).partition(" • ")[2]
         if file := _FILE.match(line):
-            told["path"] = file[1]
+            arguments["path"] = file[1]
         elif kind == "shell" and (code := _CODE.fullmatch(line)):
-            told["command"] = code[1]
+            arguments["command"] = code[1]
         else:
             note.append(line)
     for language, content in fenced:
         if kind == "shell" and language in _SHELL:
-            told["command"] = content
+            arguments["command"] = content
         else:
             note.append(content)
     if said := "\n".join(note).strip():
-        told["input"] = said
-    call = tool_call(id_, name, json.dumps(told, ensure_ascii=False))
+        arguments["input"] = said
+    call = tool_call(id_, name, json.dumps(arguments, ensure_ascii=False))
     yield {"role": "assistant", "content": None, "tool_calls": [call]}
     yield {"role": "tool", "tool_call_id": id_, "content": result}
 
@@ -197,15 +197,15 @@ def _called(lines: list[str], id_: str) -> Iterator[Fields]:
 def _fenced(lines: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the lines outside of fences, and language and content of each fence."""
     outside: list[str] = []
-    found: list[tuple[str, str]] = []
+    fences: list[tuple[str, str]] = []
     unclosed: set[str] = set()
     at = 0
     while at < len(lines):
         fence = _FENCE.match(lines[at])
         end = _closing(lines, at, fence[1], unclosed) if fence else 0
         if fence and end:
-            found.append((fence[2].strip(), "\n".join(lines[at + 1 : end - 1])))
+            fences.append((fence[2].strip(), "\n".join(lines[at + 1 : end - 1])))
         else:
             outside.append(lines[at])
         at = end or at + 1
-    return outside, found
+    return outside, fences

@@ -11,15 +11,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from memtree.errors import BadRequest
 from memtree_proxy.imports import places, recognise, tasks
 from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
-from memtree_proxy.imports.recognise import ParsedFile, SourceFile
+from memtree_proxy.imports.recognise import SourceFile
 
 MAX_BYTES = 64 << 20  # of one transcript
 # A bracket of JSON means an object or a list, some 200 bytes in memory: a file consisting of
@@ -175,22 +174,9 @@ def read(transcript: Transcript) -> ReadTranscript | None:
 
 def _loaded(path: Path) -> SourceFile:
     """Read a file. Raises as `read`."""
-    parsed = _parsed(path)
-
-    def beside(name: str) -> Any:
-        with suppress(BadRequest):
-            return _parsed(path.parent / name).value
-        return None
-
-    id_, title = places.id_and_title(path.absolute())
-    return SourceFile(str(path), lambda: parsed, str(path), id_, title, beside)
-
-
-def _parsed(path: Path) -> ParsedFile:
-    data = _bytes(path)
-    if data.count(b"{") + data.count(b"[") > MAX_BRACKETS:
-        raise BadRequest(f"{path}: more than {MAX_BRACKETS:,} objects")
-    return recognise.parse(data, str(path))
+    place = places.place(str(path), path.absolute(), lambda name: _bytes(path.with_name(name)))
+    parsed = place.load()
+    return replace(place, load=lambda: parsed)
 
 
 def _bytes(path: Path) -> bytes:
@@ -202,6 +188,8 @@ def _bytes(path: Path) -> bytes:
         raise BadRequest(f"{path}: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise BadRequest(f"{path}: larger than {MAX_BYTES >> 20} MB")
+    if data.count(b"{") + data.count(b"[") > MAX_BRACKETS:
+        raise BadRequest(f"{path}: more than {MAX_BRACKETS:,} objects")
     return data
 
 
