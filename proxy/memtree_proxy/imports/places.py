@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from memtree.errors import BadRequest
+from memtree.text.json_lines import MOST_NOTES
 from memtree_proxy.imports import tasks
 from memtree_proxy.imports.conversation import fields
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile, parse
@@ -90,7 +91,7 @@ def _unzipped(path: Path, member: str, name: str) -> bytes:
 def session_place(path: Path, id_: str) -> SourceFile:
     """Return a session in the database of opencode or Kilo."""
     origin = str(path.absolute())
-    return SourceFile(f"{path}:{id_}", lambda: ParsedFile(_exported(path, id_)), origin, id_, id_)
+    return SourceFile(f"{path}:{id_}", lambda: _exported(path, id_), origin, id_, id_)
 
 
 def places(given: str, trouble: Trouble) -> list[SourceFile]:
@@ -209,35 +210,40 @@ def _sessions(path: Path) -> list[str]:
     ]
 
 
-def _exported(path: Path, id_: str) -> dict[str, Any]:
+def _exported(path: Path, id_: str) -> ParsedFile:
     """Return a session as `opencode export` would write it."""
     sessions = rows(path, "SELECT * FROM session WHERE id = ?", id_)
     if not sessions:
         raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
+    broken: list[str] = []
+
+    def value(row: sqlite3.Row | dict[str, Any]) -> Any:
+        try:
+            return parse(str(row["data"]).encode(), str(path)).value
+        except BadRequest:
+            broken.append(row["id"])
+            return None
+
     stored = rows(
         path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
     )
     parts: dict[str, list[Any]] = {}
     for row in rows(
-        path, "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id", id_
+        path,
+        "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY message_id, id",
+        id_,
     ):
-        parts.setdefault(row[0], []).append(_value(row[1], f"{path}:{id_}"))
+        parts.setdefault(row["message_id"], []).append(value(row))
     messages = [
-        {
-            "info": {**fields(_value(row[1], f"{path}:{id_}")), "id": row[0]},
-            "parts": parts.get(row[0], []),
-        }
+        {"info": {**fields(value(row)), "id": row["id"]}, "parts": parts.get(row["id"], [])}
         for row in stored
     ]
     known = dict(sessions[0])
-    revert = _value(known["revert"], str(path)) if known.get("revert") else None
+    revert = value({"id": "revert", "data": known["revert"]}) if known.get("revert") else None
     time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
     info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}
-    return {"info": info, "messages": messages}
-
-
-def _value(stored: object, name: str) -> Any:
-    return parse(str(stored).encode(), name).value
+    notes = tuple(f"row {name}: not valid JSON; skipped" for name in broken[:MOST_NOTES])
+    return ParsedFile({"info": info, "messages": messages}, notes=notes)
 
 
 def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:

@@ -47,12 +47,12 @@ def _of_zip(raw: bytes, limit: int) -> bytes:
     room = limit
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            for chosen in _chosen(archive.infolist()):
-                if chosen.compress_type not in _METHODS or chosen.flag_bits & 1:
+            for info in map(archive.getinfo, chosen(archive.namelist())):
+                if info.compress_type not in _METHODS or info.flag_bits & 1:
                     raise BadRequest(
                         "the zip is encrypted or packed in a way that is not read here"
                     )
-                with archive.open(chosen) as file:
+                with archive.open(info) as file:
                     part = file.read(room + 1)
                 room -= len(part)
                 if room < 0:
@@ -63,24 +63,21 @@ def _of_zip(raw: bytes, limit: int) -> bytes:
     return b"\n".join(parts)
 
 
-def _chosen(files: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    """Return the files of the most informative kind, or else the only text, in their order."""
-    own = [file for file in files if not file.filename.rsplit("/", 1)[-1].startswith("._")]
+def chosen(names: Sequence[str]) -> list[str]:
+    """Return the files of the most informative kind, or else the only text, in their order.
+    `names`: of the files in a zip or a folder. Raises `BadRequest` if none fits, or too many."""
+    own = [name for name in names if not name.rsplit("/", 1)[-1].startswith("._")]
     for _, pattern in KINDS:
         kind = re.compile(f"(?:.*/)?(?:{pattern})", re.DOTALL)
-        if chosen := [file for file in own if kind.fullmatch(file.filename)]:
-            if len(chosen) > MOST_PARTS:
-                raise BadRequest(f"the zip has more than {MOST_PARTS:,} files of memories")
-            return sorted(chosen, key=_name)
-    texts = [file for file in own if file.filename.endswith(_TEXTS)]
+        if parts := [name for name in own if kind.fullmatch(name)]:
+            if len(parts) > MOST_PARTS:
+                raise BadRequest(f"there are more than {MOST_PARTS:,} files of memories in it")
+            return sorted(parts)
+    texts = [name for name in own if name.endswith(_TEXTS)]
     if len(texts) != 1:
-        names = [name for name, _ in KINDS]
+        kinds = [name for name, _ in KINDS]
         raise BadRequest(
-            f"the zip has no file of the name {', '.join(names[:-1])} or {names[-1]}; unpack it, "
-            "and import the file that holds the memories"
+            f"it holds no file of the name {', '.join(kinds[:-1])} or {kinds[-1]}; import the file "
+            "that holds the memories"
         )
     return texts
-
-
-def _name(file: zipfile.ZipInfo) -> str:
-    return file.filename

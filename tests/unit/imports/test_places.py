@@ -155,7 +155,11 @@ def test_the_database_is_read_as_the_export_is(tmp_path: Path) -> None:
     assert one.messages == other.messages
     assert other.title == "A title"
     kilo = database(tmp_path / "kilo.db")
-    assert read(kilo)[0][0].format == "kilo"
+    with closing(sqlite3.connect(kilo)) as base, base:
+        base.execute("""UPDATE part SET data = '{"type": "te' WHERE id = 'm2-05'""")
+    (damaged,) = read(kilo)[0]
+    assert (damaged.format, damaged.notes) == ("kilo", ("row m2-05: not valid JSON; skipped",))
+    assert len(damaged.messages) == len(one.messages)
 
 
 def test_a_zip_of_chatgpt(tmp_path: Path) -> None:
