@@ -52,20 +52,17 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     order = [key for key, line in unique.items() if key in main or _is_boundary(line)]
     path, notes = branch(*_linked(unique, main, whole), order) if main else ([], ())
     chosen = [main[key] for key in path if key in main]
-    posted = _messages(chosen, list(main.values()), SentMessages(unique.values()))
+    posted = _messages(chosen, main, unique)
     made = paired(part for message in posted for part in _canonical(message))
     everything = branch(*_linked(unique, main, True), order)[0] if main and not whole else path
     dropped = sum(key in main for key in everything) - len(chosen)
-    newest = list(main.values())[::-1]
-    last = next((text(line["timestamp"]) for line in newest if line.get("timestamp")), "")
-    session = next(
-        (text(line["sessionId"]) for line in main.values() if line.get("sessionId")), id_
-    )
+    times = [line["timestamp"] for line in main.values() if text(line.get("timestamp"))]
+    ids = [line["sessionId"] for line in main.values() if text(line.get("sessionId"))]
     return Conversation(
         "claude-code",
-        session,
+        ids[0] if ids else id_,
         titled(_title(lines), _of_people(made)),
-        moment(last),
+        moment(times[-1] if times else ""),
         tuple(made),
         dropped,
         notes=notes,
@@ -147,12 +144,14 @@ def _title(lines: Sequence[Fields]) -> str:
     return ""
 
 
-def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:
-    """Return Anthropic messages: lines of one message joined, each followed by its calls'
-    results."""
+def _messages(
+    chain: Sequence[Fields], main: dict[str, Fields], unique: dict[str, Fields]
+) -> list[Fields]:
+    """Return Anthropic messages: lines of one message joined, each followed by its calls' results.
+    A result whose call was lost stands where its line does."""
     parts: dict[str, list[Fields]] = {}
     results: dict[str, tuple[int, Fields]] = {}
-    for at, line in enumerate(main):
+    for at, line in enumerate(main.values()):
         blocks = _blocks(fields(line.get("message")))
         if line.get("type") == "assistant":
             parts.setdefault(_message_id(line), []).extend(blocks)
@@ -162,12 +161,18 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
                 for block in blocks
                 if block.get("type") == "tool_result"
             )
+    calls = {text(block.get("id")) for content in parts.values() for block in content
+             if block.get("type") == "tool_use"}  # fmt: skip
     made = _Made()
     done: set[str] = set()
     for line in chain:
         if line.get("type") != "assistant":
-            content = _blocks(fields(line.get("message")))
-            made.of_user([block for block in content if block.get("type") != "tool_result"])
+            content = [
+                block
+                for block in _blocks(fields(line.get("message")))
+                if block.get("type") != "tool_result" or text(block.get("tool_use_id")) not in calls
+            ]
+            made.of_user(content, apart=text(line.get("parentUuid")) not in unique)
         elif _message_id(line) not in done:
             done.add(_message_id(line))
             content = parts[_message_id(line)]
@@ -176,6 +181,7 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
             # Use each result once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
             made.of_user([block for _, block in sorted(answers, key=_place)])
+    sent = SentMessages(unique.values())
     for message in made.messages:
         if message["role"] == "user":
             message["content"] = sent.content(message["content"])
@@ -196,10 +202,11 @@ class _Made:
         if content:
             self.messages.append({"role": "assistant", "content": list(content)})
 
-    def of_user(self, content: list[Fields]) -> None:
+    def of_user(self, content: list[Fields], apart: bool = False) -> None:
+        """Add to the last message. `apart`: what stood between may be lost."""
         if not content:
             return
-        if not self.messages or self.messages[-1]["role"] != "user":
+        if apart or not self.messages or self.messages[-1]["role"] != "user":
             self.messages.append({"role": "user", "content": []})
         known: list[Fields] = self.messages[-1]["content"]
         if known and known[-1].get("type") == content[0].get("type") == "text":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -98,22 +97,21 @@ def parse(data: bytes, name: str) -> ParsedFile:
         return ParsedFile(Markdown(data.decode(errors="replace")))
     if name.endswith(".md"):
         raise NoConversation(f"{name}: not a session that SpecStory saved", param=name)
+    read = records(data) if name.endswith(".jsonl") else None
+    if read and not read.faulty:
+        return ParsedFile(read.values, lines=True)
     wrong: BadRequest | None = None
-    if not (of_lines := name.endswith(".jsonl")):
-        try:
-            return ParsedFile(_json(data, name))
-        except NotOneValue:
-            of_lines = True
-        except BadRequest as error:
-            wrong = error
-    read = records(data)
-    few = len(read.values) < read.faulty
-    if of_lines and few:
-        with suppress(BadRequest):
-            return ParsedFile(_json(data, name))
-    if read.values and (of_lines or not few):
+    try:
+        return ParsedFile(_json(data, name))
+    except NotOneValue:
+        pass
+    except BadRequest as error:
+        wrong = error
+    of_lines = read is not None or wrong is None
+    read = read or records(data)
+    if read.values and (of_lines or len(read.values) >= read.faulty):
         return ParsedFile(read.values, lines=True, notes=read.notes)
-    raise wrong or BadRequest(f"{name}, {read.notes[0]}", param=name)
+    raise wrong if wrong and not of_lines else BadRequest(f"{name}, {read.notes[0]}", param=name)
 
 
 class NotOneValue(BadRequest):
