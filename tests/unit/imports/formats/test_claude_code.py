@@ -194,12 +194,12 @@ def test_a_lost_line_costs_itself_and_is_told(lost: int) -> None:
 
 
 def test_what_a_lost_line_stood_between_is_not_joined() -> None:
-    one, _, three, _ = chain("n1", "n2", "n3", "n4")
+    one, _, three = chain("n2", "n3", "n4")
     found = claude_code.read([one, three], "file", False)
     assert [one["role"] for one in found.messages] == ["user", "user"]
-    assert said([one, three]) == ["n1", "n3"]
-    answered = claude_line("n3", "n2", "user", [result("lost", "the result"), text("and more")])
-    assert said([one, answered]) == ["n1", "[tool result]\nthe result", "and more"]
+    assert said([one, three]) == ["n2", "n4"]
+    answered = claude_line("n4", "n3", "user", [result("lost", "the result"), text("and more")])
+    assert said([one, answered]) == ["n2", "[tool result]\nthe result", "and more"]
 
 
 def test_lines_in_another_order_and_twice_are_one_conversation() -> None:
