@@ -102,7 +102,15 @@ READS = {
     "a string of a file": JSON,
     "a list of memories": (*LIST, *hostile.SPEECH),
     "memories of claude.ai": (*LIST, "**a", "*a*\n", "# a\n", "- a\n"),
-    "marks of ChatGPT": ("\ue200", " \ue200a", "\ue200entity\ue202[", "\ue201", "\ue200\ue202x"),
+    "marks of ChatGPT": (
+        "\ue200",
+        " \ue200a",
+        "\ue200entity\ue202[",
+        "\ue201",
+        "\ue200\ue202x",
+        " 【1†",
+        "†】",
+    ),
     "a broken line of a file": (*JSON, '{"a": 1, "b": 2}', '{"a":', '{"a": "', "\0"),
     "a memory of a file": (*hostile.SPEECH, *hostile.SECRETS, *hostile.LETTERS),
 }

@@ -133,9 +133,11 @@ def _depth(value: object) -> int:
     return depth
 
 
-# Marks of citations and cards in ChatGPT's texts: U+E200 KIND U+E202 FIELD ... U+E201.
+# Marks of citations and cards in ChatGPT's texts: U+E200 KIND U+E202 FIELD ... U+E201, and in older
+# ones a number and a name in brackets.
 _MARKED = re.compile(
     "( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\\w?))|\ue200\\w*(?:\ue202\\S*)?|[\ue200-\ue206]"
+    "| ?【[0-9:]{1,9}†[^】\n]{0,200}】"
 )
 _LABELED = ("url", "link_title")
 
@@ -147,7 +149,7 @@ def without_marks(text: str) -> str:
     >>> without_marks("So \ue200cite\ue202turn0\ue201. It is \ue200url\ue202here\ue202x\ue201.")
     'So. It is here.'
     """
-    return _MARKED.sub(_label, text) if "\ue200" in text else text
+    return _MARKED.sub(_label, text) if "\ue200" in text or "†" in text else text
 
 
 def _label(mark: re.Match[str]) -> str:

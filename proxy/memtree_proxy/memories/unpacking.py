@@ -22,7 +22,7 @@ KINDS = (
     ("memories.json", r"memories\.json|memories/[^/]+\.json"),
     ("memories.jsonl", r"memories\.jsonl"),
     ("memory.jsonl", r"memory\.jsonl"),
-    ("conversations.json", r"conversations(?:-[0-9]+)?\.json"),
+    ("conversations.json", r"conversations[^/]*\.json"),
 )
 MOST_FILES, MOST_PARTS = 100_000, 1_000  # in a zip, and of these to read
 _GZIP, _ZIP, _ENTRY = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02"

@@ -168,7 +168,7 @@ CLAUDE_MEMORY = b'{"conversations_memory": "Likes tea\\n\\nHas a beagle"}'
     [
         (zipped(**{"conversations-001_json": talk("Has a beagle"), "user_json": b"{}",
                    "conversations-000_json": b"\xef\xbb\xbf" + talk("Likes tea"),
-                   "conversations-002_json": b"[]"}),
+                   "conversations (2)_json": b"[]"}),
          "chatgpt"),
         (zipped(memories_json=CLAUDE_MEMORY, conversations_json=b"[]", projects_json=b"[]"),
          "claude-ai"),

@@ -79,7 +79,8 @@ def test_the_list_that_a_conversation_began_with_is_read():
         ("a\ue200filecite\ue202turn0file0\ue202L1-L2\ue201b", "ab"),
         ("cut \ue200cite\ue202turn0sea", "cut "),
         ("\ue200\ue200cite\ue202a\ue201\ue201\ue202", ""),
-        ("plain", "plain"),
+        ("Ten 【4:0†source】 or 【12†notes.pdf】.", "Ten or."),
+        ("【a】 † 【a†b】 plain", "【a】 † 【a†b】 plain"),
     ],
 )
 def test_marks_go_and_their_labels_stay(text: str, left: str):
