@@ -137,16 +137,26 @@ class Records:
 def records(raw: bytes) -> Records:
     """Read the object on each line. `raw`: text in UTF-8. Accepts NaN and half surrogate pairs,
     which JavaScript writes."""
-    numbered = [(line, *_first(line.text)) for line in lines(raw)]
-    known = tuple(islice(dict.fromkeys(opening(value) for _, value, _ in numbered), MOST_OPENINGS))
+    values: list[Any] = []
+    broken: dict[int, tuple[Line, bool]] = {}  # by place in `values`
+    for line in lines(raw):
+        value, whole = _first(line.text)
+        if not whole or not isinstance(value, dict):
+            broken[len(values)] = line, whole
+        values.append(value)
+    if not broken:
+        return Records(values)
+    known = tuple(islice(dict.fromkeys(map(opening, values)), MOST_OPENINGS))
     read = Records()
-    for line, value, whole in numbered:
-        if not whole:
-            _repair(line, read, known)
-        elif isinstance(value, dict):
+    for at, value in enumerate(values):
+        if at not in broken:
             read.values.append(value)
-        else:
+            continue
+        line, whole = broken[at]
+        if whole:
             read.note(f"line {line.number}: must be an object; skipped")
+        else:
+            _repair(line, read, known)
     return read
 
 
