@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from memtree.memories.transfer.foreign_formats import without_marks
@@ -17,11 +18,11 @@ from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
     branch,
+    entries,
     fields,
     listed,
     moment,
     newest,
-    objects,
     paired,
     text,
     titled,
@@ -41,11 +42,12 @@ _ASSETS = {
 
 def read(name: str, data: Any) -> Iterator[Conversation]:
     """Yield the conversations of a file."""
-    stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
+    stored, notes = entries(data, f"{name}: conversations")
     for number, conversation in enumerate(stored):
         nodes = conversation.get("mapping")
         if isinstance(nodes, dict):
-            yield _conversation(conversation, nodes, str(number + 1))
+            talk = _conversation(conversation, nodes, str(number + 1))
+            yield replace(talk, notes=notes + talk.notes)
 
 
 def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:

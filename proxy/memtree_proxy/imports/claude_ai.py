@@ -10,6 +10,7 @@ conversation in which the user gives its instructions and its documents.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -18,10 +19,10 @@ from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
     branch,
+    entries,
     listed,
     moment,
     newest,
-    objects,
     paired,
     text,
     titled,
@@ -40,11 +41,12 @@ def is_exported(value: Fields) -> bool:
 
 def read(name: str, data: Any) -> Iterator[Conversation]:
     """Yield the conversations and projects of a file."""
-    stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
+    stored, notes = entries(data, f"{name}: conversations")
     for number, exported in enumerate(stored):
         if is_exported(exported):
             made = _conversation if "chat_messages" in exported else _project
-            yield made(exported, text(exported.get("uuid")) or str(number + 1))
+            talk = made(exported, text(exported.get("uuid")) or str(number + 1))
+            yield replace(talk, notes=notes + talk.notes)
 
 
 def _project(stored: Fields, id_: str) -> Conversation:

@@ -98,6 +98,18 @@ def objects(value: Any, where: str) -> list[Fields]:
     return value
 
 
+def entries(value: Any, where: str) -> tuple[list[Fields], tuple[str, ...]]:
+    """Return the entries of an export, or the only one, and a note if some are no objects. Raises
+    `BadRequest` for what is neither a list nor an object."""
+    if isinstance(value, dict):
+        return [value], ()
+    if not isinstance(value, list):
+        raise BadRequest(f"{where}: must be an array")
+    known = listed(value)
+    lost = len(value) - len(known)
+    return known, (f"{lost:,} of {len(value):,} entries are no objects; skipped",) if lost else ()
+
+
 def listed(value: Any) -> list[Fields]:
     """Return the objects of a list, or an empty list if the value is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

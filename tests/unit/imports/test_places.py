@@ -267,9 +267,11 @@ def test_broken_files_are_named_with_the_place(
         ("a.jsonl", json.dumps([chatgpt_simple()], indent=1), ""),
         ("a.jsonl", json.dumps(chatgpt_simple()) + "\n{", "line 2"),
         ("a.json", json.dumps(CLAUDE_SIMPLE), ""),
+        ("a.json", json.dumps([None, chatgpt_simple()]), "1 of 2 entries are no objects"),
+        ("a.json", json.dumps([5, claude_ai_conversation()]), "1 of 2 entries are no objects"),
         ("a.jsonl", json.dumps(OPENCODE_STORED), ""),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_a_broken_line_is_named_and_costs_itself(
     tmp_path: Path, name: str, content: str, noted: str
