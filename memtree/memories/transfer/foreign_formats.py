@@ -44,8 +44,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from memtree.errors import BadRequest
@@ -59,6 +61,7 @@ from memtree.text.json_lines import lines
 
 MOST_DATA_CHARS = 16_000  # of what else a program keeps beside a text, as JSON
 _MOST_DEPTH = 16
+Entries = Iterable[FileEntry | LineResult]
 _MILLISECONDS = 1e11  # unix times from here on are milliseconds: in seconds it is the year 5138
 
 
@@ -110,13 +113,25 @@ def kept_data(value: object) -> Mapping[str, Any] | None:
     return value if len(written) <= MOST_DATA_CHARS else None
 
 
-def no_object(line: int, value: object) -> LineResult | None:
-    """Return the result of a line that is no object, or an ambiguous one; None for any other."""
-    if isinstance(value, RepeatedKeys):
-        return LineResult(line, LineStatus.INVALID, "repeated_key", "a key is given twice in it")
-    if not isinstance(value, dict):
-        return LineResult(line, LineStatus.INVALID, "not_an_object", "must be an object")
-    return None
+def items_of(
+    entries: Entries,
+    read: Callable[[FileEntry], Iterator[FileItem]],
+    lists: tuple[str, ...] | None = None,
+) -> Iterator[FileItem]:
+    """Yield what `read` makes of the entries of a file. `lists`: fields of the document whose
+    values must be objects without a repeated key; None: all."""
+    for entry in entries:
+        if isinstance(entry, LineResult):
+            yield entry
+        elif lists is not None and entry.key not in lists:
+            yield from read(entry)
+        elif isinstance(entry.value, RepeatedKeys):
+            why = "a key is given twice in it"
+            yield LineResult(entry.line, LineStatus.INVALID, "repeated_key", why)
+        elif not isinstance(entry.value, dict):
+            yield LineResult(entry.line, LineStatus.INVALID, "not_an_object", "must be an object")
+        else:
+            yield from read(entry)
 
 
 def _depth(value: object) -> int:
@@ -169,23 +184,17 @@ _ENTRY = re.compile(r"\n+(?=[0-9]{1,5}\. ?\[)")
 _FORGET = re.compile(r"(?:please )?(?:forget|delete|remove)\b", re.IGNORECASE)
 
 
-def chatgpt_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
+def chatgpt_items(entries: Entries) -> Iterator[FileItem]:
     """Yield the memories. One that was saved twice comes twice."""
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif entry.key == "mapping" and isinstance(entry.value, dict):
-            yield from _conversation(entry.line, entry.value)
-        elif entry.key:
-            continue
-        elif wrong := no_object(entry.line, entry.value):
-            yield wrong
-        elif isinstance(nodes := entry.value.get("mapping"), dict):
-            yield from _conversation(entry.line, nodes)
-        else:
-            yield LineResult(
-                entry.line, LineStatus.INVALID, "not_a_memory", "must be a conversation"
-            )
+    return items_of(entries, _chatgpt, ("",))
+
+
+def _chatgpt(entry: FileEntry) -> Iterator[FileItem]:
+    nodes = entry.value if entry.key else entry.value.get("mapping")
+    if entry.key in ("", "mapping") and isinstance(nodes, dict):
+        yield from _conversation(entry.line, nodes)
+    elif not entry.key:
+        yield _invalid(entry.line, "must be a conversation")
 
 
 def _conversation(line: int, nodes: dict[str, Any]) -> Iterator[FileItem]:
@@ -227,17 +236,14 @@ _POINT = re.compile(r"(?:[-*•]|[0-9]{1,3}[.)]) ")
 _TITLE = re.compile(r"(#{1,6} |\*{1,3}(?=[^*\s][^*]*\*))([^*]{1,80}(?<![.!?]))\*{0,3}:?")
 
 
-def claude_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif not entry.key and (wrong := no_object(entry.line, entry.value)):
-            yield wrong
-        else:
-            fields = {entry.key: entry.value} if entry.key else entry.value
-            for name in CLAUDE_TEXTS:
-                for text in _claude_texts(fields.get(name)):
-                    yield from _points(entry.line, text)
+def claude_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, _claude, ("",))
+
+
+def _claude(entry: FileEntry) -> Iterator[FileItem]:
+    fields = {entry.key: entry.value} if entry.key else entry.value
+    for text in chain.from_iterable(_claude_texts(fields.get(name)) for name in CLAUDE_TEXTS):
+        yield from _points(entry.line, text)
 
 
 def _claude_texts(value: object) -> list[str]:
@@ -265,32 +271,23 @@ def _points(line: int, text: str) -> Iterator[FileItem]:
             said.append(part)
 
 
-_MEM0_LISTS = frozenset({"", "results", "memories"})
-_OPENMEMORY_LISTS = frozenset({"", "memories"})
+_MEM0_LISTS = ("", "results", "memories")
+_OPENMEMORY_LISTS = ("", "memories")
 _ACTIVE = "active"
 
 
-def mem0_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif entry.key in _MEM0_LISTS:
-            yield _mem0(entry)
-        elif entry.key == "relations" and isinstance(entry.value, dict):
-            yield LineResult(
-                entry.line,
-                LineStatus.SKIPPED,
-                "relation",
-                "a relation of a graph; the memories that it was made from are imported",
-            )
+def mem0_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, _mem0, _MEM0_LISTS)
 
 
-def _mem0(entry: FileEntry) -> FileItem:
+def _mem0(entry: FileEntry) -> Iterator[FileItem]:
     fields = entry.value
-    if wrong := no_object(entry.line, fields):
-        return wrong
-    ends = moment(fields.get("expiration_date"))
-    return _record(entry, "memory", fields.get("categories"), ends)
+    if entry.key in _MEM0_LISTS:
+        ends = moment(fields.get("expiration_date"))
+        yield _record(entry, "memory", fields.get("categories"), ends)
+    elif entry.key == "relations" and isinstance(fields, dict):
+        why = "a relation of a graph; the memories that it was made from are imported"
+        yield LineResult(entry.line, LineStatus.SKIPPED, "relation", why)
 
 
 def _record(entry: FileEntry, name: str, categories: object, ends: float | None = None) -> FileItem:
@@ -309,29 +306,21 @@ def _record(entry: FileEntry, name: str, categories: object, ends: float | None 
     )
 
 
-def openmemory_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    names: dict[str, str] = {}
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif entry.key == "categories" and isinstance(entry.value, dict):
-            if name := _text(entry.value.get("name")):
-                names[_text(entry.value.get("id"))] = name
-        elif entry.key in _OPENMEMORY_LISTS:
-            yield _openmemory(entry, names)
+def openmemory_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, partial(_openmemory, {}), _OPENMEMORY_LISTS)
 
 
-def _openmemory(entry: FileEntry, names: dict[str, str]) -> FileItem:
-    line, fields = entry.line, entry.value
-    if wrong := no_object(line, fields):
-        return wrong
-    state = fields.get("state", _ACTIVE)
-    if state != _ACTIVE:
+def _openmemory(names: dict[str, str], entry: FileEntry) -> Iterator[FileItem]:
+    """`names`: of the categories so far, by their ids."""
+    fields = entry.value
+    if entry.key == "categories" and isinstance(fields, dict):
+        names[_text(fields.get("id"))] = _text(fields.get("name"))
+    elif entry.key in _OPENMEMORY_LISTS and (state := fields.get("state", _ACTIVE)) != _ACTIVE:
         known = state if state in ("paused", "archived", "deleted") else "not active"
-        return LineResult(
-            line, LineStatus.SKIPPED, "not_active", f"it is {known} where it comes from"
-        )
-    return _record(entry, "content", _categories(fields, names))
+        why = f"it is {known} where it comes from"
+        yield LineResult(entry.line, LineStatus.SKIPPED, "not_active", why)
+    elif entry.key in _OPENMEMORY_LISTS:
+        yield _record(entry, "content", _categories(fields, names))
 
 
 def _categories(fields: dict[str, Any], names: dict[str, str]) -> object:
@@ -384,20 +373,18 @@ def list_line(line: str) -> tuple[str, float | None]:
 _TYPES = {"entities": "entity", "relations": "relation"}  # by the list of a document
 
 
-def server_memory_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif wrong := no_object(entry.line, entry.value):
-            yield wrong
-        else:
-            kind = _TYPES.get(entry.key) or entry.value.get("type")
-            if kind == "entity":
-                yield from _entity(entry.line, entry.value)
-            elif kind == "relation" and (text := _sentence(entry.value)):
-                yield FileMemory(entry.line, text)
-            else:
-                yield _invalid(entry.line, "must be an entity or a relation with its names")
+def server_memory_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, _graph)
+
+
+def _graph(entry: FileEntry) -> Iterator[FileItem]:
+    kind = _TYPES.get(entry.key) or entry.value.get("type")
+    if kind == "entity":
+        yield from _entity(entry.line, entry.value)
+    elif kind == "relation" and (text := _sentence(entry.value)):
+        yield FileMemory(entry.line, text)
+    else:
+        yield _invalid(entry.line, "must be an entity or a relation with its names")
 
 
 def _entity(line: int, fields: dict[str, Any]) -> Iterator[FileItem]:
