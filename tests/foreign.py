@@ -172,6 +172,26 @@ def chatgpt_simple(id_: str = "c-1", title: str = "Trip") -> Fields:
     return chatgpt_conversation(nodes, conversation_id=id_, title=title)
 
 
+def claude_ai_conversation() -> Fields:
+    """A conversation of claude.ai's export: one branch was edited away."""
+    none = "00000000-0000-4000-8000-000000000000"
+    search = {"type": "tool_use", "name": "web_search", "input": {"query": "tulips"}}
+    answer = [{"type": "thinking", "thinking": "hm"}, text("I look."), search,
+              {"type": "tool_result", "content": [text("15 cm")]}, text("15 cm.")]  # fmt: skip
+    asked = {"sender": "human", "files": [{"file_name": "bed.png"}], "parent_message_uuid": none}
+    notes = [{"file_name": "notes.txt", "extracted_content": "Clay."}]
+    said = [
+        {"uuid": "m1", **asked, "content": [text("How deep?")], "attachments": notes},
+        {"uuid": "m2", "sender": "assistant", "text": "Ten.", "parent_message_uuid": "m1"},
+        {"uuid": "m3", **asked, "content": [text("How deep for tulips?")]},
+        {"uuid": "m4", "sender": "assistant", "content": answer, "parent_message_uuid": "m3"},
+        {"uuid": "m5", "sender": "human", "text": "Thanks", "content": [],
+         "parent_message_uuid": "m4"},
+    ]  # fmt: skip
+    return {"uuid": "u1", "name": "Garden", "updated_at": "2026-05-01T10:02:00.5Z",
+            "chat_messages": said}  # fmt: skip
+
+
 def claude_line(uuid: str, parent: str | None, role: str, content: Any, **fields: Any) -> Fields:
     message = {"role": role, "content": content}
     if message_id := fields.pop("message_id", None):

@@ -100,9 +100,10 @@ def test_a_history_is_read_from_each_form_of_file(tmp_path: Path) -> None:
             json.dumps({"messages": said}, indent=1),
             "\n".join(map(json.dumps, said)),
         ):
-            (tmp_path / "history").write_text(text)
-            read = read_history(str(tmp_path / "history"))
-            assert [json.loads(each.raw) for each in read] == said, text
+            for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+                (tmp_path / "history").write_bytes(text.encode(encoding))
+                read = read_history(str(tmp_path / "history"))
+                assert [json.loads(each.raw) for each in read] == said, text
 
 
 @pytest.mark.parametrize("size", [150, pytest.param(900, marks=pytest.mark.long)])

@@ -97,3 +97,17 @@ def test_speakers_of_sillytavern_are_kept_where_they_are_asked_for(
     assert [one["content"] for one in named] == ["Bob: Hello.", "Ann: Hi!"]
     assert main(["import", "chat.jsonl", "--names", "--warm"]) == 1
     assert "--warm" in capsys.readouterr().err
+
+
+def test_what_is_left_out_is_told_by_its_line(
+    export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = json.dumps({"name": "Bob", "mes": "Hello."})
+    (export.parent / "chat.jsonl").write_text(f"{good}\n{good[:20]}\n{good}{good}\n")
+    assert main(["import", "chat.jsonl", "-o", "out.json"]) == 0
+    assert len(json.loads((export.parent / "out.json").read_text())) == 3
+    assert capsys.readouterr().err.splitlines() == [
+        "chat.jsonl: line 2, column 17: not valid JSON: Unterminated string starting at; skipped",
+        "chat.jsonl: line 3: 2 records on one line, split",
+        "chat: 3 messages to out.json",
+    ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from memtree.memories.transfer import foreign_formats
 from memtree.memories.transfer.checked import importable
 from memtree.memories.transfer.file_items import FileMemory
 from memtree.memories.transfer.json_entries import document_entries
 from memtree.memories.transfer.memory_file import read_memory_file
+from memtree.text import json_lines
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 
@@ -76,6 +78,11 @@ TEXTS = {
     ),
     "a string of a file": Subject(read("mem0"), behind('{"results": [{"memory": "', '"}]}')),
     "a list of memories": Subject(read("text"), str.encode),
+    "memories of claude.ai": Subject(
+        read("claude-ai"), lambda text: json.dumps({"conversations_memory": text}).encode()
+    ),
+    "marks of ChatGPT": Subject(foreign_formats.without_marks, lambda text: f"\ue200{text}"),
+    "a broken line of a file": Subject(json_lines.records, behind('{"a": 1, "b": 2}\n')),
     "a memory of a file": Subject(
         hostile.refused(lambda text: importable(FileMemory(1, text), "a", 0.0, MOST, "text")),
         hostile.as_it_is,
@@ -94,5 +101,16 @@ READS = {
     "a document of more values than are read": (*JSON, '\\"'),
     "a string of a file": JSON,
     "a list of memories": (*LIST, *hostile.SPEECH),
+    "memories of claude.ai": (*LIST, "**a", "*a*\n", "# a\n", "- a\n"),
+    "marks of ChatGPT": (
+        "\ue200",
+        " \ue200a",
+        "\ue200entity\ue202[",
+        "\ue201",
+        "\ue200\ue202x",
+        " 【1†",
+        "†】",
+    ),
+    "a broken line of a file": (*JSON, '{"a": 1, "b": 2}', '{"a":', '{"a": "', "\0"),
     "a memory of a file": (*hostile.SPEECH, *hostile.SECRETS, *hostile.LETTERS),
 }

@@ -8,11 +8,13 @@ from typing import Any
 
 from memtree_proxy.imports import (
     chatgpt,
+    claude_ai,
     claude_code,
     cline_cli,
     codex,
     opencode,
     sillytavern,
+    specstory,
     tasks,
 )
 from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
@@ -80,6 +82,29 @@ def codex_calls(text: str) -> list[dict[str, Any]]:
     return [*lines, *({"type": "event_msg", "payload": back} for _ in pieces)]
 
 
+def claude_compacted(text: str) -> list[dict[str, Any]]:
+    """Lines without their parents, and compactions that keep all of them and none."""
+    lines: list[dict[str, Any]] = []
+    for at, piece in enumerate(hostile.cut(text, 40)):
+        said = {"role": "user", "content": piece}
+        lines.append({"type": "user", "uuid": f"u{at}", "parentUuid": f"{at}", "message": said})
+        segment = {"headUuid": "none", "tailUuid": f"u{at}", "anchorUuid": "u0"}
+        kept = {"compactMetadata": {"preservedSegment": segment}, "logicalParentUuid": "u0"}
+        lines.append({"type": "system", "subtype": "compact_boundary", "uuid": f"b{at}", **kept})
+    ids = [line["uuid"] for line in lines]
+    lines[-1]["compactMetadata"] = {"preservedMessages": {"anchorUuid": "u0", "uuids": ids}}
+    return lines
+
+
+def claude_ai_export(text: str) -> list[dict[str, Any]]:
+    blocks = [{"type": "tool_use"}, {"type": "tool_result", "content": "x"}]
+    said = [
+        {"sender": "human", "uuid": f"{at}", "parent_message_uuid": piece, "content": blocks}
+        for at, piece in enumerate(hostile.cut(text, 40))
+    ]
+    return [{"chat_messages": said}]
+
+
 def posted_lines(text: str) -> bytes:
     lines = [{"mes": piece, "send_date": piece} for piece in hostile.cut(text, 40)]
     return b"\n".join(json.dumps(line).encode() for line in lines)
@@ -107,6 +132,11 @@ PIECES = {
     "Claude Code as it was sent": Subject(
         lambda data: claude_code.read(data, "s", False), claude_as_sent
     ),
+    "Claude Code, compacted": Subject(
+        lambda data: [claude_code.read(data, "s", whole) for whole in (False, True)],
+        claude_compacted,
+    ),
+    "claude.ai": Subject(lambda data: list(claude_ai.read("a", data)), claude_ai_export),
     "Codex": Subject(lambda data: codex.read(data, "s", False), codex_calls),
     "Cline with one id": Subject(
         lambda data: cline_cli.read("a", {"messages": data}, "1"), cline_with_one_id
@@ -127,7 +157,22 @@ PIECES = {
         lambda text: [{"mes": piece, "send_date": piece} for piece in hostile.cut(text, 40)],
     ),
 }
+TEXTS = {
+    "Markdown of SpecStory": Subject(
+        lambda text: specstory.read(f"_**User**_\n\n{text}", "s"), hostile.as_it_is
+    ),
+    "no Markdown of SpecStory": Subject(specstory.is_history, lambda text: f"# {text}".encode()),
+}
 READS = {
+    "Markdown of SpecStory": (
+        "_**User**_\n",
+        "```\n",
+        "~~~~~\n",
+        "<think>\n",
+        "<tool-use\n",
+        "<tool-use\n```\n</tool-use>\n",
+        '<tool-use data-tool-type="shell" data-tool-name="b">\n`x`\n```sh\n```\n</tool-use>\n',
+    ),
     "a session of Cline": hostile.TAGS,
     "a posted file": (*hostile.JSON, "9", '{"role":"user"},', "[{"),
 }

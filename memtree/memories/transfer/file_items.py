@@ -20,8 +20,8 @@ from memtree.memories.ports import MemoryRecord
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 
 MEMTREE, MEM0, OPENMEMORY = "memtree", "mem0", "openmemory"
-SERVER_MEMORY, CHATGPT, TEXT = "server-memory", "chatgpt", "text"
-FORMATS = (MEMTREE, MEM0, OPENMEMORY, SERVER_MEMORY, CHATGPT, TEXT)
+SERVER_MEMORY, CHATGPT, CLAUDE_AI, TEXT = "server-memory", "chatgpt", "claude-ai", "text"
+FORMATS = (MEMTREE, MEM0, OPENMEMORY, SERVER_MEMORY, CHATGPT, CLAUDE_AI, TEXT)
 AUTO = "auto"  # told from the content
 CUT_OFF, BROKEN = ENDS = ("cut_off", "broken")  # reasons why nothing follows that can be read
 

@@ -4,8 +4,13 @@ of a text that wants to be more than a record.
 Saved memories of ChatGPT, as far as its data export holds them.
 
 `conversations.json` has no list of them, but what the model saved: messages of the assistant to
-the tool `bio`, whose text is the memory. All branches of a conversation count. A list that was
-copied from the settings is plain text (`list_items`).
+the tool `bio`, whose text is the memory, and the list that a conversation began with
+(`model_set_context`). All branches of a conversation count. A list that was copied from the
+settings is plain text (`list_items`).
+
+What claude.ai remembers, `memories.json` of its export: `{"conversations_memory": TEXT,
+"project_memories": {ID: TEXT}}`. A text is Markdown: each paragraph and each point of a list
+becomes a memory, with the heading above it as a tag.
 
 Read the exports of mem0 and OpenMemory.
 
@@ -39,7 +44,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from memtree.errors import BadRequest
@@ -49,9 +57,11 @@ from memtree.memories.memory import MAX_TAGS
 from memtree.memories.transfer.file_items import FileItem, FileMemory, LineResult, LineStatus
 from memtree.memories.transfer.json_entries import FileEntry, RepeatedKeys
 from memtree.summaries import prompt_injection
+from memtree.text.json_lines import lines
 
 MOST_DATA_CHARS = 16_000  # of what else a program keeps beside a text, as JSON
 _MOST_DEPTH = 16
+Entries = Iterable[FileEntry | LineResult]
 _MILLISECONDS = 1e11  # unix times from here on are milliseconds: in seconds it is the year 5138
 
 
@@ -103,13 +113,25 @@ def kept_data(value: object) -> Mapping[str, Any] | None:
     return value if len(written) <= MOST_DATA_CHARS else None
 
 
-def no_object(line: int, value: object) -> LineResult | None:
-    """Return the result of a line that is no object, or an ambiguous one; None for any other."""
-    if isinstance(value, RepeatedKeys):
-        return LineResult(line, LineStatus.INVALID, "repeated_key", "a key is given twice in it")
-    if not isinstance(value, dict):
-        return LineResult(line, LineStatus.INVALID, "not_an_object", "must be an object")
-    return None
+def items_of(
+    entries: Entries,
+    read: Callable[[FileEntry], Iterator[FileItem]],
+    lists: tuple[str, ...] | None = None,
+) -> Iterator[FileItem]:
+    """Yield what `read` makes of the entries of a file. `lists`: fields of the document whose
+    values must be objects without a repeated key; None: all."""
+    for entry in entries:
+        if isinstance(entry, LineResult):
+            yield entry
+        elif lists is not None and entry.key not in lists:
+            yield from read(entry)
+        elif isinstance(entry.value, RepeatedKeys):
+            why = "a key is given twice in it"
+            yield LineResult(entry.line, LineStatus.INVALID, "repeated_key", why)
+        elif not isinstance(entry.value, dict):
+            yield LineResult(entry.line, LineStatus.INVALID, "not_an_object", "must be an object")
+        else:
+            yield from read(entry)
 
 
 def _depth(value: object) -> int:
@@ -126,27 +148,53 @@ def _depth(value: object) -> int:
     return depth
 
 
+# Marks of citations and cards in ChatGPT's texts: U+E200 KIND U+E202 FIELD ... U+E201, and in older
+# ones a number and a name in brackets.
+_MARKED = re.compile(
+    "( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\\w?))|\ue200\\w*(?:\ue202\\S*)?|[\ue200-\ue206]"
+    "| ?【[0-9:]{1,9}†[^】\n]{0,200}】"
+)
+_LABELED = ("url", "link_title")
+
+
+def without_marks(text: str) -> str:
+    """Return a text of ChatGPT without its marks of citations; what the page shows in place of a
+    mark, as the name of a place or the title of a link, stays.
+
+    >>> without_marks("So \ue200cite\ue202turn0\ue201. It is \ue200url\ue202here\ue202x\ue201.")
+    'So. It is here.'
+    """
+    return _MARKED.sub(_label, text) if "\ue200" in text or "†" in text else text
+
+
+def _label(mark: re.Match[str]) -> str:
+    space, inside, word = mark[1] or "", mark[2] or "", mark[3]
+    kind, _, fields = inside.partition("\ue202")
+    shown: Any = fields.partition("\ue202")[0] if kind in _LABELED else ""
+    if kind == "entity":  # [TYPE, NAME, ...]
+        with suppress(ValueError, LookupError, TypeError, RecursionError):
+            shown = json.loads(fields)[1]
+    if shown and isinstance(shown, str):
+        return space + shown
+    return space if word else ""
+
+
 _BIO = "bio"
+_ENTRY = re.compile(r"\n+(?=[0-9]{1,5}\. ?\[)")
 _FORGET = re.compile(r"(?:please )?(?:forget|delete|remove)\b", re.IGNORECASE)
 
 
-def chatgpt_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
+def chatgpt_items(entries: Entries) -> Iterator[FileItem]:
     """Yield the memories. One that was saved twice comes twice."""
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif entry.key == "mapping" and isinstance(entry.value, dict):
-            yield from _conversation(entry.line, entry.value)
-        elif entry.key:
-            continue
-        elif wrong := no_object(entry.line, entry.value):
-            yield wrong
-        elif isinstance(nodes := entry.value.get("mapping"), dict):
-            yield from _conversation(entry.line, nodes)
-        else:
-            yield LineResult(
-                entry.line, LineStatus.INVALID, "not_a_memory", "must be a conversation"
-            )
+    return items_of(entries, _chatgpt, ("",))
+
+
+def _chatgpt(entry: FileEntry) -> Iterator[FileItem]:
+    nodes = entry.value if entry.key else entry.value.get("mapping")
+    if entry.key in ("", "mapping") and isinstance(nodes, dict):
+        yield from _conversation(entry.line, nodes)
+    elif not entry.key:
+        yield _invalid(entry.line, "must be a conversation")
 
 
 def _conversation(line: int, nodes: dict[str, Any]) -> Iterator[FileItem]:
@@ -163,11 +211,18 @@ def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
     if not isinstance(content, dict):
         return []
     created = moment(message.get("create_time"))
+    if isinstance(known := content.get("model_set_context"), str):
+        return [
+            FileMemory(line, text, created=day)
+            for entry in _ENTRY.split(without_marks(known))
+            for text, day in [list_line(entry)]
+            if text
+        ]
     role = author.get("role") if isinstance(author, dict) else None
     parts = content.get("parts")
     if role != "assistant" or message.get("recipient") != _BIO or not isinstance(parts, list):
         return []
-    text = "\n".join(part for part in parts if isinstance(part, str)).strip()
+    text = without_marks("\n".join(part for part in parts if isinstance(part, str))).strip()
     if not text:
         return []
     if _FORGET.match(text):
@@ -176,32 +231,63 @@ def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
     return [FileMemory(line, text, created=created)]
 
 
-_MEM0_LISTS = frozenset({"", "results", "memories"})
-_OPENMEMORY_LISTS = frozenset({"", "memories"})
+CLAUDE_TEXTS = ("conversations_memory", "project_memories", "memory_files")
+_POINT = re.compile(r"(?:[-*•]|[0-9]{1,3}[.)]) ")
+_TITLE = re.compile(r"(#{1,6} |\*{1,3}(?=[^*\s][^*]*\*))([^*]{1,80}(?<![.!?]))\*{0,3}:?")
+
+
+def claude_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, _claude, ("",))
+
+
+def _claude(entry: FileEntry) -> Iterator[FileItem]:
+    fields = {entry.key: entry.value} if entry.key else entry.value
+    for text in chain.from_iterable(_claude_texts(fields.get(name)) for name in CLAUDE_TEXTS):
+        yield from _points(entry.line, text)
+
+
+def _claude_texts(value: object) -> list[str]:
+    """The texts of a field: one, one for each project, or one for each file."""
+    if isinstance(value, dict):
+        value = [value["content"]] if "content" in value else list(value.values())
+    given = value if isinstance(value, list) else [value]
+    files = [item.get("content") if isinstance(item, dict) else item for item in given]
+    return [text for text in files if isinstance(text, str)]
+
+
+def _points(line: int, text: str) -> Iterator[FileItem]:
+    titles: list[str] = []
+    said: list[str] = []
+    for part in (*map(str.strip, text.splitlines()), ""):
+        title = _TITLE.fullmatch(part)
+        if said and (not part or title or _POINT.match(part)):
+            point, created = list_line("\n".join(said))
+            said = []
+            if not _NOTHING.fullmatch(point):
+                yield FileMemory(line, point, tags=found_tags(titles), created=created)
+        if title:
+            titles = [title[2]] if title[1] != "*" else [*titles[:1], title[2]]
+        elif part:
+            said.append(part)
+
+
+_MEM0_LISTS = ("", "results", "memories")
+_OPENMEMORY_LISTS = ("", "memories")
 _ACTIVE = "active"
 
 
-def mem0_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif entry.key in _MEM0_LISTS:
-            yield _mem0(entry)
-        elif entry.key == "relations" and isinstance(entry.value, dict):
-            yield LineResult(
-                entry.line,
-                LineStatus.SKIPPED,
-                "relation",
-                "a relation of a graph; the memories that it was made from are imported",
-            )
+def mem0_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, _mem0, _MEM0_LISTS)
 
 
-def _mem0(entry: FileEntry) -> FileItem:
+def _mem0(entry: FileEntry) -> Iterator[FileItem]:
     fields = entry.value
-    if wrong := no_object(entry.line, fields):
-        return wrong
-    ends = moment(fields.get("expiration_date"))
-    return _record(entry, "memory", fields.get("categories"), ends)
+    if entry.key in _MEM0_LISTS:
+        ends = moment(fields.get("expiration_date"))
+        yield _record(entry, "memory", fields.get("categories"), ends)
+    elif entry.key == "relations" and isinstance(fields, dict):
+        why = "a relation of a graph; the memories that it was made from are imported"
+        yield LineResult(entry.line, LineStatus.SKIPPED, "relation", why)
 
 
 def _record(entry: FileEntry, name: str, categories: object, ends: float | None = None) -> FileItem:
@@ -220,29 +306,21 @@ def _record(entry: FileEntry, name: str, categories: object, ends: float | None 
     )
 
 
-def openmemory_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    names: dict[str, str] = {}
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif entry.key == "categories" and isinstance(entry.value, dict):
-            if name := _text(entry.value.get("name")):
-                names[_text(entry.value.get("id"))] = name
-        elif entry.key in _OPENMEMORY_LISTS:
-            yield _openmemory(entry, names)
+def openmemory_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, partial(_openmemory, {}), _OPENMEMORY_LISTS)
 
 
-def _openmemory(entry: FileEntry, names: dict[str, str]) -> FileItem:
-    line, fields = entry.line, entry.value
-    if wrong := no_object(line, fields):
-        return wrong
-    state = fields.get("state", _ACTIVE)
-    if state != _ACTIVE:
+def _openmemory(names: dict[str, str], entry: FileEntry) -> Iterator[FileItem]:
+    """`names`: of the categories so far, by their ids."""
+    fields = entry.value
+    if entry.key == "categories" and isinstance(fields, dict):
+        names[_text(fields.get("id"))] = _text(fields.get("name"))
+    elif entry.key in _OPENMEMORY_LISTS and (state := fields.get("state", _ACTIVE)) != _ACTIVE:
         known = state if state in ("paused", "archived", "deleted") else "not active"
-        return LineResult(
-            line, LineStatus.SKIPPED, "not_active", f"it is {known} where it comes from"
-        )
-    return _record(entry, "content", _categories(fields, names))
+        why = f"it is {known} where it comes from"
+        yield LineResult(entry.line, LineStatus.SKIPPED, "not_active", why)
+    elif entry.key in _OPENMEMORY_LISTS:
+        yield _record(entry, "content", _categories(fields, names))
 
 
 def _categories(fields: dict[str, Any], names: dict[str, str]) -> object:
@@ -256,7 +334,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-_LINE = re.compile(rb"[^\s][^\n]*")
 _MARK = re.compile(r"(?:[-*•‣◦–—·]|\(?[0-9]{1,5}[.)])(?:\s+(?:\[[ xX]\]\s)?|(?=\[))")
 _DATE = re.compile(
     r"\[([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{4,15}Z?)?)\](?:\s?[-–—:.]\s|[.:]?\s|(?=\S))"
@@ -267,21 +344,18 @@ _FENCE, _HEADING = "```", re.compile(r"#{1,6} ")
 
 def list_items(raw: bytes) -> Iterator[FileItem]:
     """A memory each line that holds a word."""
-    number, seen = 1, 0
-    for match in _LINE.finditer(raw):
-        number += raw.count(b"\n", seen, match.start())
-        seen = match.start()
+    for line in lines(raw):
         try:
-            text = match[0].decode().strip()
+            text = line.text.decode().strip()
         except UnicodeDecodeError as error:
             message = f"not text in UTF-8 (byte {error.start + 1} of the line)"
-            yield LineResult(number, LineStatus.INVALID, "encoding", message)
+            yield LineResult(line.number, LineStatus.INVALID, "encoding", message)
             continue
         if text.startswith(_FENCE) or _HEADING.match(text):
             continue
         text, created = list_line(text)
         if not _NOTHING.fullmatch(text):
-            yield FileMemory(number, text, created=created)
+            yield FileMemory(line.number, text, created=created)
 
 
 def list_line(line: str) -> tuple[str, float | None]:
@@ -299,20 +373,18 @@ def list_line(line: str) -> tuple[str, float | None]:
 _TYPES = {"entities": "entity", "relations": "relation"}  # by the list of a document
 
 
-def server_memory_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif wrong := no_object(entry.line, entry.value):
-            yield wrong
-        else:
-            kind = _TYPES.get(entry.key) or entry.value.get("type")
-            if kind == "entity":
-                yield from _entity(entry.line, entry.value)
-            elif kind == "relation" and (text := _sentence(entry.value)):
-                yield FileMemory(entry.line, text)
-            else:
-                yield _invalid(entry.line, "must be an entity or a relation with its names")
+def server_memory_items(entries: Entries) -> Iterator[FileItem]:
+    return items_of(entries, _graph)
+
+
+def _graph(entry: FileEntry) -> Iterator[FileItem]:
+    kind = _TYPES.get(entry.key) or entry.value.get("type")
+    if kind == "entity":
+        yield from _entity(entry.line, entry.value)
+    elif kind == "relation" and (text := _sentence(entry.value)):
+        yield FileMemory(entry.line, text)
+    else:
+        yield _invalid(entry.line, "must be an entity or a relation with its names")
 
 
 def _entity(line: int, fields: dict[str, Any]) -> Iterator[FileItem]:

@@ -11,12 +11,13 @@ import json
 import re
 from collections.abc import Generator, Iterator
 from json.decoder import JSONDecodeError
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from memtree.memories.transfer.file_items import BROKEN, CUT_OFF, LineResult, LineStatus
+from memtree.text.json_lines import MOST_OPENINGS, Opening, lines, opening, pieces
 
 MOST_VALUES = 2_000_000  # of one entry
-_LINE = re.compile(rb"[^\s][^\n]*")
+_CUT_OFF = "the file breaks off here"
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[^,\]}]*")
 # A string that is never closed reaches to the end: looked for anew behind each of its quotation
@@ -33,7 +34,8 @@ class FileEntry(NamedTuple):
     key: str = ""
 
 
-Steps = Generator[FileEntry | LineResult, None, int]
+Result = TypeVar("Result")
+Steps = Generator[FileEntry | LineResult, None, Result]
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -41,53 +43,51 @@ class RepeatedKeys(dict[str, Any]):
 
 
 def line_entries(raw: bytes) -> Iterator[FileEntry | LineResult]:
-    """The value of each line that is not blank."""
-    number, seen = 1, 0
-    for match in _LINE.finditer(raw):
-        number += raw.count(b"\n", seen, match.start())
-        seen = match.start()
-        line = match[0]
+    """The value of each line that is not blank; of records that were glued together, each."""
+    known: dict[Opening, None] = {}
+    for line in lines(raw):
         try:
-            text = line.decode()
+            text = line.text.decode()
         except UnicodeDecodeError as error:
             message = f"not text in UTF-8 (byte {error.start + 1} of the line)"
-            yield LineResult(number, LineStatus.INVALID, "encoding", message)
+            yield LineResult(line.number, LineStatus.INVALID, "encoding", message)
             continue
-        yield _line_value(text, number, cut=match.end() == len(raw) and number > 1)
-
-
-def _line_value(text: str, number: int, *, cut: bool) -> FileEntry | LineResult:
-    """`cut`: nothing follows the line, not even its end."""
-    if _values(text) > MOST_VALUES:
-        return _too_much(number)
-    try:
-        value, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError) as error:
-        if cut and isinstance(error, JSONDecodeError):
-            return LineResult(number, LineStatus.INVALID, CUT_OFF, "the file breaks off here")
-        return _broken(number, error)
-    if text[end:].strip():
-        return _broken(number, JSONDecodeError("Extra data", text, end))
-    return FileEntry(number, value)
+        if _values(text) > MOST_VALUES:
+            yield _too_much(line.number)
+            continue
+        for piece in pieces(text, _DECODER.raw_decode, known):
+            if not isinstance(piece, Exception):
+                if len(known) < MOST_OPENINGS:
+                    known[opening(piece)] = None
+                yield FileEntry(line.number, piece)
+            elif line.end == len(raw) and line.number > 1 and isinstance(piece, JSONDecodeError):
+                yield LineResult(line.number, LineStatus.INVALID, CUT_OFF, _CUT_OFF)
+            else:
+                yield _broken(line.number, piece)
 
 
 def document_entries(text: str, most: int = MOST_VALUES) -> Iterator[FileEntry | LineResult]:
     """The elements of the list that a document is, or of the lists that stand in its object; its
-    other fields as they are. `most`: values of one entry."""
+    other fields as they are. Documents one behind the other, as the parts of an export, count as
+    one. `most`: values of one entry."""
     guard = most if _values(text) > most else 0
-    at = _space(text, 0)
-    if text[at : at + 1] == "[":
-        at = yield from _elements(text, at, "", guard)
-    else:
-        at = yield from _members(text, at, guard)
-    if at >= 0 and (rest := _space(text, at)) < len(text):
-        yield _broken(1, JSONDecodeError("Extra data", text, rest))
+    at, number = _space(text, 0), 0
+    while 0 <= at < len(text):
+        if text[at] == "[":
+            at, number = yield from _elements(text, at, "", guard, number)
+        elif text[at] == "{":
+            at = yield from _members(text, at, guard)
+        else:
+            yield _broken(1, JSONDecodeError("Extra data", text, at))
+            return
+        at = _space(text, at) if at >= 0 else at
 
 
-def _elements(text: str, at: int, key: str, guard: int) -> Steps:
-    """Returns where the list ends, -1 where it is broken. `guard`: values that one element may
-    hold; 0: all of the text holds no more."""
-    at, number = _space(text, at + 1), 0
+def _elements(text: str, at: int, key: str, guard: int, number: int) -> Steps[tuple[int, int]]:
+    """Returns where the list ends, -1 where it is broken, and the number of its last element.
+    `guard`: values that one element may hold; 0: all of the text holds no more. `number`: of the
+    element before the first one."""
+    at = _space(text, at + 1)
     while text[at : at + 1] != "]":
         number += 1
         end = _end(text, at) if guard else at
@@ -99,24 +99,24 @@ def _elements(text: str, at: int, key: str, guard: int) -> Steps:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
                 yield _stopped(number, error, text)
-                return -1
+                return -1, number
             yield FileEntry(number, value, key)
         try:
             at = _next(text, at, "]")
         except JSONDecodeError as error:
             yield _stopped(number, error, text)
-            return -1
-    return at + 1
+            return -1, number
+    return at + 1, number
 
 
-def _members(text: str, at: int, guard: int) -> Steps:
+def _members(text: str, at: int, guard: int) -> Steps[int]:
     """Returns where the object ends, -1 where it is broken."""
     at = _space(text, at + 1)
     while text[at : at + 1] != "}":
         try:
             key, at = _key(text, at)
             if text[at : at + 1] == "[":
-                at = yield from _elements(text, at, key, guard)
+                at, _ = yield from _elements(text, at, key, guard, 0)
                 if at < 0:
                     return -1
             elif guard and _values(text, at, end := _end(text, at)) > guard:
@@ -209,7 +209,7 @@ def _stopped(number: int, error: Exception, text: str) -> LineResult:
         error.msg.startswith("Unterminated string") or _space(text, error.pos) >= len(text)
     )
     if cut:
-        return LineResult(number, LineStatus.INVALID, CUT_OFF, "the file breaks off here")
+        return LineResult(number, LineStatus.INVALID, CUT_OFF, _CUT_OFF)
     why = f"{_why(error)}; nothing behind it was read"
     return LineResult(number, LineStatus.INVALID, BROKEN, why)
 

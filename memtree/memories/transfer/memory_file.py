@@ -1,7 +1,7 @@
 """Recognise the format of a file of memories, and read its items.
 
-The bytes are UTF-8, or UTF-16 with a byte order mark (what a redirection in Windows PowerShell
-writes). A list in some other shape is found by what its first entries look like.
+The bytes are text in any encoding of Unicode. A list in some other shape is found by what its first
+entries look like.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memtree.memories.transfer.export_lines import FORMAT
 from memtree.memories.transfer.file_items import (
     AUTO,
     CHATGPT,
+    CLAUDE_AI,
     FORMATS,
     MEM0,
     MEMTREE,
@@ -30,7 +31,9 @@ from memtree.memories.transfer.file_items import (
     LineStatus,
 )
 from memtree.memories.transfer.foreign_formats import (
+    CLAUDE_TEXTS,
     chatgpt_items,
+    claude_items,
     list_items,
     list_line,
     mem0_items,
@@ -39,12 +42,11 @@ from memtree.memories.transfer.foreign_formats import (
 )
 from memtree.memories.transfer.json_entries import FileEntry, document_entries, line_entries
 from memtree.memories.transfer.own_lines import own_items
+from memtree.text.json_lines import as_utf8, lines
 
-_UTF8, _UTF16, _UTF32 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"
 _LOOKED_AT = 2_000  # entries, until one tells the format
 _FIRST_LINES = 20
 _LONGEST_FIRST = 1_000_000  # bytes of a line that is tried
-_LINE = re.compile(rb"[^\s][^\n]*")
 _JSON = re.compile(rb"\s*(?:\{|\[\s*[\[{\"\]])")
 _PIECE_OF_JSON = re.compile(rb'"[^"\\\n]{1,80}"\s{0,9}:|\A[\s\[\]{},]+\Z')
 _JUDGED, _JUDGED_CHARS = 200, 500  # lines, and bytes of each, that tell whether a list is damaged
@@ -55,6 +57,7 @@ _READERS: dict[str, Callable[[Iterable[FileEntry | LineResult]], Iterator[FileIt
     OPENMEMORY: openmemory_items,
     SERVER_MEMORY: server_memory_items,
     CHATGPT: chatgpt_items,
+    CLAUDE_AI: claude_items,
 }
 
 
@@ -98,48 +101,29 @@ def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
 def _refuse_damaged(raw: bytes) -> None:
     """Raise `BadRequest` for JSON whose beginning is lost: as a list, each piece of its syntax
     would be a memory."""
-    pieces = lines = 0
-    for match in islice(_LINE.finditer(raw), _JUDGED):
-        lines += 1
-        pieces += bool(_PIECE_OF_JSON.search(match[0][:_JUDGED_CHARS]))
-    if 2 * pieces > lines:
-        first = raw[: len(raw) - len(raw.lstrip())].count(b"\n") + 1
+    judged = list(islice(lines(raw), _JUDGED))
+    pieces = sum(bool(_PIECE_OF_JSON.search(line.text[:_JUDGED_CHARS])) for line in judged)
+    if 2 * pieces > len(judged):
         raise BadRequest(
-            f"the file is damaged: {pieces} of its first {lines} lines hold JSON, and line {first} "
-            "does not begin any; export it again, or name the format text to read it as a list",
+            f"the file is damaged: {pieces} of its first {len(judged)} lines hold JSON, and line "
+            f"{judged[0].number} does not begin any; export it again, or name the format text to "
+            "read it as a list",
             param="format",
         )
-
-
-def as_utf8(raw: bytes) -> bytes:
-    """Without a byte order mark. Raises `BadRequest` for another encoding."""
-    if raw.startswith(_UTF32):
-        raise BadRequest("the file is text in UTF-32; save it in UTF-8")
-    if raw.startswith(_UTF16):
-        try:
-            return raw.decode("utf-16").encode()
-        except UnicodeError:
-            raise BadRequest("the file is broken text in UTF-16; save it in UTF-8") from None
-    if b"\0" in raw[:4]:
-        raise BadRequest("the file is not text in UTF-8; save it as UTF-8")
-    return raw.removeprefix(_UTF8)
 
 
 def _has_lines(raw: bytes) -> bool:
     """Return True if each line is an object of its own, told by the first ones."""
     if raw.lstrip()[:1] != b"{":
         return False
-    for at, match in enumerate(_LINE.finditer(raw)):
-        line = match[0]
-        if at >= _FIRST_LINES:
-            break
-        if not line.startswith(b"{") or len(line) > _LONGEST_FIRST:
+    for line in islice(lines(raw), _FIRST_LINES):
+        if not line.text.startswith(b"{") or len(line.text) > _LONGEST_FIRST:
             continue
         try:
-            value = msgspec.json.decode(line)
+            value = msgspec.json.decode(line.text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
-        follows = match.end() < len(raw) and not raw[match.end() :].isspace()
+        follows = line.end < len(raw) and not raw[line.end :].isspace()
         return follows or not _is_document(value)
     return False
 
@@ -164,10 +148,14 @@ def _format_of(entry: FileEntry) -> str:
     key, value = entry.key, entry.value
     if key == "mapping" and isinstance(value, dict):
         return CHATGPT
+    if key in CLAUDE_TEXTS:
+        return CLAUDE_AI
     if isinstance(value, str):
         return TEXT if not key else ""
     if not isinstance(value, dict):
         return ""
+    if any(name in value for name in CLAUDE_TEXTS):
+        return CLAUDE_AI
     if isinstance(value.get("mapping"), dict):
         return CHATGPT
     if "entityType" in value or "relationType" in value:

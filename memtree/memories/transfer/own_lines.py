@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -37,7 +37,7 @@ from memtree.memories.transfer.file_items import (
     LineResult,
     LineStatus,
 )
-from memtree.memories.transfer.foreign_formats import no_object
+from memtree.memories.transfer.foreign_formats import Entries, items_of
 from memtree.memories.transfer.json_entries import FileEntry
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,
@@ -55,21 +55,20 @@ _LARGEST = 2**53
 Value = TypeVar("Value")
 
 
-def own_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
+def own_items(entries: Entries) -> Iterator[FileItem]:
     """Raises `BadRequest` for an export of a later version than this one reads."""
-    for entry in entries:
-        if isinstance(entry, LineResult):
-            yield entry
-        elif wrong := no_object(entry.line, entry.value):
-            yield wrong
-        elif entry.value.get("type") == "export":
-            _check_header(entry.value)
-            yield FileHeader(entry.line)
-        else:
-            try:
-                yield _item(entry.line, FieldReader(entry.value))
-            except BadRequest as error:
-                yield LineResult(entry.line, LineStatus.INVALID, "field", error.message)
+    return items_of(entries, _own)
+
+
+def _own(entry: FileEntry) -> Iterator[FileItem]:
+    if entry.value.get("type") == "export":
+        _check_header(entry.value)
+        yield FileHeader(entry.line)
+        return
+    try:
+        yield _item(entry.line, FieldReader(entry.value))
+    except BadRequest as error:
+        yield LineResult(entry.line, LineStatus.INVALID, "field", error.message)
 
 
 def _check_header(fields: Mapping[str, Any]) -> None:

@@ -25,6 +25,7 @@ from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.tenant_names import LOCAL
+from memtree.text.json_lines import as_utf8
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.cli.console import bar, open_console, styled
@@ -146,9 +147,10 @@ def posted_history_of(file: str) -> PostedDialectHistory:
     Raises `BadRequest` that names the file or the message.
     """
     try:
-        data = mended(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise BadRequest(f"{file}: {error.strerror}", param=file) from error
+    data = mended(as_utf8(raw))
     if (body := _request_body(data)) is not None:
         return posted_history.read(body, LOCAL)
     messages = read_messages(_fragments(data, file))

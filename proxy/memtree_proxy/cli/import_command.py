@@ -57,6 +57,10 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if not entries:
         raise BadRequest(f"{options.path}: nothing to import; there are no messages in it")
     chosen = _chosen(entries, options)
+    shown = [entry for _, entry in chosen] or entries
+    notes = (f"{entry.place.name}: {note}" for entry in shown for note in entry.conversation.notes)
+    for each in dict.fromkeys(notes):
+        console.print(plain(each), style="dim", soft_wrap=True)
     if not chosen:
         _list(entries)
         return 0
@@ -283,7 +287,7 @@ async def _warm(
         for _, conversation, messages in _read(chosen, options):
             ask = CompressRequest(
                 tenant,
-                messages,
+                messages[conversation.sealed :],
                 expiration_days=settings.expiration_days,
                 patience=UNHURRIED,
             )

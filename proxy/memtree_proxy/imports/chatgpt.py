@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from memtree.memories.transfer.foreign_formats import without_marks
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
+    branch,
+    entries,
     fields,
     listed,
     moment,
-    objects,
+    newest,
     paired,
     text,
     titled,
@@ -38,52 +42,25 @@ _ASSETS = {
 
 def read(name: str, data: Any) -> Iterator[Conversation]:
     """Yield the conversations of a file."""
-    stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
+    stored, notes = entries(data, f"{name}: conversations")
     for number, conversation in enumerate(stored):
         nodes = conversation.get("mapping")
         if isinstance(nodes, dict):
-            yield _conversation(conversation, nodes, str(number + 1))
+            talk = _conversation(conversation, nodes, str(number + 1))
+            yield replace(talk, notes=notes + talk.notes)
 
 
 def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:
-    branch = _branch(nodes, stored.get("current_node"))
-    made = paired(_answering([m for node in branch for m in _messages(node)]))
+    """Read the branch shown last: it leads to the current node, or else to the newest one."""
+    parents = {key: text(fields(node).get("parent")) for key, node in nodes.items()}
+    current, order = text(stored.get("current_node")), list(nodes)
+    path, notes = branch(current if current in nodes else newest(order, parents), parents, order)
+    posted = [{**fields(fields(nodes.get(key)).get("message")), "id": key} for key in path]
+    made = paired(_answering([message for each in posted for message in _messages(each)]))
     id_ = text(stored.get("conversation_id")) or text(stored.get("id")) or number
     when = moment(stored.get("update_time") or stored.get("create_time"))
-    return Conversation("chatgpt", id_, titled(stored.get("title"), made), when, tuple(made))
-
-
-def _branch(nodes: Fields, current: Any) -> list[Fields]:
-    """Return the messages from the root to the current node, or along the newest children if no
-    node is marked as current."""
-    if not isinstance(current, str) or current not in nodes:
-        current = _newest(nodes)
-    path: list[Fields] = []
-    seen: set[str] = set()
-    while isinstance(current, str) and current in nodes and current not in seen:
-        seen.add(current)
-        node = fields(nodes[current])
-        if isinstance(node.get("message"), dict):
-            path.append({**node["message"], "id": current})
-        current = node.get("parent")
-    return path[::-1]
-
-
-def _newest(nodes: Fields) -> str | None:
-    at = next((key for key, node in nodes.items() if not fields(node).get("parent")), None)
-    seen: set[str] = set()
-    while at is not None and at not in seen:
-        seen.add(at)
-        children = fields(nodes.get(at)).get("children")
-        known = (
-            [text(child) for child in children if text(child) in nodes]
-            if isinstance(children, list)
-            else []
-        )
-        if not known:
-            return at
-        at = known[-1]
-    return at
+    title = titled(stored.get("title"), made)
+    return Conversation("chatgpt", id_, title, when, tuple(made), notes=notes)
 
 
 def _messages(stored: Fields) -> list[Fields]:
@@ -136,6 +113,7 @@ def _answering(messages: list[Fields]) -> list[Fields]:
 
 
 def _text(content: Fields, notes: Fields) -> str:
+    """Return the text of a message, with the names of its files, without marks of citations."""
     kind = content.get("content_type")
     if kind in ("code", "execution_output", "system_error"):
         shown = text(content.get("text"))
@@ -155,7 +133,7 @@ def _text(content: Fields, notes: Fields) -> str:
         for attachment in listed(notes.get("attachments"))
         if attachment.get("name") and not text(attachment.get("mime_type")).startswith("image/")
     ]
-    return "\n".join(filter(None, (*names, shown)))
+    return "\n".join(filter(None, (*names, without_marks(shown))))
 
 
 def _part(part: Any) -> str:

@@ -2,9 +2,10 @@
 
 The lines are a tree: each names its parent. Several lines make up one assistant message, and
 results of parallel calls are children of different lines of it, so the path back from the last line
-does not visit them all. A compaction begins a new root that names the line before it. Left out:
-work of other agents (side chains), thoughts, the program's own error notes, and lines that were
-never sent.
+does not visit them all. A compaction begins a new root that names the line before it; messages that
+it keeps follow its summary, though their own lines may name the parents of before. Left out: work
+of other agents (side chains), thoughts, the program's own error notes, and lines that were never
+sent.
 
 Messages are assembled as the program does before it sends them, and read like those of a live
 request, so that the conversation has the same address: results stand in the order in which they
@@ -25,9 +26,11 @@ from memtree_proxy.imports.blocks import image_part
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
+    branch,
     fields,
     listed,
     moment,
+    newest,
     paired,
     raw_message,
     text,
@@ -43,26 +46,70 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     """Read a session. `id_`: its id if no line names one. `whole`: include the messages before
     compactions."""
     unique = {text(line.get("uuid")) or str(at): line for at, line in enumerate(lines)}
-    spoken = [line for line in unique.values() if _sent(line)]
-    main = [line for line in spoken if line.get("isSidechain") is not True] or spoken
-    members = {id(line) for line in main}
-    by_uuid = {text(line["uuid"]): line for line in unique.values() if line.get("uuid")}
-    chain = _chain(main[-1], by_uuid, whole) if main else []
-    chosen = [line for line in chain if id(line) in members]
-    posted = _messages(chosen, main, SentMessages(unique.values()))
+    spoken = {key: line for key, line in unique.items() if _sent(line)}
+    main = {key: line for key, line in spoken.items() if line.get("isSidechain") is not True}
+    main = main or spoken
+    order = [key for key, line in unique.items() if key in main or _is_boundary(line)]
+    path, notes = branch(*_linked(unique, main, whole), order) if main else ([], ())
+    chosen = [main[key] for key in path if key in main]
+    posted = _messages(chosen, main, unique)
     made = paired(part for message in posted for part in _canonical(message))
-    everything = _chain(main[-1], by_uuid, True) if main else []
-    dropped = sum(id(line) in members for line in everything) - len(chosen)
-    last = next((text(line["timestamp"]) for line in reversed(main) if line.get("timestamp")), "")
-    session = next((text(line["sessionId"]) for line in main if line.get("sessionId")), id_)
+    everything = branch(*_linked(unique, main, True), order)[0] if main and not whole else path
+    dropped = sum(key in main for key in everything) - len(chosen)
+    times = [line["timestamp"] for line in main.values() if text(line.get("timestamp"))]
+    ids = [line["sessionId"] for line in main.values() if text(line.get("sessionId"))]
     return Conversation(
         "claude-code",
-        session,
+        ids[0] if ids else id_,
         titled(_title(lines), _of_people(made)),
-        moment(last),
+        moment(times[-1] if times else ""),
         tuple(made),
         dropped,
+        notes=notes,
     )
+
+
+def _is_boundary(line: Fields) -> bool:
+    return line.get("type") == "system" and line.get("subtype") == "compact_boundary"
+
+
+def _linked(
+    unique: dict[str, Fields], main: dict[str, Fields], whole: bool
+) -> tuple[str, dict[str, str]]:
+    """Return the last line of the conversation, and the parents as the program links them when it
+    loads a session: messages kept by the newest compaction stand behind its summary. `whole`: a
+    compaction is no root."""
+    parents = {key: text(line.get("parentUuid")) for key, line in unique.items()}
+    boundaries = [key for key, line in unique.items() if _is_boundary(line)]
+    kept, anchor = _kept(unique[boundaries[-1]], parents) if boundaries else ([], "")
+    if kept:
+        anchor = anchor if anchor in parents else boundaries[-1]
+        inside = {anchor, *kept}
+        behind = [key for key, parent in parents.items() if parent == anchor and key not in inside]
+        parents.update(dict.fromkeys(behind, kept[-1]))
+        parents.update(zip(kept, [anchor, *kept], strict=False))
+    for key in boundaries:
+        before = text(unique[key].get("logicalParentUuid"))
+        parents[key] = (parents[key] or before) if whole else ""
+    return newest(list(main), parents), parents
+
+
+def _kept(boundary: Fields, parents: dict[str, str]) -> tuple[list[str], str]:
+    """Return the lines that a compaction keeps, in their order, and the one that they follow."""
+    notes = fields(boundary.get("compactMetadata"))
+    messages, segment = (
+        fields(notes.get("preservedMessages")),
+        fields(notes.get("preservedSegment")),
+    )
+    anchor = text(messages.get("anchorUuid")) or text(segment.get("anchorUuid"))
+    named = messages.get("uuids")
+    if isinstance(named, list):
+        kept = list(dict.fromkeys(filter(None, map(text, named))))
+    else:
+        path, _ = branch(text(segment.get("tailUuid")), parents, ())
+        head = text(segment.get("headUuid"))
+        kept = path[path.index(head) :] if head in path else []
+    return [key for key in kept if key in parents and key != anchor], anchor
 
 
 def _of_people(messages: Iterable[Fields]) -> list[Fields]:
@@ -97,27 +144,14 @@ def _title(lines: Sequence[Fields]) -> str:
     return ""
 
 
-def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields]:
-    """Return the lines from the root to `leaf`, continuing across compactions if `whole`."""
-    path: list[Fields] = []
-    seen: set[str] = set()
-    line: Fields | None = leaf
-    while line is not None and text(line.get("uuid")) not in seen:
-        path.append(line)
-        seen.add(text(line.get("uuid")))
-        parent = text(line.get("parentUuid"))
-        if not parent and whole:
-            parent = text(line.get("logicalParentUuid"))
-        line = by_uuid.get(parent)
-    return path[::-1]
-
-
-def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:
-    """Return Anthropic messages: lines of one message joined, each followed by its calls'
-    results."""
+def _messages(
+    chain: Sequence[Fields], main: dict[str, Fields], unique: dict[str, Fields]
+) -> list[Fields]:
+    """Return Anthropic messages: lines of one message joined, each followed by its calls' results.
+    A result whose call was lost stands where its line does."""
     parts: dict[str, list[Fields]] = {}
     results: dict[str, tuple[int, Fields]] = {}
-    for at, line in enumerate(main):
+    for at, line in enumerate(main.values()):
         blocks = _blocks(fields(line.get("message")))
         if line.get("type") == "assistant":
             parts.setdefault(_message_id(line), []).extend(blocks)
@@ -127,12 +161,18 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
                 for block in blocks
                 if block.get("type") == "tool_result"
             )
+    calls = {text(block.get("id")) for content in parts.values() for block in content
+             if block.get("type") == "tool_use"}  # fmt: skip
     made = _Made()
     done: set[str] = set()
     for line in chain:
         if line.get("type") != "assistant":
-            content = _blocks(fields(line.get("message")))
-            made.of_user([block for block in content if block.get("type") != "tool_result"])
+            content = [
+                block
+                for block in _blocks(fields(line.get("message")))
+                if block.get("type") != "tool_result" or text(block.get("tool_use_id")) not in calls
+            ]
+            made.of_user(content, apart=text(line.get("parentUuid")) not in unique)
         elif _message_id(line) not in done:
             done.add(_message_id(line))
             content = parts[_message_id(line)]
@@ -141,6 +181,7 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
             # Use each result once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
             made.of_user([block for _, block in sorted(answers, key=_place)])
+    sent = SentMessages(unique.values())
     for message in made.messages:
         if message["role"] == "user":
             message["content"] = sent.content(message["content"])
@@ -161,10 +202,11 @@ class _Made:
         if content:
             self.messages.append({"role": "assistant", "content": list(content)})
 
-    def of_user(self, content: list[Fields]) -> None:
+    def of_user(self, content: list[Fields], apart: bool = False) -> None:
+        """Add to the last message. `apart`: what stood between may be lost."""
         if not content:
             return
-        if not self.messages or self.messages[-1]["role"] != "user":
+        if apart or not self.messages or self.messages[-1]["role"] != "user":
             self.messages.append({"role": "user", "content": []})
         known: list[Fields] = self.messages[-1]["content"]
         if known and known[-1].get("type") == content[0].get("type") == "text":

@@ -1,10 +1,14 @@
 """Sessions of Codex (`~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`).
 
 Each line holds an item of the Responses API as it is sent again, or a record of the program's own.
-A compaction gives the history that replaces all before it, and a rollback gives the number of user
-turns that were removed. As in Codex before it sends, a call without an output gets one that says
-`aborted`, and an output without a call is left out. The items are then read like those of a live
-request, so that the conversation has the same address.
+A compaction gives the history that replaces all before it, or, in older files, a summary that
+follows the user's messages; a rollback gives the number of user turns that were removed. As in
+Codex before it sends, a call without an output gets one that says `aborted`, and an output without
+a call is left out. The items are then read like those of a live request, so that the conversation
+has the same address.
+
+A summary may be an item that only the provider can read. It is left out, and what stands before it,
+the user's messages above all, is kept: of a live request all of that is `sealed`.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     session = _Session(whole)
     for line in lines:
         session.take(line)
-    made = _canonical(session.items)
+    made, sealed = _canonical(session.history())
     users = [row for row in made if row["role"] == "user" and not words(row).startswith(_CONTEXT)]
     return Conversation(
         "codex",
@@ -59,6 +63,7 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
         moment(session.moment),
         tuple(made),
         session.dropped,
+        sealed,
     )
 
 
@@ -68,10 +73,15 @@ class _Session:
     def __init__(self, whole: bool) -> None:
         self._whole = whole
         self.id = self.title = self.moment = ""
-        self.items: list[Fields] = []
-        self._ids: set[str] = set()
+        self._kept: list[Fields] = []  # the user's messages before a summary in plain text
+        self._summary: list[Fields] = []
+        self._items: list[Fields] = []
+        self._known: set[str] = set()  # ids and texts of items
         self._asked: list[int] = []  # positions of the user's requests
         self.dropped = 0
+
+    def history(self) -> list[Fields]:
+        return self._kept + self._summary + self._items
 
     def take(self, line: Fields) -> None:
         self.moment = text(line.get("timestamp")) or self.moment
@@ -88,18 +98,28 @@ class _Session:
     def _add(self, item: Fields) -> None:
         if text(item.get("type")) in _NEVER_SENT:
             return
-        if item.get("role") == "user" and not _words(item).startswith(_CONTEXT):
-            self._asked.append(len(self.items))
-        self.items.append(item)
-        self._ids.add(text(item.get("id")))
+        if _is_request(item):
+            self._asked.append(len(self._items))
+        self._items.append(item)
+        self._known |= {text(item.get("id")), _words(item)}
 
     def _compact(self, payload: Fields) -> None:
-        newer = listed(payload.get("replacement_history"))
+        history, message = payload.get("replacement_history"), text(payload.get("message"))
+        newer = listed(history)
         if self._whole:
-            newer = [row for row in newer if text(row.get("id")) not in self._ids]
-        else:
-            self.dropped += max(0, len(self.items) - len(newer))
-            self.items, self._ids, self._asked = [], set(), []
+            newer = [
+                row for row in newer if not {text(row.get("id")), _words(row)} & self._known - {""}
+            ]
+        elif isinstance(history, list):
+            self.dropped += max(0, len(self.history()) - len(newer))
+            self._kept, self._summary = [], []
+            self._items, self._known, self._asked = [], set(), []
+        elif message:
+            users = [self._items[place] for place in self._asked]
+            self.dropped += len(self._items) - len(users)
+            self._kept += users
+            self._summary = [{"type": "message", "role": "user", "content": message}]
+            self._items, self._asked = [], []
         for item in newer:
             self._add(item)
 
@@ -110,7 +130,11 @@ class _Session:
         turns = event.get("num_turns")
         if kind == "thread_rolled_back" and type(turns) is int and turns > 0 and self._asked:
             gone = self._asked[-turns:]
-            del self._asked[-turns:], self.items[gone[0] :]
+            del self._asked[-turns:], self._items[gone[0] :]
+
+
+def _is_request(item: Fields) -> bool:
+    return item.get("role") == "user" and not _words(item).startswith(_CONTEXT)
 
 
 def _words(item: Fields) -> str:
@@ -120,11 +144,19 @@ def _words(item: Fields) -> str:
     return "".join(text(part.get("text")) for part in listed(content))
 
 
-def _canonical(items: Iterable[Fields]) -> list[Fields]:
-    """Return the canonical messages of a request with these items. System messages are left out,
-    since the session records only a part of their text."""
+def _canonical(items: Iterable[Fields]) -> tuple[list[Fields], int]:
+    """Return the canonical messages of a request with these items, and how many of them it seals.
+    System messages are left out, since the session records only a part of their text."""
     sent = [item for item in map(_sent_item, items) if item is not None]
-    paired = list(_paired(sent))
+    ends = [at for at, (_, item) in enumerate(sent) if item.kind is ItemKind.COMPACTION]
+    sealed, rest = (sent[: ends[-1]], sent[ends[-1] :]) if ends else ([], sent)
+    before = _messages(sealed)
+    return before + _messages(rest), len(before)
+
+
+def _messages(sent: Iterable[_SentItem]) -> list[Fields]:
+    readable = [pair for pair in sent if pair.item.kind is not ItemKind.COMPACTION]
+    paired = list(_paired(readable))
     read = conversation.read(None, [pair.raw for pair in paired], [pair.item for pair in paired])
     messages: list[Fields] = [msgspec.json.decode(message.raw) for message in read.messages]
     for message in messages:

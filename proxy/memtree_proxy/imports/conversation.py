@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,10 @@ from memtree_proxy.imports import js
 
 Fields = dict[str, Any]
 
-FORMATS = ("chatgpt", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code", "codex")
+FORMATS = (
+    "chatgpt", "claude-ai", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code",
+    "codex", "specstory",
+)  # fmt: skip
 TITLE_CHARS = 80
 NAME_CHARS = 256  # of a tool's name in a result's text: many calls may have one long name
 NO_RESULT = "[no result was recorded]"
@@ -45,6 +48,44 @@ class Conversation:
     date: str
     messages: tuple[Fields, ...]
     dropped: int = 0
+    sealed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def newest(order: Sequence[str], parents: Mapping[str, str]) -> str:
+    """Return the last of some ids that is no parent of another of them."""
+    named = {parents[id_] for id_ in order}
+    return next((id_ for id_ in reversed(order) if id_ not in named), order[-1] if order else "")
+
+
+def branch(
+    leaf: str, parents: Mapping[str, str], order: Sequence[str]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the ids from the root to `leaf`, and a note if parents are missing. `parents`: of
+    every id in the file; empty for a root. `order`: ids as they stand in the file.
+
+    Where a parent is not in the file, as after a broken line, the walk goes on with what stands
+    before all that it has taken.
+
+        >>> branch("d", {"a": "", "b": "a", "d": "c"}, ["a", "b", "d"])[0]
+        ['a', 'b', 'd']
+    """
+    places = {id_: place for place, id_ in enumerate(order)}
+    path: list[str] = []
+    seen: set[str] = set()
+    first, missing, at = len(order), 0, leaf
+    while at:
+        seen.add(at)
+        path.append(at)
+        first = min(first, places.get(at, first))
+        parent = parents.get(at, "")
+        missing += bool(parent) and parent not in parents
+        if parent and (parent in seen or parent not in parents):
+            parent = order[first - 1] if first else ""
+        at = parent
+    names = "1 message names a parent" if missing == 1 else f"{missing:,} messages name parents"
+    note = f"{names} outside of the file; the pieces are joined in the file's order"
+    return path[::-1], (note,) if missing else ()
 
 
 def objects(value: Any, where: str) -> list[Fields]:
@@ -55,6 +96,18 @@ def objects(value: Any, where: str) -> list[Fields]:
         if not isinstance(item, dict):
             raise BadRequest(f"{where}[{index}]: must be an object")
     return value
+
+
+def entries(value: Any, where: str) -> tuple[list[Fields], tuple[str, ...]]:
+    """Return the entries of an export, or the only one, and a note if some are no objects. Raises
+    `BadRequest` for what is neither a list nor an object."""
+    if isinstance(value, dict):
+        return [value], ()
+    if not isinstance(value, list):
+        raise BadRequest(f"{where}: must be an array")
+    known = listed(value)
+    lost = len(value) - len(known)
+    return known, (f"{lost:,} of {len(value):,} entries are no objects; skipped",) if lost else ()
 
 
 def listed(value: Any) -> list[Fields]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import sys
@@ -15,11 +16,13 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NoReturn
 from urllib.parse import quote
 
 from memtree.errors import BadRequest
+from memtree.text.json_lines import MOST_NOTES
 from memtree_proxy.imports import tasks
 from memtree_proxy.imports.conversation import fields
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile, parse
@@ -28,45 +31,45 @@ MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB
 MAX_ENTRIES = 200_000
 SKIPPED = frozenset({".git", "node_modules", "subagents"})
 DATABASES = frozenset({"opencode.db", "kilo.db"})
+_SPECSTORY = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d.*\.md", re.DOTALL)
 _SQLITE = b"SQLite format 3\x00"
 
 Trouble = Callable[[str], None]
 
 
-def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
-    """Return a file on disk. `held`: content of one that can be read only once, as a pipe."""
-
-    def load() -> ParsedFile:
-        return parse(_bytes(path, name) if held is None else held, name)
+def place(name: str, path: PurePath, read: Callable[[str], bytes]) -> SourceFile:
+    """Return a file. `read`: returns the content of a file of a name in the same folder."""
 
     def beside(other: str) -> Any:
-        return _beside(lambda: _bytes(path.parent / other, str(path.parent / other)))
+        try:
+            return json.loads(read(other))
+        except (BadRequest, ValueError, RecursionError, KeyError):
+            return None
 
-    id_, title = id_and_title(path.absolute())
-    return SourceFile(name, load, str(path.absolute()), id_, title, beside)
+    title = re.sub(r"(?:\.messages)?\.jsonl?\Z|\.md\Z", "", path.name)
+    id_ = path.parent.name if path.name == tasks.HISTORY else title
+    return SourceFile(name, lambda: parse(read(path.name), name), str(path), id_, title, beside)
 
 
-def id_and_title(path: PurePath) -> tuple[str, str]:
-    title = path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
-    return path.parent.name if path.name == tasks.HISTORY else title, title
+def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
+    """Return a file on disk. `held`: content of one that can be read only once, as a pipe."""
+    whole = path.absolute()
+
+    def read(other: str) -> bytes:
+        own = held if other == whole.name else None
+        return _bytes(whole.with_name(other), name) if own is None else own
+
+    return place(name, whole, read)
 
 
 def _zip_place(path: Path, member: str) -> SourceFile:
     """Return a file in a zip."""
     name, inner = f"{path}:{member}", PurePosixPath(member)
-    title = inner.name.removesuffix(".jsonl").removesuffix(".json")
 
-    def beside(other: str) -> Any:
-        return _beside(lambda: _unzipped(path, str(inner.parent / other), name))
+    def read(other: str) -> bytes:
+        return _unzipped(path, member if other == inner.name else str(inner.with_name(other)), name)
 
-    return SourceFile(
-        name,
-        lambda: parse(_unzipped(path, member, name), name),
-        f"{path.absolute()}:{member}",
-        inner.parent.name if inner.name == tasks.HISTORY else title,
-        title,
-        beside,
-    )
+    return replace(place(name, inner, read), origin=f"{path.absolute()}:{member}")
 
 
 def _unzipped(path: Path, member: str, name: str) -> bytes:
@@ -88,7 +91,7 @@ def _unzipped(path: Path, member: str, name: str) -> bytes:
 def session_place(path: Path, id_: str) -> SourceFile:
     """Return a session in the database of opencode or Kilo."""
     origin = str(path.absolute())
-    return SourceFile(f"{path}:{id_}", lambda: ParsedFile(_exported(path, id_)), origin, id_, id_)
+    return SourceFile(f"{path}:{id_}", lambda: _exported(path, id_), origin, id_, id_)
 
 
 def places(given: str, trouble: Trouble) -> list[SourceFile]:
@@ -144,7 +147,7 @@ def _of_zip(path: Path) -> list[SourceFile]:
             names = archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise BadRequest(f"{path}: the zip is broken: {error}", param=str(path)) from error
-    held = sorted(name for name in names if may_hold(PurePosixPath(name).name))
+    held = sorted(name for name in names if may_hold(PurePosixPath(name)))
     if not held:
         raise BadRequest(f"{path}: no conversations in this zip", param=str(path))
     if len(held) > MAX_ENTRIES:
@@ -162,27 +165,24 @@ def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
             raise BadRequest(f"{folder}: holds more than {MAX_ENTRIES:,} files", param=str(folder))
         for name in files:
             path = Path(base, name)
-            if (may_hold(name) or name in DATABASES) and path.is_file():
+            if (may_hold(path) or name in DATABASES) and path.is_file():
                 yield path
 
 
-def may_hold(name: str) -> bool:
+def may_hold(path: PurePath) -> bool:
     """Return True if a file of this name may hold a conversation."""
+    name = path.name
+    if name.startswith("._"):  # what macOS keeps beside a file
+        return False
     if name.endswith(".jsonl"):
         return not name.startswith("agent-")  # side chains of Claude Code's agents
     return (
         name == tasks.HISTORY
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
+        or (name.endswith(".json") and "projects" in (path.stem, path.parent.name))  # claude.ai
+        or bool(_SPECSTORY.fullmatch(name))
     )
-
-
-def _beside(read: Callable[[], bytes]) -> Any:
-    """Return the JSON that `read` returns, or None if it fails."""
-    try:
-        return json.loads(read())
-    except (BadRequest, ValueError, RecursionError, KeyError):
-        return None
 
 
 def _bytes(path: Path, name: str) -> bytes:
@@ -210,35 +210,40 @@ def _sessions(path: Path) -> list[str]:
     ]
 
 
-def _exported(path: Path, id_: str) -> dict[str, Any]:
+def _exported(path: Path, id_: str) -> ParsedFile:
     """Return a session as `opencode export` would write it."""
     sessions = rows(path, "SELECT * FROM session WHERE id = ?", id_)
     if not sessions:
         raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
+    broken: list[str] = []
+
+    def value(row: sqlite3.Row | dict[str, Any]) -> Any:
+        try:
+            return parse(str(row["data"]).encode(), str(path)).value
+        except BadRequest:
+            broken.append(row["id"])
+            return None
+
     stored = rows(
         path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
     )
     parts: dict[str, list[Any]] = {}
     for row in rows(
-        path, "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id", id_
+        path,
+        "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY message_id, id",
+        id_,
     ):
-        parts.setdefault(row[0], []).append(_value(row[1], f"{path}:{id_}"))
+        parts.setdefault(row["message_id"], []).append(value(row))
     messages = [
-        {
-            "info": {**fields(_value(row[1], f"{path}:{id_}")), "id": row[0]},
-            "parts": parts.get(row[0], []),
-        }
+        {"info": {**fields(value(row)), "id": row["id"]}, "parts": parts.get(row["id"], [])}
         for row in stored
     ]
     known = dict(sessions[0])
-    revert = _value(known["revert"], str(path)) if known.get("revert") else None
+    revert = value({"id": "revert", "data": known["revert"]}) if known.get("revert") else None
     time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
     info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}
-    return {"info": info, "messages": messages}
-
-
-def _value(stored: object, name: str) -> Any:
-    return parse(str(stored).encode(), name).value
+    notes = tuple(f"row {name}: not valid JSON; skipped" for name in broken[:MOST_NOTES])
+    return ParsedFile({"info": info, "messages": messages}, notes=notes)
 
 
 def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:

@@ -46,7 +46,7 @@ def posted_file(data: bytes, name: str = NAME) -> SourceFile:
         if data.startswith(signature):
             raise BadRequest(f"{name}: is {what}", param=name)
     loaded = recognise.parse(data, name)
-    title = name.removesuffix(".jsonl").removesuffix(".json")
+    title = name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".md")
     return SourceFile(name, lambda: loaded, name, title, title)
 
 
@@ -63,7 +63,7 @@ class PrefixQuery:
 
 
 def parsed(file: SourceFile, wanted: PrefixQuery) -> bytes:
-    """Return JSON: {"conversations": [{"title", "messages", "format", "belongs"}]}.
+    """Return JSON: {"conversations": [{"title", "messages", "format", "belongs", "notes"}]}.
 
     Raises `BadRequest` that describes the file, and names the line where there is one.
     """
@@ -79,14 +79,15 @@ def parsed(file: SourceFile, wanted: PrefixQuery) -> bytes:
 def _conversations(file: SourceFile) -> Sequence[Conversation]:
     plain = request_messages(file.load()) or plain_messages(file.load())
     if plain is not None:
-        return [Conversation(MESSAGES, "", titled("", plain), "", tuple(plain))] if plain else []
+        notes, title = file.load().notes, titled("", plain)
+        return [Conversation(MESSAGES, "", title, "", tuple(plain), notes=notes)] if plain else []
     try:
         return list(recognise.conversations(file))
     except NoConversation as error:
-        known = ", ".join((MESSAGES, *FORMATS))
+        known, notes = ", ".join((MESSAGES, *FORMATS)), file.load().notes
         raise BadRequest(
             f"{file.name}: {_what(file.load())}, and not a conversation of a program that is known "
-            f"({known})",
+            f"({known}){'; ' if notes else ''}{'; '.join(notes[:1])}",
             param=file.name,
         ) from error
 
@@ -152,21 +153,23 @@ def _shown(number: int, conversation: Conversation, wanted: PrefixQuery) -> dict
     return {
         "title": conversation.title,
         "format": conversation.format,
-        "belongs": belongs(messages, wanted) if wanted.address else None,
+        "notes": conversation.notes,
+        "belongs": belongs(messages, wanted, conversation.sealed) if wanted.address else None,
         "messages": [msgspec.Raw(message.raw) for message in messages],
     }
 
 
-def belongs(messages: Sequence[Message], wanted: PrefixQuery) -> int | None:
+def belongs(messages: Sequence[Message], wanted: PrefixQuery, sealed: int = 0) -> int | None:
     """Return the number of leading messages whose address is the wanted one, None if no prefix has
-    it."""
+    it. `sealed`: messages at the beginning that have no part in addresses."""
     try:
-        read = history.read(wanted.tenant, messages, wanted.volatile, count=lambda _: 0)
+        said = messages[sealed:]
+        read = history.read(wanted.tenant, said, wanted.volatile, count=lambda _: 0)
     except BadRequest:  # a result that answers no call, which no request can have held
         return None
     if wanted.address not in read.addresses[1:]:
         return None
-    return read.posted[read.addresses.index(wanted.address, 1) - 1] + 1
+    return sealed + read.posted[read.addresses.index(wanted.address, 1) - 1] + 1
 
 
 def _what(loaded: ParsedFile) -> str:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from memtree.errors import BadRequest
+from memtree.text.json_lines import as_utf8, records
 from memtree_proxy.imports import (
     chatgpt,
+    claude_ai,
     claude_code,
     cline_cli,
     codex,
     opencode,
     sillytavern,
+    specstory,
     tasks,
 )
-from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
+from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, listed, text
+from memtree_proxy.imports.specstory import Markdown
 
-_MARK = b"\xef\xbb\xbf"
 KILO_BASE = "kilo.db"
 _TASKS = ("cline", "roo", "kilo")
 BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
@@ -30,11 +33,13 @@ _CLAUDE_KINDS = frozenset({"user", "assistant", "system"})
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """A parsed file. `value`: a JSON value, or a list of objects if each line holds one
-    (`lines`)."""
+    """A parsed file. `value`: a JSON value, a list of objects if each line holds one (`lines`), or
+    Markdown of SpecStory's. `notes`: lines that could not be read as they stand, a sentence
+    each."""
 
     value: Any
     lines: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,76 +77,89 @@ def conversations(
     parsed = place.load()
     format_ = format_ or recognised(parsed, place.name, place.origin)
     try:
-        yield from (talk for talk in _read(place, parsed, format_, whole, names) if talk.messages)
+        for talk in _read(place, parsed, format_, whole, names):
+            if talk.messages:
+                yield replace(talk, notes=parsed.notes + talk.notes)
     except RecursionError as error:
         raise BadRequest(f"{place.name}: nested too deeply", param=place.name) from error
 
 
 def parse(data: bytes, name: str) -> ParsedFile:
-    """Parse JSON, or JSON on each line. Raises `BadRequest` naming the line and column."""
-    data = data.removeprefix(_MARK)
-    if not data or data.isspace():
+    """Parse JSON, JSON on each line, or Markdown of SpecStory's. Lines that are broken are left out
+    and noted. Raises `BadRequest` if nothing can be read, naming the line and column."""
+    try:
+        data = as_utf8(data)
+    except BadRequest as error:
+        raise BadRequest(f"{name}: {error.message}", param=name) from error
+    if not data.strip(b"\0 \t\r\n\f\v"):
         raise BadRequest(f"{name}: is empty", param=name)
-    if not name.endswith(".jsonl"):
-        try:
-            return ParsedFile(_json(data, name))
-        except NotOneValue:
-            pass
-    numbered = [(at, line) for at, line in enumerate(data.split(b"\n"), 1) if line.strip()]
-    return ParsedFile([_line(line, name, at) for at, line in numbered], lines=True)
+    if specstory.is_history(data):
+        return ParsedFile(Markdown(data.decode(errors="replace")))
+    if name.endswith(".md"):
+        raise NoConversation(f"{name}: not a session that SpecStory saved", param=name)
+    read = records(data) if name.endswith(".jsonl") else None
+    if read and not read.faulty:
+        return ParsedFile(read.values, lines=True)
+    wrong: BadRequest | None = None
+    try:
+        return ParsedFile(_json(data, name))
+    except NotOneValue:
+        pass
+    except BadRequest as error:
+        wrong = error
+    of_lines = read is not None or wrong is None
+    read = read or records(data)
+    if read.values and (of_lines or len(read.values) >= read.faulty):
+        return ParsedFile(read.values, lines=True, notes=read.notes)
+    raise wrong if wrong and not of_lines else BadRequest(f"{name}, {read.notes[0]}", param=name)
 
 
 class NotOneValue(BadRequest):
     """More text follows the first JSON value."""
 
 
-def _line(line: bytes, name: str, number: int) -> Fields:
-    value = _json(line, name, number)
-    if not isinstance(value, dict):
-        raise BadRequest(f"{name}, line {number}: must be an object", param=name)
-    return value
-
-
-def _json(data: bytes, name: str, line: int = 0) -> Any:
+def _json(data: bytes, name: str) -> Any:
     """Parse a JSON value. msgspec is fast and needs little memory; json reports where parsing
     stopped, and accepts NaN and unpaired surrogates, which JavaScript writes and msgspec
     refuses."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _slowly(data, name, line)
+        return _slowly(data, name)
 
 
-def _slowly(data: bytes, name: str, line: int) -> Any:
-    where = f"{name}, line {line}" if line else name
+def _slowly(data: bytes, name: str) -> Any:
     try:
         return json.loads(data.decode())
     except json.JSONDecodeError as error:
-        place = f"{name}, line {line or error.lineno}, column {error.colno}"
-        kind = NotOneValue if error.msg == "Extra data" and not line else BadRequest
+        kind = NotOneValue if error.msg == "Extra data" else BadRequest
+        place = f"{name}, line {error.lineno}, column {error.colno}"
         raise kind(f"{place}: not valid JSON: {error.msg}", param=name) from error
     except UnicodeDecodeError as error:
-        raise BadRequest(f"{where}: not text in UTF-8, byte {error.start}", param=name) from error
+        raise BadRequest(f"{name}: not text in UTF-8, byte {error.start}", param=name) from error
     except RecursionError as error:
-        raise BadRequest(f"{where}: nested too deeply", param=name) from error
+        raise BadRequest(f"{name}: nested too deeply", param=name) from error
     except ValueError as error:  # the only other cause
-        raise BadRequest(f"{where}: a number has too many digits", param=name) from error
+        raise BadRequest(f"{name}: a number has too many digits", param=name) from error
 
 
 def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
     """Return the file's format, one of FORMATS. Raises `NoConversation` if none matches."""
     value = parsed.value
-    if parsed.lines:
-        format_name = _of_lines(value)
-    elif isinstance(value, dict):
-        format_name = _of_object(value, origin)
-    else:
-        format_name = _of_list(value if isinstance(value, list) else [], name, origin)
+    if isinstance(value, Markdown):
+        return "specstory"
+    items = listed(value if isinstance(value, list) else [value])
+    format_name = _of_lines(items)
+    if not format_name and (isinstance(value, dict) or parsed.lines):
+        format_name = _of_object(items[0], origin)
+    if not format_name and isinstance(value, list):
+        format_name = _of_list(items, name, origin)
     if format_name:
         return format_name
+    first = f"; {parsed.notes[0]}" if parsed.notes else ""
     raise NoConversation(
         f"{name}: not a conversation of a program that can be imported ({', '.join(FORMATS)}); "
-        "--format says which one it is meant to be",
+        f"--format says which one it is meant to be{first}",
         param=name,
     )
 
@@ -154,12 +172,14 @@ def _of_lines(lines: Iterable[Fields]) -> str | None:
             return "claude-code"
         if codex.is_codex(line):
             return "codex"
+        if isinstance(line.get("mapping"), dict):
+            return "chatgpt"
+        if claude_ai.is_exported(line):
+            return "claude-ai"
     return None
 
 
 def _of_object(value: Fields, origin: str) -> str | None:
-    if isinstance(value.get("mapping"), dict):
-        return "chatgpt"
     if not isinstance(value.get("messages"), list):
         return None
     if isinstance(value.get("info"), dict):
@@ -167,10 +187,7 @@ def _of_object(value: Fields, origin: str) -> str | None:
     return "cline" if "sessionId" in value or "agent" in value else None
 
 
-def _of_list(value: list[Any], name: str, origin: str) -> str | None:
-    items = [fields(item) for item in value]
-    if any(isinstance(item.get("mapping"), dict) for item in items):
-        return "chatgpt"
+def _of_list(items: list[Fields], name: str, origin: str) -> str | None:
     blocks = {
         text(fields(block).get("type"))
         for item in items
@@ -190,17 +207,23 @@ def _read(
     place: SourceFile, parsed: ParsedFile, format_: str, whole: bool, names: bool
 ) -> Iterable[Conversation]:
     value = parsed.value
+    if isinstance(value, Markdown) != (format_ == "specstory"):
+        raise BadRequest(f"{place.name}: is not in the format {format_}", param=place.name)
+    if isinstance(value, Markdown):
+        return [specstory.read(value, place.id)]
     if format_ in ("sillytavern", "claude-code", "codex"):
-        lines = value if parsed.lines else [_object(value, place)]
+        lines = listed(value) if isinstance(value, list) else [_object(value, place)]
         if format_ == "claude-code":
             return [claude_code.read(lines, place.id, whole)]
         if format_ == "codex":
             return [codex.read(lines, place.id, whole)]
         return [sillytavern.read(lines, place.id, place.title, names=names)]
-    if parsed.lines:
-        raise BadRequest(f"{place.name}: is not in the format {format_}", param=place.name)
     if format_ == "chatgpt":
         return chatgpt.read(place.name, value)
+    if format_ == "claude-ai":
+        return claude_ai.read(place.name, value)
+    if parsed.lines and isinstance(value[0].get("messages"), list):
+        value = value[0]  # a document on one line
     if isinstance(value, dict) and isinstance(value.get("info"), dict):
         return [opencode.read(place.name, value, whole, kilo=format_ == "kilo")]
     if format_ in _TASKS:

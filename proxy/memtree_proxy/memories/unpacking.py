@@ -1,28 +1,30 @@
 """Unpack a posted file, which other programs often export as zip or gzip.
 
-Only one file of a zip is read, the file that holds memories. Nothing is written to disk, and the
-output is limited to the size of a body.
+Of a zip only the files that hold memories are read, as one: an export may come in numbered parts.
+Nothing is written to disk, and the output is limited to the size of a body.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Sequence
 
 from memtree.errors import BadRequest
+from memtree.text.json_lines import as_utf8
 from memtree_proxy.http import request_body
 
-# File names, the most informative first. OpenMemory's export holds both of the first two.
-NAMES = (
-    "memories.jsonl.gz",
-    "memories.json",
-    "memories.jsonl",
-    "memory.jsonl",
-    "conversations.json",
+# Kinds of files, the most informative first. OpenMemory's export holds both of the first two.
+KINDS = (
+    ("memories.jsonl.gz", r"memories\.jsonl\.gz"),
+    ("memories.json", r"memories\.json|memories/[^/]+\.json"),
+    ("memories.jsonl", r"memories\.jsonl"),
+    ("memory.jsonl", r"memory\.jsonl"),
+    ("conversations.json", r"conversations[^/]*\.json"),
 )
-MOST_FILES = 100_000  # in a zip
+MOST_FILES, MOST_PARTS = 100_000, 1_000  # in a zip, and of these to read
 _GZIP, _ZIP, _ENTRY = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
@@ -41,29 +43,41 @@ def unpacked(raw: bytes, limit: int) -> bytes:
 def _of_zip(raw: bytes, limit: int) -> bytes:
     if raw.count(_ENTRY) > MOST_FILES:
         raise BadRequest(f"the zip has more than {MOST_FILES:,} files")
+    parts: list[bytes] = []
+    room = limit
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            chosen = _chosen(archive.infolist())
-            if chosen.compress_type not in _METHODS or chosen.flag_bits & 1:
-                raise BadRequest("the zip is encrypted or packed in a way that is not read here")
-            with archive.open(chosen) as file:
-                content = file.read(limit + 1)
+            for info in map(archive.getinfo, chosen(archive.namelist())):
+                if info.compress_type not in _METHODS or info.flag_bits & 1:
+                    raise BadRequest(
+                        "the zip is encrypted or packed in a way that is not read here"
+                    )
+                with archive.open(info) as file:
+                    part = file.read(room + 1)
+                room -= len(part)
+                if room < 0:
+                    raise request_body.too_large(limit)
+                parts.append(as_utf8(part))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise BadRequest("the zip is broken") from error
-    if len(content) > limit:
-        raise request_body.too_large(limit)
-    return content
+    return b"\n".join(parts)
 
 
-def _chosen(files: Sequence[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    by_name = {file.filename.rsplit("/", 1)[-1]: file for file in reversed(files)}
-    for name in NAMES:
-        if name in by_name:
-            return by_name[name]
-    texts = [file for file in files if file.filename.endswith(_TEXTS)]
+def chosen(names: Sequence[str]) -> list[str]:
+    """Return the files of the most informative kind, or else the only text, in their order.
+    `names`: of the files in a zip or a folder. Raises `BadRequest` if none fits, or too many."""
+    own = [name for name in names if not name.rsplit("/", 1)[-1].startswith("._")]
+    for _, pattern in KINDS:
+        kind = re.compile(f"(?:.*/)?(?:{pattern})", re.DOTALL)
+        if parts := [name for name in own if kind.fullmatch(name)]:
+            if len(parts) > MOST_PARTS:
+                raise BadRequest(f"there are more than {MOST_PARTS:,} files of memories in it")
+            return sorted(parts)
+    texts = [name for name in own if name.endswith(_TEXTS)]
     if len(texts) != 1:
+        kinds = [name for name, _ in KINDS]
         raise BadRequest(
-            f"the zip has no file of the name {', '.join(NAMES[:-1])} or {NAMES[-1]}; unpack it, "
-            "and import the file that holds the memories"
+            f"it holds no file of the name {', '.join(kinds[:-1])} or {kinds[-1]}; import the file "
+            "that holds the memories"
         )
-    return texts[0]
+    return texts

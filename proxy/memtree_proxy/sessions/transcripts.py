@@ -11,17 +11,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from memtree.errors import BadRequest
 from memtree_proxy.imports import places, recognise, tasks
 from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
-from memtree_proxy.imports.recognise import ParsedFile, SourceFile
+from memtree_proxy.imports.recognise import SourceFile
 
 MAX_BYTES = 64 << 20  # of one transcript
 # A bracket of JSON means an object or a list, some 200 bytes in memory: a file consisting of
@@ -130,7 +127,7 @@ def _walk(root: Path) -> Iterator[Path]:
         seen += len(names) + len(files)
         if seen > places.MAX_ENTRIES:
             return
-        yield from (Path(base, name) for name in files if places.may_hold(name))
+        yield from (path for name in files if places.may_hold(path := Path(base, name)))
 
 
 def _regular(path: Path) -> os.stat_result | None:
@@ -177,34 +174,9 @@ def read(transcript: Transcript) -> ReadTranscript | None:
 
 def _loaded(path: Path) -> SourceFile:
     """Read a file. Raises as `read`."""
-    parsed = _parsed(path)
-
-    def beside(name: str) -> Any:
-        with suppress(BadRequest):
-            return _parsed(path.parent / name).value
-        return None
-
-    id_, title = places.id_and_title(path.absolute())
-    return SourceFile(str(path), lambda: parsed, str(path), id_, title, beside)
-
-
-def _parsed(path: Path) -> ParsedFile:
-    data = _bytes(path)
-    if data.count(b"{") + data.count(b"[") > MAX_BRACKETS:
-        raise BadRequest(f"{path}: more than {MAX_BRACKETS:,} objects")
-    if path.name.endswith(".jsonl"):
-        data = _whole_lines(data)
-    return recognise.parse(data, str(path))
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """Return the lines without an incomplete last one, which the agent is still writing."""
-    whole, _, last = data.rpartition(b"\n")
-    try:
-        msgspec.json.decode(last or b"0")
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return whole
-    return data
+    place = places.place(str(path), path.absolute(), lambda name: _bytes(path.with_name(name)))
+    parsed = place.load()
+    return replace(place, load=lambda: parsed)
 
 
 def _bytes(path: Path) -> bytes:
@@ -216,6 +188,8 @@ def _bytes(path: Path) -> bytes:
         raise BadRequest(f"{path}: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise BadRequest(f"{path}: larger than {MAX_BYTES >> 20} MB")
+    if data.count(b"{") + data.count(b"[") > MAX_BRACKETS:
+        raise BadRequest(f"{path}: more than {MAX_BRACKETS:,} objects")
     return data
 
 

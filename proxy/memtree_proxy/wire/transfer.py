@@ -13,9 +13,9 @@ from memtree_proxy.http.decoding import OrNull
 from memtree_proxy.wire.values import AgentQuery, Answer, Count, Place, where_given
 
 MEDIA_TYPE = "application/x-ndjson"
-Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "text"]
+Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"]
 Chosen = Literal[
-    "auto", "memtree", "mem0", "openmemory", "server-memory", "chatgpt", "text"
+    "auto", "memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"
 ]  # fmt: skip
 Status = Literal["imported", "duplicate", "skipped", "refused", "invalid"]
 

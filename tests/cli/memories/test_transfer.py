@@ -54,6 +54,21 @@ def terminal(
     return Terminal(tmp_path, capsysbinary)
 
 
+def test_a_folder_is_read_as_a_zip_of_it_is(terminal: Terminal) -> None:
+    folder = terminal.folder / "export"
+    (folder / "memories").mkdir(parents=True)
+    (folder / "conversations.json").write_text("[]")
+    for name, text in (("a", "Likes tea"), ("b", "Has a beagle")):
+        memory = json.dumps({"conversations_memory": text})
+        (folder / "memories" / f"{name}.json").write_bytes(memory.encode("utf-16"))
+    out, _ = terminal.run("import", str(folder))
+    assert out.startswith("claude-ai: 2 of 2 imported")
+    assert sorted(terminal.texts()) == ["Has a beagle", "Likes tea"]
+    (folder / "memories" / "none").mkdir()
+    none = terminal.run("import", str(folder / "memories" / "none"), code=1)[1]
+    assert "holds no file of the name" in none
+
+
 def test_a_list_is_imported_and_what_is_wrong_is_told(terminal: Terminal) -> None:
     out, errors = terminal.run("import", terminal.file(LIST), "--user", "ada", code=1)
     assert out.splitlines() == [

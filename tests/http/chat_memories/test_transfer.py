@@ -155,16 +155,45 @@ async def test_packed_files_are_unpacked(raw: bytes):
         assert await t.texts() == ["Likes tea"]
 
 
+def talk(text: str) -> bytes:
+    saved = {"author": {"role": "assistant"}, "recipient": "bio", "content": {"parts": [text]}}
+    return json.dumps([{"mapping": {"n": {"message": saved}}}]).encode()
+
+
+CLAUDE_MEMORY = b'{"conversations_memory": "Likes tea\\n\\nHas a beagle"}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "format_"),
+    [
+        (zipped(**{"conversations-001_json": talk("Has a beagle"), "user_json": b"{}",
+                   "conversations-000_json": b"\xef\xbb\xbf" + talk("Likes tea"),
+                   "conversations (2)_json": b"[]"}),
+         "chatgpt"),
+        (zipped(memories_json=CLAUDE_MEMORY, conversations_json=b"[]", projects_json=b"[]"),
+         "claude-ai"),
+        (zipped(memories__0a1b_json=CLAUDE_MEMORY, users_json=b"[]"), "claude-ai"),
+    ],
+    ids=range(3),
+)  # fmt: skip
+async def test_exports_in_parts_are_read_as_one(raw: bytes, format_: str):
+    async with transferring() as t:
+        report = await t.imported(raw)
+        assert (report["format"], report["complete"]) == (format_, True)
+        assert sorted(await t.texts()) == ["Has a beagle", "Likes tea"]
+
+
 @pytest.mark.parametrize(
     "raw",
     [
         zipped(a_txt=b"a", b_txt=b"b"),
+        zipped(**{f"memories__{at}_json": b"[]" for at in range(1_001)}),
         zipped(picture_png=b"a"),
         zipped(memories_json=b"{}")[:-30],
         zipped(memories_json=lines(LINE) * 50).replace(b"\x00\x08\x00", b"\x00\x63\x00"),
         gzip.compress(lines(LINE))[:-4],
     ],
-    ids=range(5),
+    ids=range(6),
 )
 async def test_what_cannot_be_unpacked_is_refused(raw: bytes):
     async with transferring() as t:

@@ -24,7 +24,8 @@ async def test_a_file_becomes_messages_that_can_be_posted():
         (one,) = answer.json()["conversations"]
         posted = await client.post("/context_memory", json={"messages": one["messages"]})
     assert (answer.status_code, posted.status_code) == (200, 200)
-    assert one == {"title": "message 0", "format": "messages", "messages": CHAT, "belongs": None}
+    shown = {"title": "message 0", "format": "messages", "messages": CHAT, "belongs": None}
+    assert one == {**shown, "notes": []}
 
 
 @pytest.mark.parametrize("cut", [3, 10])

@@ -55,6 +55,25 @@ def test_the_current_branch_of_a_chat() -> None:
     assert (found.id, found.title, found.date) == ("c-1", "Trip", "2023-11-14T22:23Z")
 
 
+def test_a_lost_node_costs_itself_and_marks_of_citations_go() -> None:
+    cited = 'It is \ue200cite\ue202turn0search3\ue201. Or \ue200entity\ue202["a","Rome"]\ue201'
+    stored = chatgpt_conversation(
+        [
+            chatgpt_node("1", "root", "user", ["Where to?"]),
+            chatgpt_node("2", "1", "assistant", ["lost"]),
+            chatgpt_node("3", "2", "user", ["Really?"]),
+            chatgpt_node("4", "3", "assistant", [cited, {"content_type": "text", "text": cited}]),
+        ]
+    )
+    assert next(chatgpt.read("x", stored)).notes == ()
+    del stored["mapping"]["2"]
+    (found,) = chatgpt.read("x", stored)
+    assert spoken(found.messages) == [
+        ("user", "Where to?"), ("user", "Really?"), ("assistant", "It is. Or Rome\nIt is. Or Rome"),
+    ]  # fmt: skip
+    assert len(found.notes) == 1
+
+
 @pytest.mark.parametrize("current", [None, "gone", 7])
 def test_without_a_current_node_the_newest_children_are_followed(current: Any) -> None:
     nodes = [
@@ -237,7 +256,8 @@ def test_a_compaction_begins_anew_unless_all_is_wanted() -> None:
 
 
 def test_lines_whose_parents_are_missing_or_in_a_ring_have_an_end() -> None:
-    assert len(claude(claude_line("a", "gone", "user", "x")).messages) == 1
+    alone = claude(claude_line("a", "gone", "user", "x"))
+    assert (len(alone.messages), len(alone.notes)) == (1, 1)
     ring = [claude_line("a", "b", "user", "x"), claude_line("b", "a", "assistant", "y")]
     assert len(claude(*ring).messages) == 2
     assert claude({"type": "user", "uuid": "a"}).messages == ()

@@ -23,6 +23,7 @@ from tests.foreign import (
     OPENCODE_STORED,
     TAVERN_SIMPLE,
     chatgpt_simple,
+    claude_ai_conversation,
     result,
     text,
     use,
@@ -61,6 +62,11 @@ def filled(folder: Path) -> Path:
     (folder / "chat.jsonl").write_text(lines(TAVERN_SIMPLE))
     (folder / "session.jsonl").write_text(lines(CLAUDE_SIMPLE))
     (folder / "agent-1.jsonl").write_text(lines(CLAUDE_SIMPLE))
+    history = folder / ".specstory" / "history"
+    history.mkdir(parents=True)
+    (history / "2026-03-06_19-16-40Z-a-test.md").write_text("_**User**_\n\nHi\n")
+    (history / "2026-03-06_19-16-41Z-notes.md").write_text("# Notes\n")
+    (folder / "README.md").write_text("_**User**_\n\nHi\n")
     (folder / "prompts.jsonl").write_text('{"display": "x", "sessionId": "y"}\n')
     (folder / "1_ab.messages.json").write_text(json.dumps(CLINE_STORED))
     (folder / "package.json").write_text("{}")
@@ -91,7 +97,7 @@ def database(path: Path) -> Path:
 def test_a_folder_of_everything(tmp_path: Path) -> None:
     found, troubles = read(filled(tmp_path))
     assert sorted(one.format for one in found) == [
-        "chatgpt", "claude-code", "cline", "cline", "opencode", "sillytavern",
+        "chatgpt", "claude-code", "cline", "cline", "opencode", "sillytavern", "specstory",
     ]  # fmt: skip
     assert len(troubles) == 0
 
@@ -149,7 +155,11 @@ def test_the_database_is_read_as_the_export_is(tmp_path: Path) -> None:
     assert one.messages == other.messages
     assert other.title == "A title"
     kilo = database(tmp_path / "kilo.db")
-    assert read(kilo)[0][0].format == "kilo"
+    with closing(sqlite3.connect(kilo)) as base, base:
+        base.execute("""UPDATE part SET data = '{"type": "te' WHERE id = 'm2-05'""")
+    (damaged,) = read(kilo)[0]
+    assert (damaged.format, damaged.notes) == ("kilo", ("row m2-05: not valid JSON; skipped",))
+    assert len(damaged.messages) == len(one.messages)
 
 
 def test_a_zip_of_chatgpt(tmp_path: Path) -> None:
@@ -159,6 +169,30 @@ def test_a_zip_of_chatgpt(tmp_path: Path) -> None:
         archive.writestr("conversations-000.json", json.dumps([chatgpt_simple("a", "One")]))
         archive.writestr("conversations-001.json", json.dumps([chatgpt_simple("b", "Two")]))
     assert [one.title for one in read(path)[0]] == ["One", "Two"]
+
+
+CLAUDE_PROJECT = {"uuid": "p", "name": "Shop", "prompt_template": "Be brief.", "docs": [
+    {"filename": "a.md", "content": "# A"}, {"filename": "b.md", "content": ""}]}  # fmt: skip
+
+
+@pytest.mark.parametrize("projects", ["projects.json", "projects/0a1b.json"])
+def test_an_export_of_claude_ai_in_a_folder_and_in_a_zip(tmp_path: Path, projects: str) -> None:
+    files = {
+        "conversations.json": [claude_ai_conversation()],
+        "memories.json": [{"conversations_memory": "Keeps bees."}],
+        projects: [CLAUDE_PROJECT] if projects == "projects.json" else CLAUDE_PROJECT,
+        "users.json": [{"uuid": "u"}],
+        "._conversations.json": 5,
+    }
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name, value in files.items():
+            archive.writestr(f"data/{name}", json.dumps(value))
+    zipfile.ZipFile(tmp_path / "a.zip").extractall(tmp_path)
+    for path in (tmp_path / "a.zip", tmp_path / "data"):
+        found, troubles = read(path)
+        assert (troubles, [one.title for one in found]) == ([], ["Garden", "Project Shop"])
+        said = [message["content"] for message in found[1].messages]
+        assert said == ["Be brief.", "[file: a.md]\n# A", "[file: b.md]"]
 
 
 def test_a_task_in_a_zip_is_read_with_what_lies_beside_it(tmp_path: Path) -> None:
@@ -195,10 +229,11 @@ def refused(path: Path, format_: str | None = None) -> str:
         ("a.json", b" \n", "is empty"),
         ("a.json", b'{"mapping": {', "line 1, column 14: not valid JSON"),
         ("a.json", b'[{"mapping": {}},\n nonsense', "line 2, column 2"),
-        ("a.jsonl", lines(TAVERN_SIMPLE).encode()[:-20], "line 3"),
-        ("a.jsonl", b'{"mes": "x"}\n[1]\n', "line 2: must be an object"),
-        ("a.json", b'{"mes": "x"}\n{"mes": ', "line 2"),
-        ("a.json", b"\xff\xfe\x00", "not text in UTF-8"),
+        ("a.jsonl", b'{"mes": "x', "line 1, column 9: not valid JSON: Unterminated string"),
+        ("a.jsonl", b"[1]\n{\n", "line 1: must be an object"),
+        ("a.jsonl", b'{"a": 1}\n{"mes": ', "line 2, column 8: not valid JSON"),
+        ("a.jsonl", b"\0" * 600, "is empty"),
+        ("a.json", b"\xff\xfe\x00", "broken text in UTF-16"),
         ("a.json", b"[" * 100_000, "a.json: nested too deeply"),
         ("a.json", b"1" * 5000, "a.json: a number has too many digits"),
         ("a.json", b'"text"', "not a conversation of a program"),
@@ -221,10 +256,33 @@ def test_broken_files_are_named_with_the_place(
     assert said in message
 
 
-def test_lines_are_counted_as_they_stand(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"mes": "a\\u2028b\\u0085c"}\n\n{"mes"\n')
-    assert "line 3" in refused(path)
+@pytest.mark.parametrize(
+    ("name", "content", "noted"),
+    [
+        ("a.jsonl", '{"mes": "a\\u2028b\\u0085c"}\n\n{"mes"\n', "line 3, column 7"),
+        ("a.jsonl", '{"mes": "x"}\n[1]\n', "line 2: must be an object"),
+        ("a.json", '{"mes": "x"}\n{"mes": ', "line 2, column 8"),
+        ("a.json", '{"mes\n{"mes": "x"}\n{"mes": "x"}', "line 1, column 2"),
+        ("a.jsonl", '{"mes": "x"}{"mes": "y"}', "line 1: 2 records on one line"),
+        ("a.jsonl", json.dumps([chatgpt_simple()], indent=1), ""),
+        ("a.jsonl", json.dumps(chatgpt_simple()) + "\n{", "line 2"),
+        ("a.json", json.dumps(CLAUDE_SIMPLE), ""),
+        ("a.json", json.dumps([None, chatgpt_simple()]), "1 of 2 entries are no objects"),
+        ("a.json", json.dumps([5, claude_ai_conversation()]), "1 of 2 entries are no objects"),
+        ("a.jsonl", json.dumps(OPENCODE_STORED), ""),
+    ],
+    ids=range(11),
+)
+def test_a_broken_line_is_named_and_costs_itself(
+    tmp_path: Path, name: str, content: str, noted: str
+) -> None:
+    path = tmp_path / name
+    for encoding in ("utf-8", "utf-16"):
+        path.write_bytes(content.encode(encoding))
+        ((found,), troubles) = read(path)
+        assert (bool(found.messages), troubles) == (True, [])
+        assert len(found.notes) == bool(noted)
+        assert "".join(found.notes).startswith(noted)
 
 
 STRANGE: tuple[Any, ...] = (

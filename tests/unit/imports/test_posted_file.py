@@ -18,6 +18,7 @@ from tests.foreign import (
     assistant,
     chatgpt_conversation,
     chatgpt_node,
+    claude_ai_conversation,
     result,
     use,
     user,
@@ -63,12 +64,16 @@ def found(data: bytes, name: str = "the file", **wanted: Any) -> list[dict[str, 
         (json.dumps(PLAIN).encode(), "messages", 4),
         (json.dumps({"model": "m", "messages": PLAIN}).encode(), "messages", 4),
         (b"\xef\xbb\xbf" + lines(*PLAIN), "messages", 4),
+        (lines(*PLAIN).decode().encode("utf-16"), "messages", 4),
+        (lines(claude_ai_conversation()), "claude-ai", 5),
+        (b"_**User (2026-03-06 19:16:40Z)**_\r\n\r\nHi\r\n", "specstory", 1),
     ],
 )  # fmt: skip
 def test_what_a_file_is(data: bytes, format_: str, count: int | None) -> None:
     (one,) = found(data)
     assert one["format"] == format_
-    assert set(one) == {"title", "format", "messages", "belongs"}
+    assert set(one) == {"title", "format", "messages", "belongs", "notes"}
+    assert one["notes"] == []
     assert one["belongs"] is None
     assert one["messages"]
     assert count in (None, len(one["messages"]))
@@ -91,7 +96,8 @@ def test_many_conversations_and_their_titles() -> None:
         (b"SQLite format 3\x00rest", "is a database"),
         (b"\x1f\x8b\x08", "compressed by gzip"),
         (b"%PDF-1.7", "is a PDF"),
-        (b"\xfe\xff\x00", "not text in UTF-8, byte 0"),
+        (b"\xfe\xff\x00", "broken text in UTF-16"),
+        (b"\xff{}", "not text in UTF-8, byte 0"),
         (b'{"a": ', "line 1, column"),
         (b'{"a": 1}\n{"secret": x}', "line 2, column"),
         (b'{"secret": 1}', "an object in JSON, and not a conversation"),
@@ -131,6 +137,17 @@ def test_to_which_address_it_belongs() -> None:
         assert found(data, address=address, tenant="other")[0]["belongs"] is None
     assert found(data, address=addresses[0], tenant="t")[0]["belongs"] is None
     assert found(data, address=b"x" * 32, tenant="t")[0]["belongs"] is None
+
+
+def test_what_is_broken_is_noted_by_its_lines() -> None:
+    one, two, three, four = (json.dumps(message) for message in PLAIN)
+    data = "\n".join([one, two + three, '{"role": "us' + four, four[:20]]).encode()
+    (shown,) = found(data)
+    assert shown["messages"] == PLAIN
+    assert [note.partition(":")[0] for note in shown["notes"]] == [
+        "line 2", "line 3, column 15", "line 4, column 18",
+    ]  # fmt: skip
+    assert "Why" not in "".join(shown["notes"])
 
 
 def test_a_large_result_comes_once_whoever_names_it() -> None:

@@ -13,6 +13,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Volatile, read_messages
 from memtree_proxy.imports.conversation import FORMATS, raw_message
 from memtree_proxy.imports.recognise import ParsedFile, SourceFile, conversations
+from memtree_proxy.imports.specstory import Markdown
 from tests.foreign import Fields
 
 ids = st.sampled_from(["a", "b", "c", "", "10"])
@@ -150,7 +151,25 @@ sessions = st.lists(
     max_size=4,
 )
 
+said = st.fixed_dictionaries(
+    {"sender": st.sampled_from(["human", "assistant"])},
+    optional={
+        "uuid": ids,
+        "parent_message_uuid": ids | values,
+        "text": scalars,
+        "content": st.lists(blocks, max_size=4) | values,
+        "attachments": values | st.lists(st.dictionaries(words, words)),
+        "files": st.just([{"file_name": "a"}]) | values,
+    },
+)
+MARKDOWN = ("_**User**_", "_**Agent - sidechain (m)**_", "_**Assistant (a)**_", "---", "```",
+            "~~~~", '<tool-use data-tool-type="shell" data-tool-name="Bash">', "`ls`", "text", "",
+            "</details></tool-use>", "<think>", "</think>", "<summary>a</summary>")  # fmt: skip
+
 FILES: dict[str, st.SearchStrategy[Any]] = {
+    "specstory": st.lists(st.sampled_from(MARKDOWN), max_size=12).map("\n".join),
+    "claude-ai": st.fixed_dictionaries({"chat_messages": st.lists(said, max_size=5)})
+    | st.fixed_dictionaries({"docs": values | st.just([{}]), "prompt_template": words}),
     "chatgpt": st.fixed_dictionaries({"mapping": nodes, "current_node": ids | st.none()}),
     "cline": st.lists(stored, max_size=6)
     | st.fixed_dictionaries({"sessionId": ids, "messages": st.lists(stored, max_size=6)}),
@@ -168,6 +187,7 @@ LINED = ("sillytavern", "claude-code", "codex")
 
 def place(format_: str, value: Any) -> SourceFile:
     """A place whose file holds what was drawn."""
+    value = Markdown(value) if format_ == "specstory" else value
     held = ParsedFile(value, lines=format_ in LINED)
     return SourceFile("x.json", lambda: held, "x.json", "x", "x")
 

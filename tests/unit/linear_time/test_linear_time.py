@@ -339,6 +339,7 @@ TEXTS = {
     ),
     **hostile_files.TEXTS,
     **hostile_grants.TEXTS,
+    **hostile_imports.TEXTS,
 }
 # Many small pieces; what is in them matters less.
 PIECES = {

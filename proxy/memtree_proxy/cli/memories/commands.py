@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.file_items import ImportReport, LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import has_store
+from memtree.text.json_lines import as_utf8
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.opening import (
     agents_of,
@@ -38,7 +40,7 @@ from memtree_proxy.cli.memories.opening import (
     opened_tenant,
     scope_of,
 )
-from memtree_proxy.memories.unpacking import unpacked
+from memtree_proxy.memories.unpacking import MOST_FILES, chosen, unpacked
 from memtree_proxy.wire.transfer import ShownReport
 
 PAGE = 1_000
@@ -329,7 +331,11 @@ async def _save(target: Path, lines: AsyncIterator[bytes]) -> None:
 
 
 def _content(name: str) -> bytes:
-    if name == STDIN:
+    if os.path.isdir(name):
+        files = islice((path for path in Path(name).rglob("*") if path.is_file()), MOST_FILES)
+        parts = chosen([path.relative_to(name).as_posix() for path in files])
+        raw = b"\n".join(as_utf8(_content(os.path.join(name, part))) for part in parts)
+    elif name == STDIN:
         raw = sys.stdin.buffer.read(LARGEST + 1)
     else:
         with open(name, "rb") as file:

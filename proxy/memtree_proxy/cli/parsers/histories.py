@@ -82,7 +82,7 @@ def add_import(commands: CommandGroups) -> None:
         "turn what other programs keep of conversations into histories",
         description="Turn what other programs keep of conversations into histories. Without "
         "options: lists the conversations where there are several, writes the messages of the "
-        "only one.",
+        "only one. Broken lines are left out and named on standard error.",
     )
     sub.add_argument("path", metavar="PATH", help="a file, a folder of them, a zip, or -")
     sub.add_argument("--format", choices=FORMATS, help="the program; told from the content if not")

@@ -84,9 +84,11 @@ def _add_curation(action: Action) -> None:
 def _add_transfer(action: Action) -> None:
     export = action("export", "all of them as lines of JSON, with history and groups", "write")
     export.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
-    sources = "from an export, or from mem0, OpenMemory, server-memory, ChatGPT or a list"
+    sources = "from an export, mem0, OpenMemory, server-memory, ChatGPT, claude.ai or a list"
     coming = action("import", sources, "read")
-    coming.add_argument("file", metavar="FILE", help="also a zip or .gz; - for standard input")
+    coming.add_argument(
+        "file", metavar="FILE", help="also a folder, zip or .gz; - for standard input"
+    )
     help_ = "default: told from the content"
     coming.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO, help=help_)
     dry = "store nothing, and tell what would be stored"

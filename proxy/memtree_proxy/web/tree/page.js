@@ -263,7 +263,8 @@ async function opened(file, source, rows, onRead) {
   }
   if (at < 0) at = conversations.length === 1 ? 0 : await chooseConversation(conversations);
   if (at < 0) return null;
-  const { title, messages, belongs } = conversations[at];
+  const { title, messages, belongs, notes = [] } = conversations[at];
+  if (notes.length) toast(`Not all of the file could be read as it stands: ${notes.join("; ")}.`);
   if (own >= 0)
     toast(
       `The file belongs to this conversation: its first ${count(belongs)} messages are those that the server knows.`,

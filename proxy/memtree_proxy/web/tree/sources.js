@@ -134,8 +134,8 @@ function FileButton({ onFile }) {
       onChange=${chosen}
     />
     <p class="soft small-text">
-      or drop one anywhere: ChatGPT, Claude Code, Codex, Cline, Roo, opencode, SillyTavern, or
-      messages as JSON.
+      or drop one anywhere: ChatGPT, claude.ai, Claude Code, Codex, Cline, Roo, opencode,
+      SillyTavern, SpecStory, or messages as JSON.
     </p>
   </div>`;
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.dialects.anthropic_messages.messages_history import read as read_request
@@ -108,3 +110,103 @@ def test_one_message_that_was_sent_stands_for_one() -> None:
     ]
     first, _, second = imported(sent, *lines).messages
     assert (len(first["content"]), len(second["content"])) == (2, 1)
+
+
+# ---------------------------------------------------------------- compactions and lost lines
+
+
+def boundary(uuid: str = "cb", last: str = "n6", **told: Any) -> Fields:
+    return {"type": "system", "subtype": "compact_boundary", "uuid": uuid, "parentUuid": None,
+            "logicalParentUuid": last, "compactMetadata": {"trigger": "auto", **told}}  # fmt: skip
+
+
+def chain(*names: str, first: str | None = None) -> list[Fields]:
+    """Lines that answer each other, whose text is their name."""
+    parents = (first, *names)
+    roles = ("user", "assistant")
+    return [
+        claude_line(name, parents[at], roles[int(name[1:]) % 2], name)
+        for at, name in enumerate(names)
+    ]
+
+
+KEPT: Fields = {"preservedMessages": {"anchorUuid": "cs", "uuids": ["n4", "n5", "n6"]}}
+FIRST: Fields = {"anchorUuid": "cb", "uuids": ["n1", "n2"]}
+SEGMENT: Fields = {"preservedSegment": {"headUuid": "n4", "anchorUuid": "cs", "tailUuid": "n6"}}
+BEFORE = chain("n1", "n2", "n3", "n4", "n5", "n6")
+SUMMARY = claude_line("cs", "cb", "user", "Summary", isCompactSummary=True)
+AFTER = chain("n40", "n41", first="n6")
+LATER = ["Summary", "n4", "n5", "n6", "n40", "n41"]
+
+
+def said(lines: list[Fields], whole: bool = False) -> list[str]:
+    found = claude_code.read(lines, "file", whole)
+    parts = [content if isinstance(content := one["content"], list) else [text(content)]
+             for one in found.messages]  # fmt: skip
+    return [part["text"].strip() for message in parts for part in message]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([*BEFORE, boundary(**KEPT), SUMMARY, *AFTER], LATER),
+        ([*BEFORE, boundary(**SEGMENT), SUMMARY, *AFTER], LATER),
+        ([*BEFORE, boundary(**KEPT), SUMMARY], LATER[:4]),
+        # Kept messages are written again behind the summary.
+        ([*BEFORE, boundary(**KEPT), SUMMARY, *chain("n4", "n5", "n6", first="cs"), *AFTER], LATER),
+        ([*BEFORE[:-1], boundary(**KEPT), SUMMARY, *chain("n6", first="cs"), *AFTER], LATER),
+        # What follows the summary in the file follows what is kept.
+        ([*BEFORE, boundary(**KEPT), SUMMARY, *chain("n40", "n41", first="cs")], LATER),
+        # The first messages are kept, and the summary stands behind them.
+        ([*BEFORE, boundary(preservedMessages=FIRST), SUMMARY], ["n1", "n2", "Summary"]),
+        # A line was lost: one that is kept, the summary, or the compaction.
+        ([*BEFORE[:4], BEFORE[5], boundary(**KEPT), SUMMARY, *AFTER], [*LATER[:2], *LATER[3:]]),
+        ([*BEFORE, boundary(**KEPT), *AFTER], LATER[1:]),
+        ([*BEFORE, SUMMARY, *AFTER], ["n1", "n2", "n3", "n4", "n5", "n6", "n40", "n41"]),
+        # An older compaction that kept messages lies behind a newer one.
+        ([*BEFORE, boundary(**KEPT), SUMMARY, *AFTER, boundary("c2", "n41"),
+          claude_line("s2", "c2", "user", "Second"), *chain("n51", first="s2")], ["Second", "n51"]),
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_kept_messages_follow_the_summary(lines: list[Fields], expected: list[str]) -> None:
+    assert said(lines) == expected
+    everything = said(lines, whole=True)
+    names = {line["uuid"] for line in lines if line["type"] != "system"} - {"cs", "s2"}
+    assert sorted(set(everything) - {"Summary", "Second"}) == sorted(names)
+    assert len(everything) == len(set(everything))
+
+
+@pytest.mark.parametrize("lost", range(1, 6))
+def test_a_lost_line_costs_itself_and_is_told(lost: int) -> None:
+    lines = [*chain("n1", "n2", "n3", "n4", "n5", "n6", "n7"), *chain("s1", "s2", first="n2")]
+    for line in lines[7:]:
+        line["isSidechain"] = True
+    lines[1:1] = lines[7:]  # work of other agents is written between
+    gone = lines.pop(lines.index(next(line for line in lines if line["uuid"] == f"n{lost + 1}")))
+    found = claude_code.read(lines, "file", False)
+    assert said(lines) == [
+        name for at, name in enumerate("n1 n2 n3 n4 n5 n6 n7".split()) if at != lost
+    ]
+    note = "1 message names a parent outside of the file; the pieces are joined in the file's order"
+    assert found.notes == (note,)
+    assert gone["uuid"] not in str(found)
+
+
+def test_what_a_lost_line_stood_between_is_not_joined() -> None:
+    one, _, three = chain("n2", "n3", "n4")
+    found = claude_code.read([one, three], "file", False)
+    assert [one["role"] for one in found.messages] == ["user", "user"]
+    assert said([one, three]) == ["n2", "n4"]
+    answered = claude_line("n4", "n3", "user", [result("lost", "the result"), text("and more")])
+    assert said([one, answered]) == ["n2", "[tool result]\nthe result", "and more"]
+
+
+def test_lines_in_another_order_and_twice_are_one_conversation() -> None:
+    one, two, three, four = chain("n1", "n2", "n3", "n4")
+    for lines in (
+        [one, two, four, three],
+        [four, three, two, one],
+        [one, two, two, three, four, one],
+    ):
+        assert said(lines) == ["n1", "n2", "n3", "n4"]

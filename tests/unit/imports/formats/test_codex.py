@@ -136,6 +136,48 @@ def test_a_compaction_takes_the_place_of_all_before_it() -> None:
     assert whole.dropped == 0
 
 
+OPAQUE, OLDER = {"type": "compaction", "encrypted_content": "gAAA"}, "compaction_summary"
+LATER = [message("user", "Go on.", "g"), message("assistant", "Yes.", "y")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        ([line("compacted", {"message": "", "replacement_history": [CONTEXT, ASKED, OPAQUE]})],
+         [CONTEXT, ASKED]),
+        ([line("compacted", {"replacement_history": [ASKED, {**OPAQUE, "type": OLDER}]})], [ASKED]),
+        ([line("response_item", OPAQUE)], ITEMS),
+    ],
+    ids=range(3),
+)  # fmt: skip
+def test_what_stands_before_an_opaque_summary_is_kept(
+    lines: list[Fields], kept: list[Fields]
+) -> None:
+    later = [line("response_item", item) for item in LATER]
+    found = imported(file_of(ITEMS, *lines, *later))
+    before, after = found.messages[: found.sealed], found.messages[found.sealed :]
+    assert address(list(map(raw_message, before))) == of_request(kept)
+    live = of_request([INSTRUCTIONS, *kept, OPAQUE, *LATER])
+    assert address(list(map(raw_message, after))) == live
+    whole = imported(file_of(ITEMS, *lines, *later), whole=True)
+    assert of_file(whole) == of_request([*ITEMS, *LATER])
+
+
+def test_older_compactions_keep_the_requests_before_their_summary() -> None:
+    summary = {"type": "message", "role": "user", "content": "The parts were counted."}
+    compacted = line("compacted", {"message": summary["content"]})
+    again = line("compacted", {"message": "All is done."})
+    later = [line("response_item", item) for item in LATER]
+    requests = [ASKED, ITEMS[-1]]
+    found = imported(file_of(ITEMS, compacted, *later))
+    assert of_file(found) == of_request([*requests, summary, *LATER])
+    assert (found.sealed, found.dropped) == (0, len(ITEMS) - len(requests))
+    twice = imported(file_of(ITEMS, compacted, *later, again))
+    second = {**summary, "content": "All is done."}
+    assert of_file(twice) == of_request([*requests, LATER[0], second])
+    assert of_file(imported(file_of(ITEMS, compacted), whole=True)) == of_request(ITEMS)
+
+
 def test_turns_that_were_rolled_back_are_gone() -> None:
     back = line("event_msg", {"type": "thread_rolled_back", "num_turns": 1})
     assert of_file(imported(file_of(ITEMS, back))) == of_request(ITEMS[:-1])

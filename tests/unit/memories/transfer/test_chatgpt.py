@@ -3,7 +3,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from memtree.memories.transfer.file_items import FileMemory, LineResult
+from memtree.memories.transfer.foreign_formats import without_marks
 from memtree.memories.transfer.memory_file import read_memory_file
 
 
@@ -52,6 +55,36 @@ def test_a_request_to_forget_is_no_memory():
     assert isinstance(found, LineResult)
     assert found.reason == "forget_request"
     assert "tea" not in found.message
+
+
+def test_the_list_that_a_conversation_began_with_is_read():
+    known = (
+        "1. [2026-03-02]. Works night\nshifts.\n\n2. [2026-04-11]. Is allergic \ue200x\ue201to it."
+    )
+    content = {"content_type": "model_editable_context", "model_set_context": known}
+    _, found = read([conversation(message([], content=content), SAVED)])
+    assert [one.text for one in found] == [
+        "Works night\nshifts.", "User lives in Graz.", "Is allergic to it.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Quick. \ue200cite\ue202turn0search3\ue202turn0news1\ue201 It", "Quick. It"),
+        ('At \ue200entity\ue202["place","Café \\"X\\"",0]\ue201.', 'At Café "X".'),
+        ("At \ue200entity\ue202[broken\ue201.", "At."),
+        ("See \ue200url\ue202the page\ue202https://a.b\ue201", "See the page"),
+        ("\ue200link_title\ue202Open Site\ue202s1\ue201 and", "Open Site and"),
+        ("a\ue200filecite\ue202turn0file0\ue202L1-L2\ue201b", "ab"),
+        ("cut \ue200cite\ue202turn0sea", "cut "),
+        ("\ue200\ue200cite\ue202a\ue201\ue201\ue202", ""),
+        ("Ten 【4:0†source】 or 【12†notes.pdf】.", "Ten or."),
+        ("【a】 † 【a†b】 plain", "【a】 † 【a†b】 plain"),
+    ],
+)
+def test_marks_go_and_their_labels_stay(text: str, left: str):
+    assert without_marks(text) == left
 
 
 def test_nothing_else_of_a_conversation_is_one():

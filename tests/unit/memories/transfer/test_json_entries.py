@@ -37,7 +37,8 @@ def test_each_line_is_an_entry_whatever_its_end():
 def test_a_broken_line_costs_itself():
     raw = b'{"a": 1}\n{"a": \n{"a": "\xff"}\n{"a": 1} {"b": 2}\n{"a": 5}\n'
     assert shown(line_entries(raw)) == [
-        (1, "", {"a": 1}), (2, "json"), (3, "encoding"), (4, "json"), (5, "", {"a": 5}),
+        (1, "", {"a": 1}), (2, "json"), (3, "encoding"), (4, "", {"a": 1}), (4, "", {"b": 2}),
+        (5, "", {"a": 5}),
     ]  # fmt: skip
 
 
@@ -53,6 +54,20 @@ def test_no_message_holds_what_was_read():
     assert not any(SECRET in message for message in told)
 
 
+def test_a_stub_in_front_of_a_line_costs_itself():
+    raw = b'{"text": "a", "id": 1}\n{"text": "b{"text": "c", "id": 2}\n\0\0{"text": "d"}\0\n'
+    assert shown(line_entries(raw)) == [
+        (1, "", {"text": "a", "id": 1}), (2, "json"), (2, "", {"text": "c", "id": 2}),
+        (3, "", {"text": "d"}),
+    ]  # fmt: skip
+
+
+def test_documents_one_behind_the_other_count_as_one():
+    assert shown(document_entries('[{"a": 1}, 2]\n[]\n[3]{"b": [4], "c": 5}')) == [
+        (1, "", {"a": 1}), (2, "", 2), (3, "", 3), (1, "b", 4), (1, "c", 5),
+    ]  # fmt: skip
+
+
 def test_an_object_with_a_key_twice_is_marked():
     (first, second) = line_entries(b'{"a": 1, "a": 2}\n{"a": {"b": 1, "b": 2}}')
     assert isinstance(first, FileEntry)
@@ -61,7 +76,7 @@ def test_an_object_with_a_key_twice_is_marked():
     assert not isinstance(second.value, RepeatedKeys)
 
 
-@pytest.mark.parametrize("bomb", ["[" * 100_000, '{"a":' * 100_000, "[[" * 50 + "]]" * 50_000])
+@pytest.mark.parametrize("bomb", ["[" * 100_000, '{"a":' * 100_000, "]]" * 50_000])
 def test_deep_lines_are_invalid(bomb: str):
     found = list(line_entries(b'{"a": 1}\n' + bomb.encode() + b"\n{}\n"))
     assert [type(one) for one in found] == [FileEntry, LineResult, FileEntry]

@@ -12,6 +12,7 @@ const FORMATS = [
   ["openmemory", "OpenMemory"],
   ["server-memory", "MCP server-memory"],
   ["chatgpt", "ChatGPT"],
+  ["claude-ai", "claude.ai"],
   ["text", "Text or JSON, a memory a line"],
   ["memtree", "MemTree"],
 ];
