@@ -141,7 +141,8 @@ def answers(block: str, server: str, folder: Path | None = None) -> list[Any]:
         pytest.skip("there is no curl")
     done = subprocess.run(
         ["sh", "-ec", block.replace(SERVER, server).replace("curl ", "curl -s ")],
-        env={"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "examples", "KEY": "examples"},
+        env={"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "examples", "KEY": "examples",
+             "APP_KEY": "examples"},
         cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

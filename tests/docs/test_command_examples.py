@@ -165,6 +165,19 @@ def test_keys(desk: Desk):
     assert made.startswith("mt-")
 
 
+def test_an_app_with_users(desk: Desk):
+    page = "docs/app-with-users.md"
+    assert desk.run(block(page, "key"))[0].startswith("mt-")
+    desk.run("memtree memories add 'Likes tea' --tenant shop --user user-4711")
+    tenants, users, one, requests = desk.run(block(page, "overview"), (0, 1))
+    assert "shop" in tenants
+    assert "Likes tea" in users
+    assert "Likes tea" in one
+    assert "no requests" in requests
+    _, revoked = desk.run(block(page, "end"))
+    assert revoked.startswith("revoked")
+
+
 def prove(desk: Desk, address: str) -> None:
     """Do what `POST /v1/wallets` does: a grant is revoked by a tenant that has the wallet."""
 

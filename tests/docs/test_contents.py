@@ -55,6 +55,15 @@ def test_pictures_are_there_and_are_described(page: Path):
         assert len(said) > 20 or not path.endswith(".png"), "say what the picture shows"
 
 
+def test_the_tests_that_a_page_names_exist():
+    named = re.findall(
+        r"`(tests/[\w/]+\.py)::(\w+)`", (DOCS / "broken-elsewhere.md").read_text("utf-8")
+    )
+    assert len(named) > 12
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / path).read_text("utf-8"), (path, name)
+
+
 # `memtree` on the index is another project; no image and no Node package of ours is published.
 FOREIGN = re.compile(
     r"(?:pip|pipx|uvx?)\s+(?:tool )?(?:install|run)?\s*'?memtree(?!-proxy)\b"

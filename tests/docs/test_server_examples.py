@@ -128,6 +128,20 @@ def test_single_requests(server: Server):
     assert set(answer["totals"]) == set(said["totals"])
 
 
+def test_an_app_with_users(server: Server, upstream: Scripted):
+    upstream.script("examples", [Say("Oat biscuits.")])
+    page = "docs/app-with-users.md"
+    switched, chat, saved, listed, *exported = answers(block(page, "users"), server.url)
+    assert switched["memories_save_enabled"]
+    assert chat["choices"][0]["message"]["content"] == "Oat biscuits."
+    assert saved["id"] in {one["id"] for one in listed["memories"]}
+    assert exported[-1]["type"] == "end"
+    off, receipt = answers(block(page, "deletion"), server.url)
+    assert not off["memories_save_enabled"]
+    assert receipt["deleted"]
+    assert receipt["verified"]
+
+
 def test_searches_of_agents(server: Server):
     profile = {"favoriteColor": "blue", "since": "2024-01-15"}
     payment = {"text": "She pays by invoice"}

@@ -102,7 +102,7 @@ def test_configurations_name_what_there_is() -> None:
     for one in servers():
         if "url" in one:
             assert one["url"] == ADDRESS
-            assert "MEMTREE_KEY" in str(one)
+            assert "MEMORY_KEY" in str(one)
     assert len(list(commands())) == 4
     for program, *arguments in commands():
         assert program == "memtree"
