@@ -71,7 +71,7 @@ def test_commands(text: str, code: int, failed: int, passed: int) -> None:
     ],
 )
 def test_signs_of_success(text: str) -> None:
-    assert results.ended(text, tests=False) == Outcome(OK)
+    assert results.ended(text, purpose=RUN) == Outcome(OK)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_signs_of_success(text: str) -> None:
     ],
 )
 def test_without_a_sign_a_command_ran(text: str, line: str | None) -> None:
-    outcome = results.ended(text, tests=False)
+    outcome = results.ended(text, purpose=RUN)
     assert outcome.code == UNKNOWN
     found = text[slice(*outcome.line)] if outcome.line else None
     assert found is line is None or (found and line and found.startswith(line))
@@ -125,16 +125,16 @@ def test_without_a_sign_a_command_ran(text: str, line: str | None) -> None:
     ],
 )
 def test_signs_of_failure(text: str, line: str) -> None:
-    outcome = results.ended(text, tests=False)
+    outcome = results.ended(text, purpose=RUN)
     assert outcome.code == FAILED
     assert outcome.line is not None
     assert text[slice(*outcome.line)].startswith(line)
 
 
 def test_success_in_the_middle_is_no_sign_beside_trouble_or_far_above() -> None:
-    assert results.ended("Done.\nDeployment failed", tests=False).code == UNKNOWN
-    assert results.ended("Done.\n" + "row\n" * 40, tests=False).code == UNKNOWN
-    assert results.ended("the tests were all passed over", tests=False).code == UNKNOWN
+    assert results.ended("Done.\nDeployment failed", purpose=RUN).code == UNKNOWN
+    assert results.ended("Done.\n" + "row\n" * 40, purpose=RUN).code == UNKNOWN
+    assert results.ended("the tests were all passed over", purpose=RUN).code == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_only_a_line_that_begins_so_says_that_a_command_was_not_run(text: str) -
     ],
 )
 def test_words_of_trouble_are_whole_words(word: str, trouble: bool) -> None:
-    assert (results.ended(f"- {word} a\nDone.", tests=False).code == UNKNOWN) is trouble
+    assert (results.ended(f"- {word} a\nDone.", purpose=RUN).code == UNKNOWN) is trouble
 
 
 @pytest.mark.parametrize(
