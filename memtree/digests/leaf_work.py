@@ -31,7 +31,7 @@ from memtree.digests.tool_calls.fields import (
     Action,
     unescaped,
 )
-from memtree.digests.tool_calls.results import OK, CallResult
+from memtree.digests.tool_calls.results import ENDS, OK, CallResult
 from memtree.digests.tool_calls.shell import program, readers
 from memtree.digests.work_clauses import (
     DETAIL,
@@ -295,8 +295,8 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
     said = field.text
     if action.kind == RAN:
         end = results.command_outcome(said, code, action)
-        good = "passed" if action.command == TEST else "ok"
-        work.end, work.bad = ("failed", 1) if end.bad else (good if end.code == OK else "ran", 0)
+        work.end = "passed" if end.code == OK and action.command == TEST else ENDS[end.kind]
+        work.bad = int(end.bad)
         if end.failed or end.passed:
             work.counts = f"{end.failed} failed, {end.passed} passed"
         if end.line:

@@ -63,6 +63,9 @@ _DATA = WordFile("all", "command_results")
 # Exit codes are 0 and higher. A command that was killed has the code that a shell gives for it.
 OK, FAILED, UNKNOWN, TIMED_OUT, KILLED, REFUSED, RUNNING = 0, 1, -1, 124, 137, -2, -3
 SIGNALS = (130, KILLED, 143)  # exit codes of interrupted and killed commands
+# Words for kinds of outcomes, in the order in which they are counted
+ENDS = {FAILED: "failed", TIMED_OUT: "timed out", KILLED: "killed", REFUSED: "refused"}
+ENDS |= {RUNNING: "still running", OK: "ok", UNKNOWN: "ran"}
 READ_AHEAD, READ_BEHIND = 12_000, 12_000  # characters read of a result
 FIRST_LINES, LAST_LINES = 3, 12  # lines, empty ones aside, that may say how a command ended
 LAST_WORDS = 3  # lines, the last ones, in which a client says that it stopped a command
@@ -79,7 +82,7 @@ _RAN_TESTS = re.compile(r"^Ran (\d{1,7}) tests? in ", re.MULTILINE)
 _TOTAL = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7})")
 _SUMS_UP = _DATA.pattern("sums_up", re.IGNORECASE)
 # Signs before the words of a line, such as `✗` and `[`
-_SIGN = r"(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3})?"
+_SIGN = r"(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3}){0,2}"
 
 
 def _at_line_start(*sections: str) -> str:
@@ -130,8 +133,10 @@ class Outcome:
     line: tuple[int, int] | None = None
 
     @property
-    def killed(self) -> bool:
-        return self.code in (TIMED_OUT, *SIGNALS)
+    def kind(self) -> int:
+        """FAILED or KILLED for all exit codes that mean it, else the code."""
+        failed = FAILED if self.code > OK and self.code != TIMED_OUT else self.code
+        return KILLED if self.code in SIGNALS else failed
 
     @property
     def bad(self) -> bool:
@@ -255,9 +260,10 @@ class _Output:
                 at == 0 and purpose != TEST and _is_deed(line)
             )
         if doubtful:
-            trouble = any(map(_is_trouble, (line for _, line in self.telling)))
-            return UNKNOWN if trouble else OK
-        if any(_ERROR_LINE.match(line) for _, line in self.first):
+            others = (line for _, line in self.telling if not _is_success(line))
+            return UNKNOWN if any(map(_is_trouble, others)) else OK
+        text = self.pieces[0].text
+        if any(_ERROR_LINE.match(line) and not _indented(text, at) for at, line in self.first):
             return FAILED
         return OK if passed else UNKNOWN
 
