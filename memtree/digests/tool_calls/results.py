@@ -209,13 +209,6 @@ class _Output:
         codes = [_as_shell(code) for code in codes if abs(code) < MAX_STATUS and code != -1]
         return next((code for code in reversed(codes) if code != OK), OK) if codes else None
 
-    def refused(self) -> tuple[int, int] | None:
-        """Return the place of the first line if it says that the command was not let run."""
-        for start, line in self.first[:1]:
-            if _NOT_RUN.match(line):
-                return self.pieces[0].span(start, start + len(line))
-        return None
-
     def stopped(self) -> tuple[int, tuple[int, int]] | None:
         """Return the line that says that the command was stopped, or still runs, and its code."""
         lines = [(self.pieces[-1], *line) for line in self.telling[:LAST_WORDS]]
@@ -288,9 +281,9 @@ _STOPS = ((TIMED_OUT, _TIMED_OUT), (KILLED, _KILLED), (RUNNING, _RUNNING))
 def ended(text: str, *, purpose: int = TEST, piped: bool = False) -> Outcome:
     """Return the outcome of a command. `purpose`: that of its action; counts of tests are told of
     tests alone. `piped`: the exit code is that of another command, such as a pager behind it."""
-    output, tests = _Output(text), purpose == TEST
-    if (line := output.refused()) is not None:
+    if (line := not_run(text)) is not None:
         return Outcome(REFUSED, line=line)
+    output, tests = _Output(text), purpose == TEST
     code = output.status()
     failed, passed = output.counts(tests)
     if code is None or (piped and code in (OK, FAILED)):
@@ -335,8 +328,18 @@ def refused(text: str) -> tuple[int, int] | None:
     return None
 
 
+def not_run(text: str) -> tuple[int, int] | None:
+    """Return the (start, end) of the first line if it says that a command was not let run."""
+    beginning = text[: 2 * LONGEST_LINE]
+    line = beginning.lstrip().partition("\n")[0][:LONGEST_LINE].rstrip()
+    start = len(beginning) - len(beginning.lstrip())
+    return (start, start + len(line)) if _NOT_RUN.match(line) else None
+
+
 def not_changed(text: str) -> tuple[int, int] | None:
     """Return where a command line's output says that a file could not be changed."""
+    if (line := not_run(text)) is not None:
+        return line
     match = _SHELL_REFUSED.search(text[:2_000])
     return match.span() if match else None
 

@@ -248,6 +248,7 @@ _DATA = WordFile("all", "programs")
 MAX_NAME = 400  # characters of a command shown as its name
 _QUIET = _DATA.words("quiet")
 _PAGERS = _DATA.words("pagers")
+_SEQUELS = (";", "||", "&", "\n")  # the exit code is that of the command behind them
 _EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # edits the open file
 _WRITES_IN_CODE = re.compile(
     r"open\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"],\s?(?:mode=)?['\"][wax]"
@@ -281,6 +282,7 @@ def commands(source: Field) -> Iterator[Action]:
             continue
         yield from _redirected(command, source, name)
         if not words or name in _QUIET:
+            piped = piped or (bool(ran) and command.joint == "&")
             if name == "cd" and len(words) > 1 and words[1].startswith("/") and not ran:
                 folder = words[1]
             continue
@@ -293,6 +295,9 @@ def commands(source: Field) -> Iterator[Action]:
             first, first_acts = command, bool(acted)
         if not by_itself and (purpose := program_purpose(words)):
             ran.append((command, purpose))
+            piped = False
+        elif ran and command.joint in _SEQUELS and name != "exit":
+            piped = piped or not any("$?" in word for word in words)
     if not ran or first is None:
         return
     start, end = first.words[0].start, ran[-1][0].words[-1].end

@@ -105,9 +105,16 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
         text = view.text[segment.start : segment.end]
         actions = called(calls[index].name, text, segment.start)
         ran = any(action.kind == RAN for action in actions)
+        answer = answers.get(index)
         for action in actions:
-            answer = None if ran and action.shell else answers.get(index)
-            yield _event(history, message, action, answer, read)
+            known = ran and action.shell and not _not_run(history, answer)
+            yield _event(history, message, action, None if known else answer, read)
+
+
+def _not_run(history: History, answer: int | None) -> bool:
+    """Return True if a message answers that a command line was not let run; if it failed, the files
+    may have been changed before."""
+    return answer is not None and results.not_run(history.view(answer).text) is not None
 
 
 def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
@@ -178,7 +185,8 @@ def _of_prose(
             continue  # its blocks are more precise
         if needs and not action.confirmed and path not in confirmed:
             continue  # only proposed, or refused
-        known = path in confirmed or (ran and action.shell)
+        known = ran and action.shell and not _not_run(history, answer)
+        known = known or path in confirmed
         yield _event(history, message, action, None if known else answer, read)
 
 

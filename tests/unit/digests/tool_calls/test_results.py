@@ -131,7 +131,11 @@ ERROR  could not install
 CMake Error at CMakeLists.txt:27 (find_package):
 ✘ [ERROR] Could not resolve "./b"
 ERR_PNPM_NO_SCRIPT  missing script
+E: Package tide has no candidate
 E: Unable to locate package tide
+FAILED a.py::test_low - assert 1
+npm error code 1
+Aborted (core dumped)
 fatal: not a git repository
 panic: index out of range
 Type error: no such property

@@ -111,9 +111,25 @@ def test_the_new_text_is_what_the_document_says() -> None:
     assert line[action.new.start : action.new.end] == "import telescope"
 
 
-def test_a_pager_hides_the_exit_code() -> None:
-    assert [action.piped for action in commands(Field("make | tail -3"))] == [True]
-    assert [action.piped for action in commands(Field("make"))] == [False]
+@pytest.mark.parametrize(
+    ("line", "hidden"),
+    [
+        ("make | tail -3", True),
+        ("make || true", True),
+        ("make; ls", True),
+        ("make\nls", True),
+        ("make & sleep 1", True),
+        ("make &", True),
+        ("make", False),
+        ("make && ls", False),
+        ("make || exit 1", False),
+        ("make; echo rc=$?", False),
+        ("for x in a b; do make $x; done", False),
+        ("make | tail -3; pytest", False),
+    ],
+)
+def test_another_command_hides_the_exit_code(line: str, hidden: bool) -> None:
+    assert [action.piped for action in commands(Field(line))] == [hidden]
 
 
 def test_the_folder_of_a_command_is_known() -> None:
