@@ -118,13 +118,14 @@ class LeafWork:
             self.says_all = False
             if self._answers and source.start == 0 and self._open:
                 call = self._open.pop(0)
-                self.says_all = bool(call.actions) and all(a.kind in _MADE for a in call.actions)
                 if not call.actions and call.works and "\n" not in message.strip():
                     call.works[0].detail = shown(message, DETAIL)
                     self.says_all = len(call.works[0].detail) >= len(message.strip())
                 result = CallResult(message)
                 for work, action in zip(call.works, call.actions, strict=False):
                     _ended(work, action, result)
+                if call.actions and all(action.kind in _MADE for action in call.actions):
+                    self.says_all = all(work.name for work in call.works)
             if not api:
                 self._prose, self._fence = None, ""
         return self._answers

@@ -9,7 +9,7 @@ one shape, such as deleting a file and reading it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from memtree.digests.tool_calls import shell, shell_words
 from memtree.digests.tool_calls.fields import (
@@ -44,6 +44,8 @@ _SHOWS = _PROGRAMS.words("shows")
 _LISTS = _DATA.words("lists")
 _UNDOES = _DATA.words("undoes")
 _CODE_RUNNERS = _DATA.words("code_runners")
+_FILE_VERBS = frozenset({"edit", "patch", "write"})
+_NEW_TEXTS = frozenset({"content", "input"})  # all that is left of a call in some logs
 _WORD = re.compile(r"[a-z_]{2,24}$")
 
 
@@ -107,7 +109,7 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
     if command is not None:
         yield from shell.commands(command)
         return
-    if path is not None or _edits_open_file(group):
+    if path is not None or _edits_named_file(verbs, group):
         yield from _on_path(verbs, group, path)
         return
     patch = next(
@@ -127,8 +129,10 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
             yield Action(RAN, " ".join(code.text.split())[:200], line, command=RUN)
 
 
-def _edits_open_file(group: Group) -> bool:
+def _edits_named_file(verbs: Set[str], group: Group) -> bool:
     """Return True if a group without a path changes the file that its result names."""
+    if verbs & _FILE_VERBS and group.keys() <= _NEW_TEXTS:
+        return not any(is_patch(field.text) for field in group.values())
     replaces = _first(group, "olds") is not None and _first(group, "news") is not None
     return replaces or ("replacementtext" in group and bool(PLACES & group.keys()))
 
@@ -170,6 +174,8 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
         edits = place or bool(verbs & _EDITS and not verbs & _WRITES and "newtext" not in group)
         edits = edits or "codeedit" in group
         yield _about(EDITED if edits else WRITTEN, path, first_line(new))
+    elif path is None and verbs & _FILE_VERBS:
+        yield _about(EDITED, path)
     elif verbs & _WRITES and path and not verbs & _EDITS:
         yield _about(CREATED, path)
     elif path and not verbs & _LISTS:
