@@ -75,6 +75,7 @@ MAX_STATUS = 2**31
 _STATUS = _DATA.pattern("statuses")
 _TAGGED_STATUS = _DATA.pattern("tagged_statuses", re.IGNORECASE)
 _STATUS_WORDS = re.compile(r"[a-z]+|-?\d+")
+_DIGIT = re.compile(r"\d")
 _SENTENCE = re.compile(r"\. |///")
 _COUNTED = _DATA.pattern("counted", re.IGNORECASE)
 _LABELLED = _DATA.pattern("labelled", re.IGNORECASE)
@@ -105,7 +106,7 @@ _NOT_RUN = _DATA.pattern("not_run", re.IGNORECASE)
 # A client's own line below a result, and lines of signs only
 _TRAILER = re.compile(
     r"\((?:Open file|Current directory|Interactive session): |bash-\$|</?[\w-]{1,20}>$"
-    r"|\[[^\]]{0,200}\]$|\W{0,400}$"
+    r"|\[[^\]]{0,200}\]$|\([^()]{0,40}\bno output\b[^()]{0,40}\)$|\W{0,400}$"
 )
 _TIMED_OUT = _DATA.pattern("timed_out", re.IGNORECASE)
 _KILLED = _DATA.pattern("killed", re.IGNORECASE)
@@ -197,7 +198,11 @@ class _Output:
         self.last = [(start, line) for start, line in lines if len(line) <= LONGEST_LINE]
         lines = islice(self.pieces[0].first_lines(), FIRST_LINES)
         self.first = [(start, line[:LONGEST_LINE]) for start, line in lines]
-        self.telling = [(start, line) for start, line in self.last if not _TRAILER.match(line)]
+        self.telling = [
+            (start, line)
+            for start, line in self.last
+            if not _TRAILER.match(line) and _stated(line) is None
+        ]
 
     def status(self) -> int | None:
         """Return the exit status that lines at the beginning or the end state: one that is not 0
@@ -362,6 +367,8 @@ def shown_file(text: str) -> tuple[int, int] | None:
 
 def _stated(line: str) -> int | None:
     """Return the exit status that a line states: it holds no other words than such a statement."""
+    if not _DIGIT.search(line):
+        return None
     for sentence in _SENTENCE.split(line) if len(line) > 40 else (line,):
         words = " ".join(_STATUS_WORDS.findall(sentence[-120:].lower()))
         if (match := _STATUS.fullmatch(words)) and not _EXIT_COMMAND.match(sentence):

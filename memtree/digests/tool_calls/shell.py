@@ -332,6 +332,7 @@ def is_file(text: str) -> bool:
     return (
         bool(text)
         and not text.startswith(("/dev/", "&", "$(", "-", "/proc/"))
+        and not text.rpartition("/")[2].startswith("$")  # which file that is, is not said
         and text not in "012"
     )
 
@@ -351,14 +352,15 @@ def _files(command: Command, source: Field, name: str, words: Sequence[str]) -> 
         if name == "mv":
             for word in paths[:-1]:
                 yield file_action(DELETED, source, word)
-        yield file_action(WRITTEN, source, paths[-1])
+        if paths[-1].text.strip(".") and not paths[-1].text.endswith("/"):  # else a folder
+            yield file_action(WRITTEN, source, paths[-1])
     elif name in ("sed", "perl", "gsed", "ruby") and _in_place(words):
         scripted = "-e" in words or any(flag.startswith("--expression") for flag in words)
         flags = {index + 1 for index, word in enumerate(words) if word in ("-e", "-f", "-pe")}
         operands = [
             word
             for index, word in enumerate(command.words)
-            if index and index not in flags and not word.text.startswith("-")
+            if index and index not in flags and word.text and word.text[0] != "-"
         ]
         perl_script = name != "sed" and any(i < len(words) for i in flags)
         script = (

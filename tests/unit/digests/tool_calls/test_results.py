@@ -240,6 +240,8 @@ The log says: the user rejected it
 Find who has said: command was denied
 make⏎exit 1
 failed: 0⏎it ran
+Pass 28⏎Pass 29⏎the tide is high
+W: Some files failed to download
 curl: (28) Connection timed out
 """,
 }
@@ -276,6 +278,7 @@ def test_what_a_program_did_last_does_not_say_that_tests_passed() -> None:
         ("step 1\ncould not reach host: request was refused\nbye\n", "could not reach host"),
         ("the tide is high\n(Open file: n/a)\nbash-$", "the tide is high"),
         ("log\r\ndeploy: half way\r\n---\n", "deploy: half way"),
+        ("half way\n(completed with no output)\n</tool-output>", "half way"),
         ("Exit code 1\naccepts at most 1 arg(s)\n", "accepts at most"),
         ("x = 1\n✗ Build failed in 812ms\nsrc/main.ts (3:9)", "✗ Build failed in 812ms"),
         ("log\r\nKilled\r\n", "Killed"),
