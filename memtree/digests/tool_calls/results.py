@@ -75,7 +75,7 @@ MAX_STATUS = 2**31
 _STATUS = _DATA.pattern("statuses")
 _TAGGED_STATUS = _DATA.pattern("tagged_statuses", re.IGNORECASE)
 _STATUS_WORDS = re.compile(r"[a-z]+|-?\d+")
-_DIGIT = re.compile(r"\d")
+_MAY_STATE = re.compile(r"exit|return|rc|process.done", re.IGNORECASE)
 _SENTENCE = re.compile(r"\. |///")
 _COUNTED = _DATA.pattern("counted", re.IGNORECASE)
 _LABELLED = _DATA.pattern("labelled", re.IGNORECASE)
@@ -88,7 +88,7 @@ _SIGN = r"(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3}){0,2}"
 
 def _at_line_start(*sections: str) -> str:
     parts = "|".join(map(_DATA.part, sections))
-    return rf"^[ \t]{{0,3}}(?P<line>{_SIGN}(?:{parts})[^\n]{{0,240}})"
+    return rf"\n[ \t]{{0,3}}(?P<line>{_SIGN}(?:{parts})[^\n]{{0,240}})"
 
 
 _FAILURE_LINE = lazily(lambda: _at_line_start("failure_lines"), re.MULTILINE)
@@ -198,17 +198,18 @@ class _Output:
         self.last = [(start, line) for start, line in lines if len(line) <= LONGEST_LINE]
         lines = islice(self.pieces[0].first_lines(), FIRST_LINES)
         self.first = [(start, line[:LONGEST_LINE]) for start, line in lines]
+        stated = [_stated(line) for _, line in self.last]
+        self._codes = [_stated(line) for _, line in self.first] + stated[::-1]
         self.telling = [
-            (start, line)
-            for start, line in self.last
-            if not _TRAILER.match(line) and _stated(line) is None
+            place
+            for place, code in zip(self.last, stated, strict=True)
+            if code is None and not _TRAILER.match(place[1])
         ]
 
     def status(self) -> int | None:
         """Return the exit status that lines at the beginning or the end state: one that is not 0
         outweighs others."""
-        lines = [line for _, line in (*self.first, *reversed(self.last))]
-        codes = [code for line in lines if (code := _stated(line)) is not None]
+        codes = [code for code in self._codes if code is not None]
         edges = self.pieces[0].text[:400], self.pieces[-1].text[-600:]
         codes += [int(match[1]) for edge in edges for match in _TAGGED_STATUS.finditer(edge)]
         codes = [_as_shell(code) for code in codes if abs(code) < MAX_STATUS and code != -1]
@@ -245,7 +246,7 @@ class _Output:
     def judged(self, failed: int, passed: int, purpose: int) -> int:
         """Return the code of an output without an exit status: a line that says that something as a
         whole failed outweighs all; else the last line that says how it ended counts."""
-        if failed or any(_FAILURE_LINE.search(piece.text) for piece in self.pieces):
+        if failed or any(_FAILURE_LINE.search(f"\n{piece.text}") for piece in self.pieces):
             return FAILED
         text, doubtful = self.pieces[-1].text, False
         for at, (start, line) in enumerate(self.telling):
@@ -269,8 +270,9 @@ class _Output:
         """Return the place of the first line that tells a failure; for a traceback, its last
         line."""
         for piece in self.pieces:
-            if match := _ERROR.search(piece.text):
-                return piece.span(match.start("line"), match.start() + len(match[0].rstrip()))
+            if match := _ERROR.search(f"\n{piece.text}"):
+                start = match.start("line") - 1
+                return piece.span(start, start + len(match["line"].rstrip()))
         return None
 
     def last_line(self) -> tuple[int, int] | None:
@@ -367,7 +369,7 @@ def shown_file(text: str) -> tuple[int, int] | None:
 
 def _stated(line: str) -> int | None:
     """Return the exit status that a line states: it holds no other words than such a statement."""
-    if not _DIGIT.search(line):
+    if not _MAY_STATE.search(line):  # a cheap test
         return None
     for sentence in _SENTENCE.split(line) if len(line) > 40 else (line,):
         words = " ".join(_STATUS_WORDS.findall(sentence[-120:].lower()))
