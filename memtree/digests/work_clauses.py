@@ -65,9 +65,9 @@ _MARKS = str.maketrans("`“”", "'''")
 
 @dataclass(slots=True)
 class Work:
-    """Work of one kind on one object. `bad`: how many of `times` a command failed; `end`: outcome
-    of its last run (`ENDS`, of tests also `passed`), `ran` without a sign of one; `counts`: its tests; `exact`: False
-    for files that may be counted twice."""
+    """Work of one kind on one object. `bad`: how many of `times` a command failed or was killed;
+    `end`: outcome of its last run (`ENDS`, of tests also `passed`); `counts`: its tests; `exact`:
+    False for files that may be counted twice."""
 
     kind: int
     name: str

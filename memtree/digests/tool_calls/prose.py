@@ -190,10 +190,11 @@ class _Reader:
 
 MAX_CALLS = 100  # calls read in one message
 MAX_BROKEN = 12  # objects without an end; each may cost reading the rest
-# An object or a list of objects at the beginning of a line, behind a tag or behind `word: `. The
+# An object or a list of objects at the beginning of a line, behind a tag, `word: ` or `word(`. The
 # pattern begins with a character and then looks back, so the engine skips all other text.
 _BEGIN = re.compile(
-    r"[{\[](?:(?<![^\n>\]].)|(?<=\w: .)|(?<=[>\]] .)|(?<=\w\(.))(?:(?<=\{)\s{0,80}\"|(?<=\[)\s{0,80}\{)"
+    r"[{\[](?:(?<![^\n>\]].)|(?<=\w: .)|(?<=[>\]] .)|(?<=\w\(.))"
+    r"(?:(?<=\{)\s{0,80}\"|(?<=\[)\s{0,80}\{)"
 )
 _NEXT = re.compile(r"\s{0,80},\s{0,80}(?=\{)")
 _ACTION = re.compile(r"^Action: {0,4}([\w.-]{1,60}) *\n", re.MULTILINE)

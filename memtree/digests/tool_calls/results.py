@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from memtree.digests.tool_calls.fields import BUILD, TEST, Action, Field, Group, groups
@@ -206,20 +206,23 @@ class _Output:
             if code is None and not _TRAILER.match(place[1])
         ]
 
-    def status(self) -> int | None:
-        """Return the exit status that lines at the beginning or the end state: one that is not 0
-        outweighs others."""
-        codes = [code for code in self._codes if code is not None]
+    def status(self, given: int | None) -> int | None:
+        """Return the exit status that was given or that lines at the beginning or the end state:
+        one that is not 0 outweighs others."""
+        codes = [code for code in (given, *self._codes) if code is not None]
         edges = self.pieces[0].text[:400], self.pieces[-1].text[-600:]
         codes += [int(match[1]) for edge in edges for match in _TAGGED_STATUS.finditer(edge)]
         codes = [_as_shell(code) for code in codes if abs(code) < MAX_STATUS and code != -1]
         return next((code for code in reversed(codes) if code != OK), OK) if codes else None
 
-    def stopped(self) -> tuple[int, tuple[int, int]] | None:
-        """Return the line that says that the command was stopped, or still runs, and its code."""
+    def stopped(self, passed: int) -> tuple[int, tuple[int, int]] | None:
+        """Return the line that says that the command was stopped, or still runs, and its code. A
+        line above the sum of tests that passed is the name of a test."""
         lines = [(self.pieces[-1], *line) for line in self.telling[:LAST_WORDS]]
-        lines += [(self.pieces[0], *line) for line in self.first]
+        lines += [(self.pieces[0], *line) for line in self.first if not passed]
         for piece, start, line in lines:
+            if passed and any(_counted(line)):
+                break
             for code, pattern in _STOPS:
                 if pattern.search(line):
                     return code, piece.span(start, start + len(line))
@@ -255,9 +258,8 @@ class _Output:
                 return UNKNOWN if doubtful else FAILED
             if _TOTALS.match(line) or (passed and any(_counted(line))):
                 return OK
-            doubtful = doubtful or _is_success(line) or (
-                at == 0 and purpose != TEST and _is_deed(line)
-            )
+            last_deed = at == 0 and purpose != TEST and _is_deed(line)
+            doubtful = doubtful or last_deed or _is_success(line)
         if doubtful:
             others = (line for _, line in self.telling if not _is_success(line))
             return UNKNOWN if any(map(_is_trouble, others)) else OK
@@ -285,16 +287,19 @@ class _Output:
 _STOPS = ((TIMED_OUT, _TIMED_OUT), (KILLED, _KILLED), (RUNNING, _RUNNING))
 
 
-def ended(text: str, *, purpose: int = TEST, piped: bool = False) -> Outcome:
-    """Return the outcome of a command. `purpose`: that of its action; counts of tests are told of
-    tests alone. `piped`: the exit code is that of another command, such as a pager behind it."""
+def ended(
+    text: str, given: int | None = None, *, purpose: int = TEST, piped: bool = False
+) -> Outcome:
+    """Return the outcome of a command. `given`: the exit code beside the text. `purpose`: that of
+    its action; counts of tests are told of tests alone. `piped`: the exit code is that of another
+    command, such as a pager behind it."""
     if (line := not_run(text)) is not None:
         return Outcome(REFUSED, line=line)
     output, tests = _Output(text), purpose == TEST
-    code = output.status()
+    code = output.status(given)
     failed, passed = output.counts(tests)
     if code is None or (piped and code in (OK, FAILED)):
-        if (stop := output.stopped()) is not None:
+        if (stop := output.stopped(passed)) is not None:
             return Outcome(stop[0], line=stop[1])
         code = output.judged(failed, passed, purpose)
     elif code == OK and failed and tests:
@@ -313,12 +318,8 @@ def error(text: str) -> tuple[int, int] | None:
 
 
 def command_outcome(text: str, code: int | None, action: Action) -> Outcome:
-    """Return the outcome of an action's command. `code`: the exit code that was given beside the
-    text; a failure that the text tells outweighs it."""
-    outcome = ended(text, purpose=action.command, piped=action.piped)
-    if code is None or outcome.bad or (action.piped and code in (OK, FAILED)):
-        return outcome
-    return replace(outcome, code=code, line=None if code == OK else outcome.line)
+    """Return the outcome of an action's command. `code`: the exit code beside the text."""
+    return ended(text, code, purpose=action.command, piped=action.piped)
 
 
 def refused(text: str) -> tuple[int, int] | None:
