@@ -31,7 +31,7 @@ from memtree.digests.tool_calls.fields import (
     Action,
     unescaped,
 )
-from memtree.digests.tool_calls.results import ENDS, OK, CallResult
+from memtree.digests.tool_calls.results import OK, CallResult, end_word
 from memtree.digests.tool_calls.shell import program, readers
 from memtree.digests.work_clauses import (
     DETAIL,
@@ -296,7 +296,7 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
     said = field.text
     if action.kind == RAN:
         end = results.command_outcome(said, code, action)
-        work.end = "passed" if end.code == OK and action.command == TEST else ENDS[end.kind]
+        work.end = "passed" if end.code == OK and action.command == TEST else end_word(end.code)
         work.bad = int(end.bad)
         if end.failed or end.passed:
             work.counts = f"{end.failed} failed, {end.passed} passed"

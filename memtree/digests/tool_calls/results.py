@@ -147,6 +147,11 @@ class Outcome:
 NO_OUTCOME = Outcome()
 
 
+def end_word(code: int) -> str:
+    """Return the word for how a command with this code ended."""
+    return ENDS[Outcome(code).kind]
+
+
 class _Piece:
     """A part of a result, in which lines end with a line feed alone. Places in it are those of the
     whole result."""

@@ -30,7 +30,7 @@ from memtree.digests.tool_calls.fields import (
     UNDONE,
     unescaped,
 )
-from memtree.digests.tool_calls.results import ENDS, OK, REFUSED, RUNNING, UNKNOWN, Outcome
+from memtree.digests.tool_calls.results import ENDS, OK, REFUSED, RUNNING, UNKNOWN, end_word
 from memtree.text import secrets, tokens
 from memtree.text.terminal import without_codes
 from memtree.unfolding.own_lines import MARK, WORK, without_tags
@@ -315,13 +315,13 @@ def _ended(line: WorkLine, history: History) -> str:
         word = _end(next(iter(counts), UNKNOWN), purpose)
         rest = end.removeprefix(word).lstrip(", ")
         return f"{word} {runs} times, last {rest + ' ' if rest else ''}{place}{why}"
-    told = ", ".join(f"{_end(kind, purpose)} {count}" for kind, count in counts.items())
-    return f"{told} of {runs} times, last {end} {place}{why}"
+    counted = ", ".join(f"{_end(kind, purpose)} {count}" for kind, count in counts.items())
+    return f"{counted} of {runs} times, last {end} {place}{why}"
 
 
 def _end(code: int, purpose: int) -> str:
     """Return how one run ended."""
-    word = "passed" if code == OK and purpose == TEST else ENDS[Outcome(code).kind]
+    word = "passed" if code == OK and purpose == TEST else end_word(code)
     return f"{word}, exit {code}" if word == "failed" and code > 1 else word
 
 
