@@ -93,17 +93,18 @@ def _first(group: Group, section: str) -> Field | None:
     return next((group[key] for key in _DATA.entries(section) if key in group), None)
 
 
+def _patch(group: Group) -> Field | None:
+    fields = (group[key] for key in _DATA.entries("patches") if key in group)
+    return next((field for field in fields if is_patch(field.text)), None)
+
+
 def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
     path = _first(group, "paths")
     if path is not None and ("\n" in path.text or not path.text.strip()):
         path = None
     command = _first(group, "commands")
-    if (
-        command is not None
-        and path is not None
-        and _WORD.match(command.text)
-        and not verbs & {"bash"}
-    ):
+    named = command is not None and path is not None and _WORD.match(command.text)
+    if command is not None and named and not verbs & {"bash"}:
         yield from _on_path(frozenset(_SPLIT.findall(command.text)), group, path)
         return
     if command is not None:
@@ -112,15 +113,7 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
     if path is not None or _edits_named_file(verbs, group):
         yield from _on_path(verbs, group, path)
         return
-    patch = next(
-        (
-            group[key]
-            for key in _DATA.entries("patches")
-            if key in group and is_patch(group[key].text)
-        ),
-        None,
-    )
-    if patch is not None:
+    if (patch := _patch(group)) is not None:
         yield from patched(patch)
     elif (code := _first(group, "code")) is not None and verbs & _CODE_RUNNERS:
         written = list(shell.written_in(code, 0, len(code.text)))
@@ -140,15 +133,7 @@ def _edits_named_file(verbs: Set[str], group: Group) -> bool:
 def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterator[Action]:
     """Yield the actions on a file, told by old and new text, a patch, whole contents, or the verb
     alone."""
-    patch = next(
-        (
-            group[key]
-            for key in _DATA.entries("patches")
-            if key in group and is_patch(group[key].text)
-        ),
-        None,
-    )
-    if patch is not None:
+    if (patch := _patch(group)) is not None:
         yield from patched(patch, path)
         return
     target = _first(group, "targets")

@@ -290,20 +290,8 @@ _SAID = re.compile(
 )
 _MARKS = ("Applied edit to ", "Commit ", "Removed: ", "Reverted ", "Created ")
 _SEEN = (
-    b"```",
-    b"</",
-    b"<\\/",
-    b"SEARCH",
-    b"ORIGINAL",
-    b"+++ ",
-    b"*** ",
-    b"Applied edit",
-    b"Commit ",
-    b"Removed: ",
-    b"Reverted ",
-    b'{\\"',
-    b"{\\n",
-    b"{ ",
+    *(b"```", b"</", b"<\\/", b"SEARCH", b"ORIGINAL", b"+++ ", b"*** ", b'{\\"', b"{\\n", b"{ "),
+    *(b"Applied edit", b"Commit ", b"Removed: ", b"Reverted "),
 )
 _CALLED = re.compile(
     rb"<<<<<<< SEARCH|\*\*\* Begin Patch|<path>|<command>|<parameter|Applied edit to |\\n\+\+\+ "

@@ -116,6 +116,7 @@ _REFUSED = _DATA.pattern("refusals", re.IGNORECASE)
 _SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
 _FAILURE = _DATA.pattern("failures", re.IGNORECASE)
 _DONE = _DATA.pattern("done", re.IGNORECASE)
+_NOT_EMPTY = re.compile(r"[^\s][^\n]*+")
 _RETURN = re.compile(r"\r(?=\n)")
 _MADE = _DATA.pattern("made", re.IGNORECASE)
 _OVERWRITTEN = _DATA.pattern("overwritten")
@@ -168,13 +169,8 @@ class _Piece:
 
     def first_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the first lines that are not empty, each with its start."""
-        start = 0
-        while start < len(self.text):
-            end = self.text.find("\n", start)
-            end = len(self.text) if end < 0 else end
-            if line := self.text[start:end].strip():
-                yield self.text.index(line, start), line
-            start = end + 1
+        for match in _NOT_EMPTY.finditer(self.text):
+            yield match.start(), match[0].rstrip()
 
     def last_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the last lines that are not empty, each with its start, the last one first."""

@@ -89,48 +89,26 @@ def program_purpose(words: Sequence[str]) -> int:
     if name in _words("builds"):
         return _build(name, rest)
     if name == "git":
-        return CHANGE if _git_verb(rest) in _words("git_changes") else 0
+        return CHANGE if {*_git_words(rest)[:1]} & _words("git_changes") else 0
     if name in _words("changes"):
-        return (
-            CHANGE
-            if name not in ("sed", "perl") or any(w.startswith("-") and "i" in w[:4] for w in rest)
-            else 0
-            if name == "sed"
-            else RUN
-        )
+        edits = name not in ("sed", "perl") or any(w[:1] == "-" and "i" in w[:4] for w in rest)
+        return CHANGE if edits else 0 if name == "sed" else RUN
     if name in ("docker", "podman"):
         return {"build": BUILD, "run": RUN, "exec": RUN, "compose": RUN}.get(
             verb, CHANGE if verb in ("rm", "stop", "start", "kill", "push", "pull") else 0
         )
-    if name in (
-        "bash",
-        "sh",
-        "zsh",
-        "source",
-        "node",
-        "ruby",
-        "java",
-        "lua",
-        "Rscript",
-        "julia",
-        "pwsh",
-    ):
+    if name in _words("interpreters"):
         return TEST if verb and _TEST_NAME.search(program(verb)) else RUN
     if "/" in words[0] or "." in name or name.isidentifier() or name.replace("-", "").isalnum():
         return TEST if _TEST_NAME.search(name) else RUN
     return 0
 
 
-def _git_verb(rest: Sequence[str]) -> str:
-    skip = False
-    for word in rest:
-        if skip:
-            skip = False
-        elif word in ("-C", "-c"):
-            skip = True
-        elif not word.startswith("-"):
-            return word
-    return ""
+def _git_words(words: Sequence[str]) -> Sequence[str]:
+    """Return the verb of a git command and what follows it."""
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1 :]
+    return words
 
 
 def _python(rest: Sequence[str]) -> int:
@@ -153,11 +131,8 @@ def _is_test(script: str) -> bool:
 def _packager(name: str, verb: str, rest: Sequence[str]) -> int:
     after = list(rest)[list(rest).index(verb) + 1 :] if verb else []
     following = next((word for word in after if not word.startswith("-")), "")
-    script = (
-        following
-        if verb in ("run", "run-script", "exec", "dlx", "x", "pip") and following
-        else verb
-    )
+    runs = verb in ("run", "run-script", "exec", "dlx", "x", "pip")
+    script = following if runs and following else verb
     if verb == "pip":
         return INSTALL if following in _words("installs") else 0
     if (
@@ -192,12 +167,10 @@ def file_action(kind: int, source: Field, word: Word, new: Span | None = None) -
 
 
 def git_actions(command: Command, source: Field) -> Iterator[Action]:
-    words = list(command.words[1:])
-    while words and words[0].text.startswith("-"):
-        taken = 2 if words[0].text in ("-C", "-c", "--git-dir", "--work-tree") else 1
-        words = words[taken:]
-    if not words:
+    verbs = _git_words([word.text for word in command.words[1:]])
+    if not verbs:
         return
+    words = command.words[-len(verbs) :]
     verb, rest = words[0].text, words[1:]
     operands = [word for word in rest if not word.text.startswith("-")]
     if verb == "commit":
@@ -363,21 +336,11 @@ def _files(command: Command, source: Field, name: str, words: Sequence[str]) -> 
             if index and index not in flags and word.text and word.text[0] != "-"
         ]
         perl_script = name != "sed" and any(i < len(words) for i in flags)
-        script = (
-            command.words[min(flags)]
-            if flags and min(flags) < len(words)
-            else operands[0]
-            if operands
-            else None
-        )
+        script = [*(command.words[at] for at in sorted(flags) if at < len(words)), *operands][:1]
+        new = [source.span(word.start, min(word.end, word.start + 120)) for word in script]
         for word in operands if scripted or perl_script else operands[1:]:
             if is_file(word.text):
-                new = (
-                    source.span(script.start, min(script.end, script.start + 120))
-                    if script
-                    else None
-                )
-                yield file_action(EDITED, source, word, new)
+                yield file_action(EDITED, source, word, new[0])
     elif name == "git":
         yield from git_actions(command, source)
     elif name in ("create",) and len(paths) == 1:
