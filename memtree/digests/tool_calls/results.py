@@ -71,7 +71,6 @@ FIRST_LINES, LAST_LINES = 3, 12  # lines, empty ones aside, that may say how a c
 LAST_WORDS = 3  # lines, the last ones, in which a client says that it stopped a command
 LONGEST_LINE = 500  # characters; a longer line is data
 SUMMARY_LINES = 3  # lines above the last summary of tests that may belong to it
-MAX_STATUS = 2**31
 _STATUS = _DATA.pattern("statuses")
 _TAGGED_STATUS = _DATA.pattern("tagged_statuses", re.IGNORECASE)
 _STATUS_WORDS = re.compile(r"[a-z]+|-?\d+")
@@ -195,17 +194,15 @@ class _Output:
         else:
             end = len(text) - READ_BEHIND
             self.pieces = [_Piece(0, text[:READ_AHEAD]), _Piece(end, text[end:])]
-        lines = islice(self.pieces[-1].last_lines(), LAST_LINES)
-        self.last = [(start, line) for start, line in lines if len(line) <= LONGEST_LINE]
         lines = islice(self.pieces[0].first_lines(), FIRST_LINES)
         self.first = [(start, line[:LONGEST_LINE]) for start, line in lines]
-        stated = [_stated(line) for _, line in self.last]
-        self._codes = [_stated(line) for _, line in self.first] + stated[::-1]
-        self.telling = [
-            place
-            for place, code in zip(self.last, stated, strict=True)
-            if code is None and not _TRAILER.match(place[1])
-        ]
+        self.telling: list[tuple[int, str]] = []
+        self._codes = [_stated(line) for _, line in self.first]
+        for start, line in islice(self.pieces[-1].last_lines(), LAST_LINES):
+            if len(line) <= LONGEST_LINE:
+                self._codes.append(code := _stated(line))
+                if code is None and not _TRAILER.match(line):
+                    self.telling.append((start, line))
 
     def status(self, given: int | None) -> int | None:
         """Return the exit status that was given or that lines at the beginning or the end state:
@@ -213,8 +210,8 @@ class _Output:
         codes = [code for code in (given, *self._codes) if code is not None]
         edges = self.pieces[0].text[:400], self.pieces[-1].text[-600:]
         codes += [int(match[1]) for edge in edges for match in _TAGGED_STATUS.finditer(edge)]
-        codes = [_as_shell(code) for code in codes if abs(code) < MAX_STATUS and code != -1]
-        return next((code for code in reversed(codes) if code != OK), OK) if codes else None
+        codes = [128 - code if -65 < code < 0 else abs(code) for code in codes if code != UNKNOWN]
+        return next(filter(None, codes), OK) if codes else None  # -9: by that signal
 
     def stopped(self, passed: int) -> tuple[int, tuple[int, int]] | None:
         """Return the line that says that the command was stopped, or still runs, and its code. A
@@ -378,11 +375,6 @@ def _stated(line: str) -> int | None:
         if (match := _STATUS.fullmatch(words)) and not _EXIT_COMMAND.match(sentence):
             return int(match[1])
     return None
-
-
-def _as_shell(code: int) -> int:
-    """Return the code of a shell for a code that is the negative number of a signal."""
-    return code if code >= 0 else 128 - code if code > -65 else FAILED
 
 
 def _summed(lines: Sequence[str]) -> tuple[int, int]:
