@@ -88,8 +88,21 @@ def message_events(
         if prose.may_be_said(posted.raw):
             for action in prose.said(history.view(message).text):
                 yield _event(history, message, action, None, {})
-    elif fact.role not in RESULT_ROLES and prose.may_tell(posted.raw):
+    elif fact.role in RESULT_ROLES:
+        if APPLIED in posted.raw:
+            yield from _reported(history, message)
+    elif prose.may_tell(posted.raw):
         yield from _of_prose(history, message, cut, confirms, fences)
+
+
+def _reported(history: History, message: int) -> Iterator[WorkEvent]:
+    """Yield the edits that a result reports and that the message before it does not show."""
+    before = history.view(message - 1).text if message else ""
+    blocks = patches.patched(Field(before)) if patches.is_patch(before) else ()
+    shown = {clean_path(action.text) for action in blocks}
+    for action in prose.reported(history.view(message).text):
+        if action.kind == EDITED and clean_path(action.text) not in shown:
+            yield _event(history, message, action, None, {})
 
 
 def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:

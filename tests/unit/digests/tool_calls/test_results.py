@@ -342,8 +342,15 @@ def test_new_files(text: str, new: bool | None) -> None:
     assert results.made(text) is new
 
 
-def test_the_file_that_an_editor_shows() -> None:
-    text = "File updated.\n[File: /testbed/a.py (9 lines total)]\n1:x"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "File updated.\n[File: /testbed/a.py (9 lines total)]\n1:x",
+        "The file /testbed/a.py has been updated.",
+        "File created successfully at: /testbed/a.py",
+    ],
+)
+def test_the_file_that_an_editor_shows(text: str) -> None:
     span = results.shown_file(text)
     assert span is not None
     assert text[slice(*span)] == "/testbed/a.py"
