@@ -322,6 +322,8 @@ def command_outcome(text: str, code: int | None, action: Action) -> Outcome:
 
 def refused(text: str) -> tuple[int, int] | None:
     """Return the (start, end) of the refusal of an edit in its result; None if it was made."""
+    if (line := not_run(text)) is not None:
+        return line
     beginning = text[:600]
     match = _REFUSED.search(beginning)
     if match and not (_DONE.search(beginning[: match.start()])):

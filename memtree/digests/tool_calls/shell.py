@@ -39,6 +39,7 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
 _TEST_NAME = re.compile(
     r"(?:^|[\W_])(?:run_?)?(?:tests?|specs?|check|e2e)(?:$|[\W_])", re.IGNORECASE
 )
+_INTERPRETERS = frozenset("bash sh zsh source node ruby java lua Rscript julia pwsh".split())
 _QUERIES = frozenset({"--version", "-v", "-V", "--help", "-h", "version", "help", "-version"})
 
 
@@ -97,7 +98,7 @@ def program_purpose(words: Sequence[str]) -> int:
         return {"build": BUILD, "run": RUN, "exec": RUN, "compose": RUN}.get(
             verb, CHANGE if verb in ("rm", "stop", "start", "kill", "push", "pull") else 0
         )
-    if name in _words("interpreters"):
+    if name in _INTERPRETERS:
         return TEST if verb and _TEST_NAME.search(program(verb)) else RUN
     if "/" in words[0] or "." in name or name.isidentifier() or name.replace("-", "").isalnum():
         return TEST if _TEST_NAME.search(name) else RUN
