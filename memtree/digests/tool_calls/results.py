@@ -166,11 +166,6 @@ class _Piece:
         """Return the place of text[start:end] in the result."""
         return self._at(start), self._at(max(start, end - 1)) + (end > start)
 
-    def first_lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the first lines that are not empty, each with its start."""
-        for match in _NOT_EMPTY.finditer(self.text):
-            yield match.start(), match[0].rstrip()
-
     def last_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the last lines that are not empty, each with its start, the last one first."""
         end = len(self.text)
@@ -194,8 +189,8 @@ class _Output:
         else:
             end = len(text) - READ_BEHIND
             self.pieces = [_Piece(0, text[:READ_AHEAD]), _Piece(end, text[end:])]
-        lines = islice(self.pieces[0].first_lines(), FIRST_LINES)
-        self.first = [(start, line[:LONGEST_LINE]) for start, line in lines]
+        lines = islice(_NOT_EMPTY.finditer(self.pieces[0].text), FIRST_LINES)
+        self.first = [(line.start(), line[0][:LONGEST_LINE].rstrip()) for line in lines]
         self.telling: list[tuple[int, str]] = []
         self._codes = [_stated(line) for _, line in self.first]
         for start, line in islice(self.pieces[-1].last_lines(), LAST_LINES):
@@ -252,14 +247,15 @@ class _Output:
         text, doubtful = self.pieces[-1].text, False
         for at, (start, line) in enumerate(self.telling):
             wrong = _ERROR_LINE.match(line) or (purpose == BUILD and _PLACE.match(line))
-            if _has_faults(line) or (wrong and not _indented(text, start)):
+            faulty = _FAULTS.search(line) and not _CURED.search(line)
+            if faulty or (wrong and not _indented(text, start)):
                 return UNKNOWN if doubtful else FAILED
             if _TOTALS.match(line) or (passed and any(_counted(line))):
                 return OK
-            last_deed = at == 0 and purpose != TEST and _is_deed(line)
-            doubtful = doubtful or last_deed or _is_success(line)
+            last_deed = at == 0 and purpose != TEST and _DEED.match(line)
+            doubtful = doubtful or bool(last_deed or _SUCCESS.fullmatch(line))
         if doubtful:
-            others = (line for _, line in self.telling if not _is_success(line))
+            others = (line for _, line in self.telling if not _SUCCESS.fullmatch(line))
             return UNKNOWN if any(map(_is_trouble, others)) else OK
         text = self.pieces[0].text
         if any(_ERROR_LINE.match(line) and not _indented(text, at) for at, line in self.first):
@@ -407,19 +403,6 @@ def _counted(line: str) -> tuple[int, int]:
             else:
                 failed += int(match[2])
     return (0 if _CURED.search(line) else failed), passed
-
-
-def _is_success(line: str) -> bool:
-    return bool(_SUCCESS.fullmatch(line) and not _has_faults(line))
-
-
-def _is_deed(line: str) -> bool:
-    return bool(_DEED.match(line) and not _has_faults(line))
-
-
-def _has_faults(line: str) -> bool:
-    """Return True for a line that counts errors."""
-    return bool(_FAULTS.search(line) and not _CURED.search(line))
 
 
 def _is_trouble(line: str) -> bool:

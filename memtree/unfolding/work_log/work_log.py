@@ -48,8 +48,8 @@ from memtree.unfolding.work_log.work_ledger import (
 NOT_SEEN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED, OTHER_RAN, OTHER_REFUSED = range(
     8, 15
 )
-_TOGETHER = {OTHER_FILES: "also changed", OTHER_FAILED: "also failed", OTHER_PASSED: "also ok"}
-_TOGETHER |= {OTHER_RAN: "also ran", OTHER_REFUSED: "also refused"}
+_TOGETHER = {OTHER_FAILED: "also failed", OTHER_PASSED: "also ok", OTHER_RAN: "also ran"}
+_TOGETHER |= {OTHER_REFUSED: "also refused", OTHER_FILES: "also changed"}
 NAME, DETAIL = 60, 60  # characters shown of a name, and of a line of text
 WHY = 90  # characters of an error that are shown
 ENDING = 60  # characters of the line that stands for an unknown outcome
@@ -138,18 +138,13 @@ def _missing(
 ) -> Iterator[tuple[int, list[WorkLine]]]:
     """Yield the lines that did not fit, by the kind of the line that names them together. `short`:
     what succeeded is named with what ran, to save a line."""
-    bad = [line for line in commands if line.code > OK]
-    good = [line for line in commands if line.code == OK]
-    unknown = [line for line in commands if line.code in (UNKNOWN, RUNNING)]
-    refused = [line for line in commands if line.code == REFUSED]
-    if short and unknown:
-        good, unknown = [], [line for line in commands if line.code in (OK, UNKNOWN, RUNNING)]
-    groups = (
-        *((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_RAN, unknown)),
-        *((OTHER_REFUSED, refused), (OTHER_FILES, files)),
-    )
-    for kind, lines in groups:
-        if missing := [line for line in lines if line not in kept]:
+    together = short and any(line.code in (UNKNOWN, RUNNING) for line in commands)
+    kinds = {OK: OTHER_RAN if together else OTHER_PASSED, REFUSED: OTHER_REFUSED}
+    kinds |= {UNKNOWN: OTHER_RAN, RUNNING: OTHER_RAN}
+    named = [(kinds.get(line.code, OTHER_FAILED), line) for line in commands]
+    named += [(OTHER_FILES, line) for line in files]
+    for kind in _TOGETHER:
+        if missing := [line for each, line in named if each == kind and line not in kept]:
             yield kind, missing
 
 
