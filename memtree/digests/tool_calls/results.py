@@ -98,6 +98,7 @@ _CURED = _DATA.pattern("cured", re.IGNORECASE)
 _PLACE = _DATA.pattern("places", re.IGNORECASE)
 _TOTALS = _DATA.pattern("totals")
 _SUCCESS = _DATA.pattern("successes", re.IGNORECASE)
+_FINISH = _DATA.pattern("finishes", re.IGNORECASE)
 _DEED = _DATA.pattern("deeds", re.IGNORECASE)
 _TROUBLE = _DATA.pattern("troubles")
 _NO_TROUBLE = re.compile(r"\b(?:0|no) (?:error|fail)|\bwarn", re.IGNORECASE)
@@ -244,7 +245,7 @@ class _Output:
         whole failed outweighs all; else the last line that says how it ended counts."""
         if failed or any(_FAILURE_LINE.search(f"\n{piece.text}") for piece in self.pieces):
             return FAILED
-        text, doubtful = self.pieces[-1].text, False
+        text, doubtful, others = self.pieces[-1].text, False, 0
         for at, (start, line) in enumerate(self.telling):
             wrong = _ERROR_LINE.match(line) or (purpose == BUILD and _PLACE.match(line))
             faulty = _FAULTS.search(line) and not _CURED.search(line)
@@ -252,11 +253,15 @@ class _Output:
                 return UNKNOWN if doubtful else FAILED
             if _TOTALS.match(line) or (passed and any(_counted(line))):
                 return OK
-            last_deed = at == 0 and purpose != TEST and _DEED.match(line)
-            doubtful = doubtful or bool(last_deed or _SUCCESS.fullmatch(line))
+            if purpose == TEST:
+                success = at < LAST_WORDS and _SUCCESS.fullmatch(line)
+            else:
+                success = _SUCCESS.fullmatch(line) or _FINISH.fullmatch(line)
+                success = success or (at == 0 and _DEED.match(line))
+            others += not success and _is_trouble(line)
+            doubtful = doubtful or bool(success)
         if doubtful:
-            others = (line for _, line in self.telling if not _SUCCESS.fullmatch(line))
-            return UNKNOWN if any(map(_is_trouble, others)) else OK
+            return UNKNOWN if others else OK
         text = self.pieces[0].text
         if any(_ERROR_LINE.match(line) and not _indented(text, at) for at, line in self.first):
             return FAILED

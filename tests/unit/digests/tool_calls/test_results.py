@@ -122,6 +122,7 @@ Automatic merge failed; fix conflicts
 FATAL ERROR: Reached heap limit
 ✖ 1 problem (1 error, 0 warnings)
 2 issues:⏎* gofmt: 2
+✖ 3 problems (3 errors, 0 warnings)⏎  0 errors and 1 warning potentially fixable
 4 failed, 2 passed
 svelte-check found 5 errors and 2 warnings in 3 files
 │ Error: Invalid index⏎│ ⏎│   on main.tf line 3
@@ -230,6 +231,9 @@ the tests were all passed over
 The run was not a success
 0 succeeded
 2026/01/02 INFO exited successfully
+  "success": false,
+Success rate: 40 %
+Exits with 0 if the run is successful
 Opening: done⏎the tide is high
 12 errors of last year were fixed
 a.c:3:5: warning: unused
@@ -268,9 +272,16 @@ def test_a_command_ended_as_a_sign_of_its_result_says(end: int, text: str) -> No
     assert found.kind == end
 
 
-def test_what_a_program_did_last_does_not_say_that_tests_passed() -> None:
-    assert results.ended("Wrote coverage.xml").code == UNKNOWN
-    assert results.ended("Wrote coverage.xml", purpose=RUN).code == OK
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Wrote coverage.xml", "Finished in 0.1 seconds", "ok", "make: 'test' is up to date."),
+        "Successfully installed tide-1.0\na\nb\nc",
+    ],
+)
+def test_what_else_a_program_did_does_not_say_that_tests_passed(text: str) -> None:
+    assert results.ended(text).code == UNKNOWN
+    assert results.ended(text, purpose=RUN).code == OK
 
 
 @pytest.mark.parametrize(
@@ -295,7 +306,7 @@ def test_the_line_that_tells_most(text: str, line: str) -> None:
 def test_a_zero_of_a_pager_is_not_believed() -> None:
     text = "1 failed, 2 passed\nexit code: 0"
     assert results.ended(text, piped=True).code == FAILED
-    assert results.ended("ok\nexit code: 0", piped=True).code == OK
+    assert results.ended("ok\nexit code: 0", piped=True, purpose=RUN).code == OK
     assert results.ended("34 modules\nexit code: 0", piped=True).code == UNKNOWN
 
 
