@@ -53,8 +53,8 @@ _PASSED = re.compile(
 _FOLDERS = re.compile(r"(?<![\w.~@+/-])/?(?:[\w.~@+-]+/)+(?=[\w.])")
 _WRITTEN_CLAIM = re.compile(r"([\w.+@/-]*\w\.\w+)`? (?:was )?(?:edited|created|written|changed)\b")
 _OUTCOME_CLAIM = re.compile(
-    r"(?:^|; |- |¶ |\] )`?([^;:`]{2,120}?)`?: ((?:\d+ )?(?:failed|timed out|killed|passed|ok|exit|error"
-    r"|ran \d+ times, last (?:ok|passed))[^;]*)"
+    r"(?:^|; |- |¶ |\] )`?([^;:`]{2,120}?)`?: ((?:\d+ )?"
+    r"(?:failed|timed out|killed|passed|ok|exit|error|ran \d+ times, last (?:ok|passed))[^;]*)"
 )
 
 

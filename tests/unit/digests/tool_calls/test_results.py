@@ -71,6 +71,7 @@ ERROR tide: lost⏎test result: ok. 0 passed
 Error: lost⏎All checks passed!
 all of it succeeded
 Success: no issues found in 3 source files
+Success! The configuration is valid.
 0 issues.
 ✖ 1 problem (0 errors, 1 warning)
 Found 3 errors (3 fixed, 0 remaining).⏎ok
@@ -134,6 +135,12 @@ CMake Error at CMakeLists.txt:27 (find_package):
 ✘ [ERROR] Could not resolve "./b"
 ERR_PNPM_NO_SCRIPT  missing script
 E: Package tide has no candidate
+ERROR 1146 (42S02) at line 1: no such table
+bash: kill: (99) - No such process
+curl: (22) The requested URL returned error: 404
+nox > Session tests failed.
+On branch main⏎nothing to commit, working tree clean
+The following tests FAILED:
 E: Unable to locate package tide
 FAILED a.py::test_low - assert 1
 npm error code 1
@@ -189,6 +196,8 @@ timeout: sending signal TERM to command 'make'
 epoch 1 loss 0.3⏎Killed⏎
 log␍⏎Killed␍⏎
 Terminated: 15
+zsh: killed     ./tide
+[1]    4711 killed     ./tide
 a.sh: line 3:  4711 Killed   python train.py
 Command aborted
 [Request interrupted by user for tool use]
@@ -232,6 +241,9 @@ The run was not a success
 0 succeeded
 2026/01/02 INFO exited successfully
   "success": false,
+success: false
+tide: 0 failed
+WARN tide: a check failed
 Success rate: 40 %
 Exits with 0 if the run is successful
 Opening: done⏎the tide is high
