@@ -82,7 +82,8 @@ _RAN_TESTS = re.compile(r"^Ran (\d{1,7}) tests? in ", re.MULTILINE)
 _TOTAL = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7})")
 _SUMS_UP = _DATA.pattern("sums_up", re.IGNORECASE)
 # Signs before the words of a line, such as `✗` and `[`; a warning is no error
-_SIGN = r"(?!\W{0,6}(?:W:|\S{0,20}(?i:warn)))(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3}){0,2}"
+_NO_WARNING = r"(?!\W{0,6}(?:W:|\S{0,20}(?i:warn)))"
+_SIGN = _NO_WARNING + r"(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3}){0,2}"
 
 
 def _at_line_start(*sections: str) -> str:
