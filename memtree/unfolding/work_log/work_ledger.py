@@ -158,7 +158,7 @@ class Ledger:
         if kind == WRITTEN:
             there = file.key in self._read or (file.changes and not file.deleted)
             new = event.made if event.made is not None else not there
-            kind = CREATED if new or not there else EDITED
+            kind = CREATED if new else EDITED
         if kind == CREATED:
             file.created += 1
         elif kind == EDITED:

@@ -171,6 +171,14 @@ def test_created_deleted_and_undone() -> None:
     assert "¶ 1 undoing: [9] `git reset --hard HEAD~1`" in lines
 
 
+@pytest.mark.parametrize(
+    ("result", "kind"), [("a.py has been overwritten", "edited"), ("ok", "created")]
+)
+def test_a_written_file_is_new_unless_its_result_says_otherwise(result: str, kind: str) -> None:
+    lines = log(step("Write", {"path": "a.py", "content": "x = 1"}, result))
+    assert lines[1] == f"¶ `a.py` {kind}, last [1] `x = 1`"
+
+
 def test_a_relative_path_is_the_file_of_an_absolute_one() -> None:
     lines = log(edit("shop.py", "x = 1"), edit("/srv/app/shop.py", "x = 2"))
     assert lines[1].startswith("¶ `shop.py` edited 2 times")
