@@ -257,8 +257,9 @@ class _Output:
             if purpose == TEST:
                 success = at < LAST_WORDS and _SUCCESS.fullmatch(line)
             else:
-                success = _SUCCESS.fullmatch(line) or _FINISH.fullmatch(line)
-                success = success or (at == 0 and _DEED.match(line))
+                success = _SUCCESS.fullmatch(line)
+                if at == 0 and not success:
+                    success = _FINISH.fullmatch(line) or _DEED.match(line)
             others += not success and _is_trouble(line)
             doubtful = doubtful or bool(success)
         if doubtful:

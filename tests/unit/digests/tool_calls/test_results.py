@@ -78,6 +78,8 @@ Found 3 errors (3 fixed, 0 remaining).⏎ok
 found 0 vulnerabilities
 added 12 packages in 2s
 make: 'tide' is up to date.
+Everything up-to-date
+Deployed to https://tide.example
 Requirement already satisfied: rich in /usr/lib
 make: Nothing to be done for 'all'.
 Apply complete! Resources: 1 added, 0 changed, 0 destroyed.
@@ -135,6 +137,9 @@ CMake Error at CMakeLists.txt:27 (find_package):
 ✘ [ERROR] Could not resolve "./b"
 ERR_PNPM_NO_SCRIPT  missing script
 E: Package tide has no candidate
+Error from server (NotFound): no such pod
+PHP Fatal error:  Uncaught Error: low
+psql:a.sql:3: ERROR:  relation exists
 ERROR 1146 (42S02) at line 1: no such table
 bash: kill: (99) - No such process
 curl: (22) The requested URL returned error: 404
@@ -234,6 +239,7 @@ the tide is high⏎(Open file: n/a)⏎bash-$
 log␍⏎deploy: half way␍⏎---⏎
    ⏎
 Done.⏎it failed later
+    Finished `dev` profile in 0.01s⏎the tide is high
 Error: low tide⏎Done.
 row⏎Done.⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row
 the tests were all passed over
