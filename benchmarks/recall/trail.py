@@ -42,7 +42,7 @@ _EDITING = re.compile(
 )
 _FAILED = re.compile(
     r"(?<!\b0 )fail|error|exception|traceback|exit(?:ed)?(?: with)?(?: code| status)?[ :=]*[1-9]"
-    r"|rc=[1-9]|not found|unable to|no such|timed out",
+    r"|rc=[1-9]|not found|unable to|no such|timed out|killed",
     re.IGNORECASE,
 )
 _PASSED = re.compile(
@@ -53,8 +53,8 @@ _PASSED = re.compile(
 _FOLDERS = re.compile(r"(?<![\w.~@+/-])/?(?:[\w.~@+-]+/)+(?=[\w.])")
 _WRITTEN_CLAIM = re.compile(r"([\w.+@/-]*\w\.\w+)`? (?:was )?(?:edited|created|written|changed)\b")
 _OUTCOME_CLAIM = re.compile(
-    r"(?:^|; |- |¶ |\] )`?([^;:`]{2,120}?)`?: ((?:\d+ )?(?:failed|passed|ok|exit|error"
-    r"|ran \d+ times, last (?:ok|passed))[^;]*)"
+    r"(?:^|; |- |¶ |\] )`?([^;:`]{2,120}?)`?: ((?:\d+ )?"
+    r"(?:failed|timed out|killed|passed|ok|exit|error|ran \d+ times, last (?:ok|passed))[^;]*)"
 )
 
 

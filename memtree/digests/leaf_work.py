@@ -31,7 +31,7 @@ from memtree.digests.tool_calls.fields import (
     Action,
     unescaped,
 )
-from memtree.digests.tool_calls.results import OK, CallResult
+from memtree.digests.tool_calls.results import OK, CallResult, end_word
 from memtree.digests.tool_calls.shell import program, readers
 from memtree.digests.work_clauses import (
     DETAIL,
@@ -118,13 +118,14 @@ class LeafWork:
             self.says_all = False
             if self._answers and source.start == 0 and self._open:
                 call = self._open.pop(0)
-                self.says_all = bool(call.actions) and all(a.kind in _MADE for a in call.actions)
                 if not call.actions and call.works and "\n" not in message.strip():
                     call.works[0].detail = shown(message, DETAIL)
                     self.says_all = len(call.works[0].detail) >= len(message.strip())
                 result = CallResult(message)
                 for work, action in zip(call.works, call.actions, strict=False):
                     _ended(work, action, result)
+                if call.actions and all(action.kind in _MADE for action in call.actions):
+                    self.says_all = all(work.name for work in call.works)
             if not api:
                 self._prose, self._fence = None, ""
         return self._answers
@@ -295,8 +296,8 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
     said = field.text
     if action.kind == RAN:
         end = results.command_outcome(said, code, action)
-        good = "passed" if action.command == TEST else "ok"
-        work.end, work.bad = ("failed", 1) if end.bad else (good if end.code == OK else "ran", 0)
+        work.end = "passed" if end.code == OK and action.command == TEST else end_word(end.code)
+        work.bad = int(end.bad)
         if end.failed or end.passed:
             work.counts = f"{end.failed} failed, {end.passed} passed"
         if end.line:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from memtree.digests.clauses.clause import Clause
 from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ, UNDONE
+from memtree.digests.tool_calls.results import ENDS
 from memtree.text import secrets
 from memtree.text.requests import asks
 
@@ -41,10 +42,12 @@ _CHANGED = re.compile(
     rf"(created|edited|deleted|restored|tried to edit|ran) {_NAMED}(?: (\d{{1,6}}) times)?"
     r"(?:(?:, last|:) `([^`]{1,80})`)?"
 )
+_ENDS = "|".join(("passed", *ENDS.values()))
 _RAN = re.compile(
-    rf"{_NAMED}: (?:(ok|passed|failed|ran)(?: (\d{{1,6}}) of)?(?: (\d{{1,6}}) times)?"
-    r"(?:, last (ok|passed|failed|ran))?)(?: \(([^()`]{1,40})\))?(?:: `([^`]{1,80})`)?"
+    rf"{_NAMED}: (?:({_ENDS})(?: (\d{{1,6}}) of)?(?: (\d{{1,6}}) times)?"
+    rf"(?:, last ({_ENDS}))?)(?: \(([^()`]{{1,40}})\))?(?:: `([^`]{{1,80}})`)?"
 )
+_BAD = ("failed", "timed out", "killed")
 _READS = re.compile(r"(read|lines(?: (\d+-\d+))? of) ((?:`[^`]{1,60}`(?:, )?){1,6})")
 _READ_MANY = re.compile(
     rf"(?:read (?:files )?(\d{{1,6}}) (?:files|times)|lines of (?:(\d{{1,6}}) )?files)"
@@ -52,7 +55,7 @@ _READ_MANY = re.compile(
 )
 _WORKED = re.compile(
     r"(?:read|ran|created|edited|deleted|restored|tried to edit|lines) "
-    r"|[\w./ -]{1,60}: (?:ok|failed|passed|ran)"
+    rf"|[\w./ -]{{1,60}}: (?:{_ENDS})"
 )
 _BREAKS = re.compile(r"[;.!?…:](?=\s)|[。！？]")
 
@@ -62,9 +65,9 @@ _MARKS = str.maketrans("`“”", "'''")
 
 @dataclass(slots=True)
 class Work:
-    """Work of one kind on one object. `bad`: how many of `times` a command failed; `end`: outcome
-    of its last run, `ran` without a sign of success or failure; `counts`: its tests; `exact`: False
-    for files that may be counted twice."""
+    """Work of one kind on one object. `bad`: how many of `times` a command failed or was killed;
+    `end`: outcome of its last run (`ENDS`, of tests also `passed`); `counts`: its tests; `exact`:
+    False for files that may be counted twice."""
 
     kind: int
     name: str
@@ -236,6 +239,6 @@ def works_in(piece: str) -> Iterator[Work]:
         yield Work(_KINDS[match[1]], match[2], int(match[3] or 1), detail=match[4] or "")
     elif match := _RAN.fullmatch(piece):
         times = int(match[4] or 1)
-        bad = int(match[3] or (times if match[2] == "failed" else 0))
+        bad = int(match[3] or (times if match[2] in _BAD else 0))
         end = match[5] or match[2]
         yield Work(RAN, match[1], times, bad, end, match[6] or "", match[7] or "")

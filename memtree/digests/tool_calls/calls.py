@@ -9,7 +9,7 @@ one shape, such as deleting a file and reading it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from memtree.digests.tool_calls import shell, shell_words
 from memtree.digests.tool_calls.fields import (
@@ -44,6 +44,8 @@ _SHOWS = _PROGRAMS.words("shows")
 _LISTS = _DATA.words("lists")
 _UNDOES = _DATA.words("undoes")
 _CODE_RUNNERS = _DATA.words("code_runners")
+_FILE_VERBS = frozenset({"edit", "patch", "write"})
+_NEW_TEXTS = frozenset({"content", "input"})  # all that is left of a call in some logs
 _WORD = re.compile(r"[a-z_]{2,24}$")
 
 
@@ -91,34 +93,27 @@ def _first(group: Group, section: str) -> Field | None:
     return next((group[key] for key in _DATA.entries(section) if key in group), None)
 
 
+def _patch(group: Group) -> Field | None:
+    fields = (group[key] for key in _DATA.entries("patches") if key in group)
+    return next((field for field in fields if is_patch(field.text)), None)
+
+
 def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
     path = _first(group, "paths")
     if path is not None and ("\n" in path.text or not path.text.strip()):
         path = None
     command = _first(group, "commands")
-    if (
-        command is not None
-        and path is not None
-        and _WORD.match(command.text)
-        and not verbs & {"bash"}
-    ):
+    named = command is not None and path is not None and _WORD.match(command.text)
+    if command is not None and named and not verbs & {"bash"}:
         yield from _on_path(frozenset(_SPLIT.findall(command.text)), group, path)
         return
     if command is not None:
         yield from shell.commands(command)
         return
-    if path is not None or _edits_open_file(group):
+    if path is not None or _edits_named_file(verbs, group):
         yield from _on_path(verbs, group, path)
         return
-    patch = next(
-        (
-            group[key]
-            for key in _DATA.entries("patches")
-            if key in group and is_patch(group[key].text)
-        ),
-        None,
-    )
-    if patch is not None:
+    if (patch := _patch(group)) is not None:
         yield from patched(patch)
     elif (code := _first(group, "code")) is not None and verbs & _CODE_RUNNERS:
         written = list(shell.written_in(code, 0, len(code.text)))
@@ -127,8 +122,10 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
             yield Action(RAN, " ".join(code.text.split())[:200], line, command=RUN)
 
 
-def _edits_open_file(group: Group) -> bool:
+def _edits_named_file(verbs: Set[str], group: Group) -> bool:
     """Return True if a group without a path changes the file that its result names."""
+    if verbs & _FILE_VERBS and group.keys() <= _NEW_TEXTS:
+        return not any(is_patch(field.text) for field in group.values())
     replaces = _first(group, "olds") is not None and _first(group, "news") is not None
     return replaces or ("replacementtext" in group and bool(PLACES & group.keys()))
 
@@ -136,15 +133,7 @@ def _edits_open_file(group: Group) -> bool:
 def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterator[Action]:
     """Yield the actions on a file, told by old and new text, a patch, whole contents, or the verb
     alone."""
-    patch = next(
-        (
-            group[key]
-            for key in _DATA.entries("patches")
-            if key in group and is_patch(group[key].text)
-        ),
-        None,
-    )
-    if patch is not None:
+    if (patch := _patch(group)) is not None:
         yield from patched(patch, path)
         return
     target = _first(group, "targets")
@@ -170,6 +159,8 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
         edits = place or bool(verbs & _EDITS and not verbs & _WRITES and "newtext" not in group)
         edits = edits or "codeedit" in group
         yield _about(EDITED if edits else WRITTEN, path, first_line(new))
+    elif path is None and verbs & _FILE_VERBS:
+        yield _about(EDITED, path)
     elif verbs & _WRITES and path and not verbs & _EDITS:
         yield _about(CREATED, path)
     elif path and not verbs & _LISTS:

@@ -28,9 +28,10 @@ class Action:
 
     `name`: place of its path, command or commit, the `text`; None for an edit whose file only its
     result names. `new`: a line of the new text, or of the removed text. `command`: a command's
-    purpose, 0 for other actions. `piped`: output goes through a pager, whose exit code is reported.
-    `confirmed`: the text itself says that it was done. `folder`: absolute folder to which a command
-    changes first. `shell`: it is part of a command line, which may do other things too.
+    purpose, 0 for other actions. `piped`: the exit code of its line is that of another command: of
+    a pager, or of one that ran later. `confirmed`: the text itself says that it was done. `folder`:
+    absolute folder to which a command changes first. `shell`: it is part of a command line, which
+    may do other things too.
     """
 
     kind: int

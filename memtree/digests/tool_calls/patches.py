@@ -15,7 +15,11 @@ from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, WRITTEN,
 SHOWN = 60  # characters shown of a line; lines that fit are preferred
 LONGEST_LINE = 300  # characters of a line that names the file of a block
 LOOKED_AT = 400  # lines of an edit that are read
-_PATCH = re.compile(r"\*(?<![^\n].)\*\* (Update|Add|Delete) File: ([^\n]{1,300})$", re.MULTILINE)
+_PATCH = re.compile(
+    r"\*(?<![^\n].)\*(?:\* (Update|Add|Delete) File: ([^\n]{1,300})$"
+    r"|(Update|Add|Delete): `([^`\n]{1,300})`\*\*\n{1,3}```diff$)",  # in a log for readers
+    re.MULTILINE,
+)
 # Each pattern begins with a character, not with `^`, and then looks back for the line's beginning,
 # so the engine skips all text without that character.
 _SEARCH = re.compile(r"[<-](?<![^\n].)[<-]{4,8} ?(SEARCH|ORIGINAL)\b[^\n]*")
@@ -34,7 +38,7 @@ _SIDES = re.compile(r"^[ab]/")
 
 def is_patch(text: str) -> bool:
     """Return True if a text holds an edit in one of these forms."""
-    if "*** " in text and _PATCH.search(text):
+    if ("*** " in text or "`**\n" in text) and _PATCH.search(text):
         return True
     if ("SEARCH" in text or "ORIGINAL" in text) and _SEARCH.search(text):
         return True
@@ -50,15 +54,17 @@ def patched(field: Field, path: Field | None = None) -> Iterator[Action]:
 
 
 def _begun(field: Field, text: str) -> Iterator[Action]:
-    marks = list(_PATCH.finditer(text)) if "*** " in text else []
+    marks = list(_PATCH.finditer(text)) if "*** " in text or "`**\n" in text else []
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
-        kind = {"Update": EDITED, "Add": CREATED, "Delete": DELETED}[mark[1]]
+        verb = 1 if mark[1] else 3
+        kind = {"Update": EDITED, "Add": CREATED, "Delete": DELETED}[mark[verb]]
+        name = mark[verb + 1].rstrip()
         end = following.start() if following else len(text)
         new = None if kind == DELETED else _added(field, text, mark.end(), end)
         yield Action(
             kind,
-            mark[2].strip(),
-            field.span(mark.start(2), mark.start(2) + len(mark[2].rstrip())),
+            name.lstrip(),
+            field.span(mark.start(verb + 1), mark.start(verb + 1) + len(name)),
             new,
         )
 

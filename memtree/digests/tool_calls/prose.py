@@ -190,15 +190,17 @@ class _Reader:
 
 MAX_CALLS = 100  # calls read in one message
 MAX_BROKEN = 12  # objects without an end; each may cost reading the rest
-# An object or a list of objects at the beginning of a line, behind a tag or behind `word: `. The
+# An object or a list of objects at the beginning of a line, behind a tag, `word: ` or `word(`. The
 # pattern begins with a character and then looks back, so the engine skips all other text.
 _BEGIN = re.compile(
-    r"[{\[](?:(?<![^\n>\]].)|(?<=\w: .)|(?<=> .))(?:(?<=\{)\s{0,80}\"|(?<=\[)\s{0,80}\{)"
+    r"[{\[](?:(?<![^\n>\]].)|(?<=\w: .)|(?<=[>\]] .)|(?<=\w\(.))"
+    r"(?:(?<=\{)\s{0,80}\"|(?<=\[)\s{0,80}\{)"
 )
 _NEXT = re.compile(r"\s{0,80},\s{0,80}(?=\{)")
 _ACTION = re.compile(r"^Action: {0,4}([\w.-]{1,60}) *\n", re.MULTILINE)
 _NAMES = ("name", "tool", "tool_name", "action", "function")
 _ARGUMENTS = ("arguments", "args", "parameters", "params", "input", "action_input", "tool_input")
+_NESTED = tuple(map(folded, _ARGUMENTS))
 _CHANGES = (CREATED, WRITTEN, EDITED, DELETED)
 
 
@@ -209,7 +211,7 @@ def listed(text: str, start: int, *, fenced: bool = False) -> list[Action]:
     actions: list[Action] = []
     marks = fences(text)
     for held, low, high in _objects(text):
-        arguments = groups(text[low:high], start + low)
+        arguments = _nested(groups(text[low:high], start + low))
         name = _name(held)
         if fenced or (name and _has_arguments(held)) or bisect_left(marks, low) % 2 == 0:
             actions += acted(name or _action_above(text, low), arguments)
@@ -247,6 +249,26 @@ def _name(held: dict[str, Any]) -> str:
     return said if isinstance(said, str) else ""
 
 
+def _nested(outer: list[Group]) -> list[Group]:
+    """Return groups of arguments; arguments that are JSON within a string are read, too."""
+    for group in outer:
+        written = (group[key] for key in _NESTED if key in group)
+        if (field := next(written, None)) is None or not field.text.lstrip().startswith("{"):
+            continue
+        return [
+            {key: _within(field, inner) for key, inner in each.items()}
+            for each in groups(field.text)
+        ]
+    return outer
+
+
+def _within(outer: Field, inner: Field) -> Field:
+    """Return a field of JSON in a string as a field of the text around it."""
+    span = outer.span(inner.start, inner.start + len(inner.raw))
+    low, high = span.start - outer.start, span.end - outer.start
+    return Field(outer.raw[low:high], span.start, True, inner.text)
+
+
 def _has_arguments(held: dict[str, Any]) -> bool:
     inner = held.get("function")
     held = inner if isinstance(inner, dict) else held
@@ -268,20 +290,8 @@ _SAID = re.compile(
 )
 _MARKS = ("Applied edit to ", "Commit ", "Removed: ", "Reverted ", "Created ")
 _SEEN = (
-    b"```",
-    b"</",
-    b"<\\/",
-    b"SEARCH",
-    b"ORIGINAL",
-    b"+++ ",
-    b"*** ",
-    b"Applied edit",
-    b"Commit ",
-    b"Removed: ",
-    b"Reverted ",
-    b'{\\"',
-    b"{\\n",
-    b"{ ",
+    *(b"```", b"</", b"<\\/", b"SEARCH", b"ORIGINAL", b"+++ ", b"*** ", b'{\\"', b"{\\n", b"{ "),
+    *(b"Applied edit", b"Commit ", b"Removed: ", b"Reverted "),
 )
 _CALLED = (
     b"<<<<<<< SEARCH",
@@ -381,7 +391,7 @@ def fenced(text: str, start: int) -> Iterator[Action]:
     if end < 0 or text[end + 4 :].strip():
         return
     language = marks[0][0].strip("`\n")
-    if language not in ("", "bash", "sh", "shell", "console", "zsh"):
+    if language and not ("sh" in language or language == "console"):
         return
     block = text[begin:end]
     words = block.partition("\n")[0].split()

@@ -39,6 +39,7 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
 _TEST_NAME = re.compile(
     r"(?:^|[\W_])(?:run_?)?(?:tests?|specs?|check|e2e)(?:$|[\W_])", re.IGNORECASE
 )
+_INTERPRETERS = frozenset("bash sh zsh source node ruby java lua Rscript julia pwsh".split())
 _QUERIES = frozenset({"--version", "-v", "-V", "--help", "-h", "version", "help", "-version"})
 
 
@@ -89,48 +90,26 @@ def program_purpose(words: Sequence[str]) -> int:
     if name in _words("builds"):
         return _build(name, rest)
     if name == "git":
-        return CHANGE if _git_verb(rest) in _words("git_changes") else 0
+        return CHANGE if {*_git_words(rest)[:1]} & _words("git_changes") else 0
     if name in _words("changes"):
-        return (
-            CHANGE
-            if name not in ("sed", "perl") or any(w.startswith("-") and "i" in w[:4] for w in rest)
-            else 0
-            if name == "sed"
-            else RUN
-        )
+        edits = name not in ("sed", "perl") or any(w[:1] == "-" and "i" in w[:4] for w in rest)
+        return CHANGE if edits else 0 if name == "sed" else RUN
     if name in ("docker", "podman"):
         return {"build": BUILD, "run": RUN, "exec": RUN, "compose": RUN}.get(
             verb, CHANGE if verb in ("rm", "stop", "start", "kill", "push", "pull") else 0
         )
-    if name in (
-        "bash",
-        "sh",
-        "zsh",
-        "source",
-        "node",
-        "ruby",
-        "java",
-        "lua",
-        "Rscript",
-        "julia",
-        "pwsh",
-    ):
+    if name in _INTERPRETERS:
         return TEST if verb and _TEST_NAME.search(program(verb)) else RUN
     if "/" in words[0] or "." in name or name.isidentifier() or name.replace("-", "").isalnum():
         return TEST if _TEST_NAME.search(name) else RUN
     return 0
 
 
-def _git_verb(rest: Sequence[str]) -> str:
-    skip = False
-    for word in rest:
-        if skip:
-            skip = False
-        elif word in ("-C", "-c"):
-            skip = True
-        elif not word.startswith("-"):
-            return word
-    return ""
+def _git_words(words: Sequence[str]) -> Sequence[str]:
+    """Return the verb of a git command and what follows it."""
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1 :]
+    return words
 
 
 def _python(rest: Sequence[str]) -> int:
@@ -153,11 +132,8 @@ def _is_test(script: str) -> bool:
 def _packager(name: str, verb: str, rest: Sequence[str]) -> int:
     after = list(rest)[list(rest).index(verb) + 1 :] if verb else []
     following = next((word for word in after if not word.startswith("-")), "")
-    script = (
-        following
-        if verb in ("run", "run-script", "exec", "dlx", "x", "pip") and following
-        else verb
-    )
+    runs = verb in ("run", "run-script", "exec", "dlx", "x", "pip")
+    script = following if runs and following else verb
     if verb == "pip":
         return INSTALL if following in _words("installs") else 0
     if (
@@ -192,12 +168,10 @@ def file_action(kind: int, source: Field, word: Word, new: Span | None = None) -
 
 
 def git_actions(command: Command, source: Field) -> Iterator[Action]:
-    words = list(command.words[1:])
-    while words and words[0].text.startswith("-"):
-        taken = 2 if words[0].text in ("-C", "-c", "--git-dir", "--work-tree") else 1
-        words = words[taken:]
-    if not words:
+    verbs = _git_words([word.text for word in command.words[1:]])
+    if not verbs:
         return
+    words = command.words[-len(verbs) :]
     verb, rest = words[0].text, words[1:]
     operands = [word for word in rest if not word.text.startswith("-")]
     if verb == "commit":
@@ -248,6 +222,7 @@ _DATA = WordFile("all", "programs")
 MAX_NAME = 400  # characters of a command shown as its name
 _QUIET = _DATA.words("quiet")
 _PAGERS = _DATA.words("pagers")
+_SEQUELS = (";", "||", "&", "\n")  # the exit code is that of the command behind them
 _EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # edits the open file
 _WRITES_IN_CODE = re.compile(
     r"open\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"],\s?(?:mode=)?['\"][wax]"
@@ -281,6 +256,7 @@ def commands(source: Field) -> Iterator[Action]:
             continue
         yield from _redirected(command, source, name)
         if not words or name in _QUIET:
+            piped = piped or (bool(ran) and command.joint == "&")
             if name == "cd" and len(words) > 1 and words[1].startswith("/") and not ran:
                 folder = words[1]
             continue
@@ -293,6 +269,9 @@ def commands(source: Field) -> Iterator[Action]:
             first, first_acts = command, bool(acted)
         if not by_itself and (purpose := program_purpose(words)):
             ran.append((command, purpose))
+            piped = False
+        elif ran and command.joint in _SEQUELS and name != "exit":
+            piped = piped or not any("$?" in word for word in words)
     if not ran or first is None:
         return
     start, end = first.words[0].start, ran[-1][0].words[-1].end
@@ -327,6 +306,7 @@ def is_file(text: str) -> bool:
     return (
         bool(text)
         and not text.startswith(("/dev/", "&", "$(", "-", "/proc/"))
+        and not text.rpartition("/")[2].startswith("$")  # which file that is, is not said
         and text not in "012"
     )
 
@@ -346,31 +326,22 @@ def _files(command: Command, source: Field, name: str, words: Sequence[str]) -> 
         if name == "mv":
             for word in paths[:-1]:
                 yield file_action(DELETED, source, word)
-        yield file_action(WRITTEN, source, paths[-1])
+        if paths[-1].text.strip(".") and not paths[-1].text.endswith("/"):  # else a folder
+            yield file_action(WRITTEN, source, paths[-1])
     elif name in ("sed", "perl", "gsed", "ruby") and _in_place(words):
         scripted = "-e" in words or any(flag.startswith("--expression") for flag in words)
         flags = {index + 1 for index, word in enumerate(words) if word in ("-e", "-f", "-pe")}
         operands = [
             word
             for index, word in enumerate(command.words)
-            if index and index not in flags and not word.text.startswith("-")
+            if index and index not in flags and word.text and word.text[0] != "-"
         ]
         perl_script = name != "sed" and any(i < len(words) for i in flags)
-        script = (
-            command.words[min(flags)]
-            if flags and min(flags) < len(words)
-            else operands[0]
-            if operands
-            else None
-        )
+        script = [*(command.words[at] for at in sorted(flags) if at < len(words)), *operands][:1]
+        new = [source.span(word.start, min(word.end, word.start + 120)) for word in script]
         for word in operands if scripted or perl_script else operands[1:]:
             if is_file(word.text):
-                new = (
-                    source.span(script.start, min(script.end, script.start + 120))
-                    if script
-                    else None
-                )
-                yield file_action(EDITED, source, word, new)
+                yield file_action(EDITED, source, word, new[0])
     elif name == "git":
         yield from git_actions(command, source)
     elif name in ("create",) and len(paths) == 1:

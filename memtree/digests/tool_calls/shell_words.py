@@ -73,16 +73,10 @@ def split(text: str) -> list[Command]:
             at = len(text) if stop < 0 else stop
         else:
             said = _unquoted(token)
-            last = (
-                command.targets[-1][1]
-                if operator == "+"
-                else command.words[-1]
-                if command.words
-                else None
-            )
-            if glued and last is not None:
-                last.text += said
-                last.end = at
+            last = command.words[-1:] if operator != "+" else [command.targets[-1][1]]
+            if glued and last:
+                last[0].text += said
+                last[0].end = at
                 continue
             word = Word(said, match.start(), at)
             glued = True

@@ -90,8 +90,21 @@ def message_events(
         if prose.may_be_said(posted.raw):
             for action in prose.said(history.view(message).text):
                 yield _event(history, message, action, None, {})
-    elif fact.role not in RESULT_ROLES and prose.may_tell(posted.raw):
+    elif fact.role in RESULT_ROLES:
+        if APPLIED in posted.raw:
+            yield from _reported(history, message)
+    elif prose.may_tell(posted.raw):
         yield from _of_prose(history, message, cut, confirms, fences)
+
+
+def _reported(history: History, message: int) -> Iterator[WorkEvent]:
+    """Yield the edits that a result reports and that the message before it does not show."""
+    before = history.view(message - 1).text if message else ""
+    blocks = patches.patched(Field(before)) if patches.is_patch(before) else ()
+    shown = {clean_path(action.text) for action in blocks}
+    for action in prose.reported(history.view(message).text):
+        if action.kind == EDITED and clean_path(action.text) not in shown:
+            yield _event(history, message, action, None, {})
 
 
 def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
@@ -107,9 +120,16 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
         text = view.text[segment.start : segment.end]
         actions = called(calls[index].name, text, segment.start)
         ran = any(action.kind == RAN for action in actions)
+        answer = answers.get(index)
         for action in actions:
-            answer = None if ran and action.shell else answers.get(index)
-            yield _event(history, message, action, answer, read)
+            known = ran and action.shell and not _not_run(history, answer)
+            yield _event(history, message, action, None if known else answer, read)
+
+
+def _not_run(history: History, answer: int | None) -> bool:
+    """Return True if a message answers that a command line was not let run; if it failed, the files
+    may have been changed before."""
+    return answer is not None and results.not_run(history.view(answer).text) is not None
 
 
 def answers_of(history: History, message: int, cut: int) -> dict[int, int]:
@@ -192,7 +212,8 @@ def _of_prose(
             continue  # its blocks are more precise
         if needs and not action.confirmed and path not in confirmed:
             continue  # only proposed, or refused
-        known = path in confirmed or (ran and action.shell)
+        known = ran and action.shell and not _not_run(history, answer)
+        known = known or path in confirmed
         yield _event(history, message, action, None if known else answer, read)
 
 

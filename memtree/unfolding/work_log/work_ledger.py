@@ -8,7 +8,7 @@ arguments.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from memtree.conversation.history import History
@@ -27,7 +27,7 @@ from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
 from memtree.unfolding.plan import WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import WorkEvent, WorkText
 
-REMOVED, REFUSED = 1, 2
+REMOVED, REFUSED_EDIT = 1, 2
 _SANDBOX = re.compile(r"(?<![\w/])/(?:testbed|workspace/[\w.-]+|repo|app)(?:/|(?=$| ))")
 
 
@@ -56,12 +56,13 @@ class FileWork:
 
 @dataclass(slots=True)
 class CommandWork:
-    """The runs of one command; `outcome`, `line`: of the last run."""
+    """The runs of one command. `ends`: how many ended so, by the kind of their outcome; `outcome`,
+    `line`: of the last run."""
 
     name: WorkSpan
     purpose: int
     runs: int = 0
-    failures: int = 0
+    ends: Counter[int] = field(default_factory=Counter)
     last: int = -1
     outcome: Outcome = NO_OUTCOME
     line: WorkSpan | None = None
@@ -135,7 +136,7 @@ class Ledger:
             command = self._commands[key] = CommandWork(_span(event.name), event.action.command)
         command.name = _span(event.name)
         command.runs += 1
-        command.failures += event.outcome.bad
+        command.ends[event.outcome.kind] += 1
         command.last, command.outcome = event.message, event.outcome
         command.line = _span(event.line) if event.line else None
 
@@ -151,13 +152,13 @@ class Ledger:
         if event.refused:
             file.refused += 1
             if event.action.new is not None:
-                file.details.append(_new(event, REFUSED))
+                file.details.append(_new(event, REFUSED_EDIT))
             file.last = file.last if file.changes else event.message
             return
         if kind == WRITTEN:
             there = file.key in self._read or (file.changes and not file.deleted)
             new = event.made if event.made is not None else not there
-            kind = CREATED if new or not there else EDITED
+            kind = CREATED if new else EDITED
         if kind == CREATED:
             file.created += 1
         elif kind == EDITED:

@@ -4,12 +4,13 @@
     ¶ `src/match.c` edited 17 times, last [72] `case TK_ISO`; [70] `return type`
     ¶ `make`: failed 3 times, last exit 2 [94]: `make: *** [build] Error 2`
     ¶ `npx vite build`: ran [96]: `34 modules transformed.`
-    ¶ tests: not run
+    ¶ tests: not seen
 
 A plan stores places and counts, no text: `work_log` chooses the lines of a plan within its tokens,
 `work_lines` writes them from the posted history, with the same bytes each time. Quotations are
-single lines, without control characters and our tags, in backticks, with secrets masked. `ok` and
-`passed` stand only where the result has a sign of success; else the word is `ran`.
+single lines, without control characters and our tags, in backticks, with secrets masked. `ok`,
+`passed`, `failed`, `timed out`, `killed`, `refused` and `still running` stand only where the result
+has a sign of it; else the word is `ran`. Of a command that ran several times, each end is counted.
 """
 
 from __future__ import annotations
@@ -29,18 +30,26 @@ from memtree.digests.tool_calls.fields import (
     UNDONE,
     unescaped,
 )
-from memtree.digests.tool_calls.results import OK, STOPPED, UNKNOWN
+from memtree.digests.tool_calls.results import ENDS, OK, REFUSED, RUNNING, UNKNOWN, end_word
 from memtree.text import secrets, tokens
 from memtree.text.terminal import without_codes
 from memtree.unfolding.own_lines import MARK, WORK, without_tags
 from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import work_events
-from memtree.unfolding.work_log.work_ledger import REFUSED, REMOVED, CommandWork, FileWork, Ledger
+from memtree.unfolding.work_log.work_ledger import (
+    REFUSED_EDIT,
+    REMOVED,
+    CommandWork,
+    FileWork,
+    Ledger,
+)
 
 # Kinds of lines that are not kinds of events
-NOT_RUN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED, OTHER_RAN = range(8, 14)
-_TOGETHER = {OTHER_FILES: "also changed", OTHER_FAILED: "also failed", OTHER_PASSED: "also ok"}
-_TOGETHER |= {OTHER_RAN: "also ran"}
+NOT_SEEN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED, OTHER_RAN, OTHER_REFUSED = range(
+    8, 15
+)
+_TOGETHER = {OTHER_FAILED: "also failed", OTHER_PASSED: "also ok", OTHER_RAN: "also ran"}
+_TOGETHER |= {OTHER_REFUSED: "also refused", OTHER_FILES: "also changed"}
 NAME, DETAIL = 60, 60  # characters shown of a name, and of a line of text
 WHY = 90  # characters of an error that are shown
 ENDING = 60  # characters of the line that stands for an unknown outcome
@@ -90,8 +99,8 @@ def work_kind(line: WorkLine) -> str:
 
 def work_outcome(line: WorkLine) -> str | None:
     """Return how the last run of a command ended, None if its result has no sign of it."""
-    unknown = line.kind == OTHER_RAN or (line.kind == RAN and line.code == UNKNOWN)
-    if work_kind(line) != "run" or unknown:
+    known = line.kind in (OTHER_FAILED, OTHER_PASSED) or (line.kind == RAN and line.code >= OK)
+    if work_kind(line) != "run" or not known:
         return None
     good = line.kind == OTHER_PASSED or (line.kind == RAN and line.code == OK)
     return "passed" if good else "failed"
@@ -104,7 +113,7 @@ def work_messages(plan: Plan) -> Iterator[int]:
 
 
 def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ...]:
-    ends = [*_not_run(ledger), *_commits(ledger), *_read(ledger, history, budget // READ_PART)]
+    ends = [*_not_seen(ledger), *_commits(ledger), *_read(ledger, history, budget // READ_PART)]
     left = budget - tokens.count("\n".join(work_lines(ends, history)))
     files = [_file_line(file) for file in ledger.changed_files()]
     commands = [_command_line(command) for command in ledger.commands_run()]
@@ -129,14 +138,13 @@ def _missing(
 ) -> Iterator[tuple[int, list[WorkLine]]]:
     """Yield the lines that did not fit, by the kind of the line that names them together. `short`:
     what succeeded is named with what ran, to save a line."""
-    bad = [line for line in commands if line.code not in (OK, UNKNOWN)]
-    good = [line for line in commands if line.code == OK]
-    unknown = [line for line in commands if line.code == UNKNOWN]
-    if short and unknown:
-        good, unknown = [], [line for line in commands if line.code in (OK, UNKNOWN)]
-    groups = ((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_RAN, unknown), (OTHER_FILES, files))
-    for kind, lines in groups:
-        if missing := [line for line in lines if line not in kept]:
+    together = short and any(line.code in (UNKNOWN, RUNNING) for line in commands)
+    kinds = {OK: OTHER_RAN if together else OTHER_PASSED, REFUSED: OTHER_REFUSED}
+    kinds |= {UNKNOWN: OTHER_RAN, RUNNING: OTHER_RAN}
+    named = [(kinds.get(line.code, OTHER_FAILED), line) for line in commands]
+    named += [(OTHER_FILES, line) for line in files]
+    for kind in _TOGETHER:
+        if missing := [line for each, line in named if each == kind and line not in kept]:
             yield kind, missing
 
 
@@ -154,15 +162,16 @@ def _file_line(file: FileWork) -> WorkLine:
 
 def _command_line(command: CommandWork) -> WorkLine:
     outcome = command.outcome
-    counts = (command.runs, command.failures, outcome.failed, outcome.passed, command.purpose)
+    ends = [command.ends[kind] for kind in ENDS]
+    counts = (command.runs, ends[0], outcome.failed, outcome.passed, command.purpose, *ends[1:])
     details = (command.line,) if command.line else ()
     return WorkLine(RAN, command.name, command.last, counts, outcome.code, details)
 
 
-def _not_run(ledger: Ledger) -> Iterator[WorkLine]:
+def _not_seen(ledger: Ledger) -> Iterator[WorkLine]:
     commands = ledger.commands_run()
     if ledger.changed_files() and not any(command.purpose == TEST for command in commands):
-        yield WorkLine(NOT_RUN)
+        yield WorkLine(NOT_SEEN)
 
 
 def _commits(ledger: Ledger) -> Iterator[WorkLine]:
@@ -208,7 +217,7 @@ def _with_details(
             for index, line in enumerate(lines)
             for span in ledger.edits_of(line)
         ),
-        key=lambda edit: (edit[2].mark == REFUSED, -edit[0], edit[1]),
+        key=lambda edit: (edit[2].mark == REFUSED_EDIT, -edit[0], edit[1]),
     )
     said: set[tuple[int, str]] = set()
     for _, index, span in edits:
@@ -228,8 +237,8 @@ def _with_details(
 
 
 def _line(line: WorkLine, history: History) -> str:
-    if line.kind == NOT_RUN:
-        return "tests: not run"
+    if line.kind == NOT_SEEN:
+        return "tests: not seen"
     if line.kind == FILES_READ:
         names = [_quoted(span, history, NAME) for span in line.details]
         rest = f", last {', '.join(names)}" if names else ""
@@ -275,7 +284,7 @@ def _changed(line: WorkLine, history: History) -> str:
 
 
 def _list(spans: Iterable[WorkSpan], history: History) -> str:
-    marks = {REMOVED: "removed ", REFUSED: "refused "}
+    marks = {REMOVED: "removed ", REFUSED_EDIT: "refused "}
     return "; ".join(
         f"[{history.posted[span.message]}] "
         f"{marks.get(span.mark, '')}{_quoted(span, history, DETAIL)}"
@@ -284,33 +293,31 @@ def _list(spans: Iterable[WorkSpan], history: History) -> str:
 
 
 def _ended(line: WorkLine, history: History) -> str:
-    """Return how a command ended, as in `failed 2 times, last passed [9]`."""
-    runs, failures, failed, passed, purpose = line.counts
+    """Return how a command ended, as in `failed 2, ok 1 of 3 times, last ok [9]`."""
+    runs, failures, failed, passed, purpose, *others = line.counts
     place = f"[{history.posted[line.last]}]"
     end = _end(line.code, purpose)
     if failed or passed:
         numbers = [f"{failed} failed"] * bool(failed) + [f"{passed} passed"] * bool(passed)
         end += f" ({', '.join(numbers)})"
-    most = ENDING if line.code == UNKNOWN else WHY
+    most = WHY if line.code > OK else ENDING
     why = f": {_quoted(line.details[0], history, most)}" if line.details else ""
     if runs == 1:
         return f"{end} {place}{why}"
-    if failures in (0, runs):
-        word = "failed" if failures else "ran"
+    ends = zip(ENDS, (failures, *others), strict=False)  # older plans count failures alone
+    counts = {kind: count for kind, count in ends if count and kind != UNKNOWN}
+    if not counts or max(counts.values()) == runs:
+        word = _end(next(iter(counts), UNKNOWN), purpose)
         rest = end.removeprefix(word).lstrip(", ")
         return f"{word} {runs} times, last {rest + ' ' if rest else ''}{place}{why}"
-    return f"failed {failures} of {runs} times, last {end} {place}{why}"
+    counted = ", ".join(f"{_end(kind, purpose)} {count}" for kind, count in counts.items())
+    return f"{counted} of {runs} times, last {end} {place}{why}"
 
 
 def _end(code: int, purpose: int) -> str:
     """Return how one run ended."""
-    if code == UNKNOWN:
-        return "ran"
-    if code == OK:
-        return "passed" if purpose == TEST else "ok"
-    if code == STOPPED:
-        return "failed, timed out"
-    return f"failed, exit {code}" if code > 1 else "failed"
+    word = "passed" if code == OK and purpose == TEST else end_word(code)
+    return f"{word}, exit {code}" if word == "failed" and code > 1 else word
 
 
 def _times(count: int, noun: str) -> str:

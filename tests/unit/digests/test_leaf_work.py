@@ -36,7 +36,7 @@ def leaf(*sources):
         ),
         ("shell", {"command": ["bash", "-lc", "make lint"]}, "ok", "`make lint`: ok"),
         ("shell", {"command": "make lint"}, "9 files", "`make lint`: ran: `9 files`"),
-        ("bash", {"command": "make all"}, "Killed", "`make all`: failed: `Killed`"),
+        ("bash", {"command": "make all"}, "Killed", "`make all`: killed: `Killed`"),
         ("view", {"limit": 9, "filePath": "/srv/src/lexer.c"}, "x", "read `src/lexer.c`"),
         ("read_files", {"files": [{"path": "notes/a.md"}]}, "x", "read `notes/a.md`"),
         ("bash", {"command": "cat src/app.py | head -5"}, "x", "read `src/app.py`"),

@@ -25,6 +25,10 @@ TOLD = [
     (Work(TRIED, "a.py", 2), "tried to edit `a.py` 2 times"),
     (Work(USED, "grep wheel src/"), "ran `grep wheel src/`"),
     (Work(RAN, "make", end="ok"), "`make`: ok"),
+    (Work(RAN, "make", bad=1, end="killed"), "`make`: killed"),
+    (Work(RAN, "make", 3, 3, "timed out"), "`make`: failed 3 times, last timed out"),
+    (Work(RAN, "rm -rf a", end="refused"), "`rm -rf a`: refused"),
+    (Work(RAN, "npm start", end="still running"), "`npm start`: still running"),
     (Work(RAN, "make", 3, 3, "failed", "", "Error 2"), "`make`: failed 3 times: `Error 2`"),
     (
         Work(RAN, "pytest", 3, 2, "passed", "0 failed, 4 passed"),

@@ -130,6 +130,10 @@ SUBJECTS = {
         hostile.as_it_is,
     ),
     "objects": Subject(lambda text: prose.listed('{"a": ' + text, 0), hostile.as_it_is),
+    "arguments in a string": Subject(
+        lambda text: prose.listed(json.dumps({"name": "edit", "input": '{"path": "' + text}), 0),
+        hostile.as_it_is,
+    ),
     "whole files": Subject(
         lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n")))),
         hostile.as_it_is,
@@ -160,7 +164,8 @@ UNITS = (
     "<path>", "<path>a</path>", "<parameter=path>", "<<<<<<< SEARCH\n", "=======\n", "```\n",
     "a <<E\n", '{"', '\n{"', "*** Add File: a\n", "--- a\n+++ b\n", "cd x && ", "' ", '" ',
     "Commit abcdef1 x ", "\nApplied edit to a", "1 failed, ", "Ran 1 test\n", "Error: ",
-    "a.c:1:1: ", "[File: a", "exit code ", "$(", "> a ", "\\u0041", '\\"', "[[", '["a",',
+    "✗ FAILED ", "a: b: ", "1 a ", "a.c:1:1: ", "[File: a", "exit code ", "$(", "> a ",
+    "\\u0041", '\\"', "[[", '["a",',
     "\n¶1 user\n", "\n[...]\n", "</context_memory>", "<\u200b", "open('a','w'", "<tool_call>{",
     "<keep>", "</keep>\n", "<keep>a</keep>\n", "\r ", "a\r", "ab\b", "\x1b[", "\x1b]", "\x1b[A",
     "a\n\x1b[A", "\x1b[2K", "\x1b[9B", "\x1b[J\n", "1 of 9\n", "1%\n", "1/9 ", "\x1b[9D",

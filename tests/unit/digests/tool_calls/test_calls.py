@@ -88,9 +88,21 @@ def test_other_calls(
     assert [(a.kind, a.text) for a in called(name, json.dumps(arguments))] == expected
 
 
-def test_an_edit_of_the_open_file_has_no_name_of_its_own() -> None:
-    (action,) = called("edit", '{"search":"old = 1","replace":"new = 2"}')
-    assert (action.kind, action.name) == (EDITED, None)
+@pytest.mark.parametrize(
+    ("name", "arguments", "kinds"),
+    [
+        ("edit", '{"search":"old = 1","replace":"new = 2"}', [EDITED]),
+        ("Edit", '{"input": ""}', [EDITED]),
+        ("Write", '{"content": "new = 2"}', [WRITTEN]),
+        ("create_page", '{"content": "new = 2"}', []),
+        ("TaskUpdate", '{"input": ""}', []),
+    ],
+)
+def test_an_edit_may_leave_the_name_of_its_file_to_the_result(
+    name: str, arguments: str, kinds: list[int]
+) -> None:
+    actions = called(name, arguments)
+    assert [(action.kind, action.name) for action in actions] == [(kind, None) for kind in kinds]
 
 
 def test_what_only_removes_shows_what_is_gone() -> None:

@@ -31,6 +31,13 @@ def fenced(value: object) -> str:
         (fenced({"function": CALL}), [(EDITED, "a.py")]),
         (fenced({"action": "read_file", "action_input": {"path": "a.py"}}), [(READ, "a.py")]),
         (fenced([EDIT]), [(EDITED, "a.py")]),
+        (f"edit_file({json.dumps(EDIT)})", [(EDITED, "a.py")]),
+        (f"[tool_use: edit] {json.dumps(EDIT)}", [(EDITED, "a.py")]),
+        (json.dumps({"name": "edit", "arguments": json.dumps(EDIT)}), [(EDITED, "a.py")]),
+        (
+            json.dumps({"tool_calls": [{"function": {**CALL, "arguments": json.dumps(EDIT)}}]}),
+            [(EDITED, "a.py")],
+        ),
         (fenced({"files": [{"path": "a.py", "content": "b = 2"}]}), [(WRITTEN, "a.py")]),
     ],
 )
@@ -38,6 +45,13 @@ def test_forms(text: str, expected: list[tuple[int, str]]) -> None:
     actions = listed(text, 9)
     assert [(action.kind, action.text) for action in actions] == expected
     assert {text[act.name.start - 9 : act.name.end - 9] for act in actions if act.name} == {"a.py"}
+
+
+def test_a_line_of_arguments_in_a_string_is_found_in_the_text() -> None:
+    text = json.dumps({"name": "edit", "arguments": json.dumps({**EDIT, "new": "b = 2\n"})})
+    (action,) = listed(text, 9)
+    assert action.new is not None
+    assert text[action.new.start - 9 : action.new.end - 9].startswith("b = 2")
 
 
 @pytest.mark.parametrize(

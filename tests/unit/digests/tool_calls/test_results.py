@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from memtree.digests.tool_calls import results
-from memtree.digests.tool_calls.fields import RAN, TEST, Action
-from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN, Outcome
+from memtree.digests.tool_calls.fields import BUILD, RAN, RUN, TEST, Action
+from memtree.digests.tool_calls.results import (
+    FAILED,
+    KILLED,
+    OK,
+    REFUSED,
+    RUNNING,
+    TIMED_OUT,
+    UNKNOWN,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,149 +29,302 @@ from memtree.digests.tool_calls.results import FAILED, OK, STOPPED, UNKNOWN, Out
         ("Tests run: 5, Failures: 1, Errors: 1, Skipped: 0", FAILED, 2, 3),
         ("  5 passing (10ms)\n  1 failing", FAILED, 1, 0),
         ("7 examples, 2 failures", FAILED, 2, 0),
+        ("# pass 3\n# fail 0", OK, 0, 3),
+        ("# pass 3\n# fail 1", FAILED, 1, 0),
+        (" 2 pass\n 1 fail\nRan 3 tests across 1 file.", FAILED, 1, 0),
+        ("Passed!  - Failed:     0, Passed:     3, Skipped: 0", OK, 0, 3),
+        ("17:54:14 ERROR tide: lost\nPASS\nok  \tx/tide\t0.2s", OK, 0, 0),
         ("done\n[exit code: 3]", 3, 0, 0),
-        ("Exit code 1\nwhat", 1, 0, 0),
-        ("<returncode>0</returncode>\n<output>error: no</output>", OK, 0, 0),
-        ("Process exited with code 0\nbuilt", OK, 0, 0),
-        ("make: *** [Makefile:192: build] Error 2", FAILED, 0, 0),
         ("Traceback (most recent call last):\n  x\nValueError: bad", FAILED, 0, 0),
-        ("a.c:3:1: error: expected ';'", FAILED, 0, 0),
-        ("bash: ponyc: command not found", FAILED, 0, 0),
-        ("npm ERR! code 1", FAILED, 0, 0),
-        ("Command timed out after 120s", STOPPED, 0, 0),
+        ("✓ says when the process was killed\n\n  3 passing", OK, 0, 3),
+        ("Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 passed, 1 total", FAILED, 1, 1),
+        (" Test Files  1 failed | 1 passed (2)\n      Tests  1 passed (1)", FAILED, 1, 1),
+        ("1 failed, 2 passed in 1s\n1 passed in 1s", FAILED, 1, 1),
         ("all good", UNKNOWN, 0, 0),
         ("", UNKNOWN, 0, 0),
     ],
 )
-def test_commands(text: str, code: int, failed: int, passed: int) -> None:
+def test_counts_of_tests(text: str, code: int, failed: int, passed: int) -> None:
     outcome = results.ended(text)
     assert (outcome.code, outcome.failed, outcome.passed) == (code, failed, passed)
 
 
+OF_OK = """
+ok
+collected⏎Done.
+> Task :app:assemble⏎⏎BUILD SUCCESSFUL in 5s⏎2 actionable tasks: 2 executed
+[INFO] BUILD SUCCESS
+** BUILD SUCCEEDED **
+Build succeeded.⏎    0 Warning(s)⏎    0 Error(s)
+Your command ran successfully and did not produce any output.
+webpack 5.90.1 compiled successfully in 812 ms
+Successfully installed rich-13.7.1⏎[notice] A new release is available
+34 modules transformed.⏎✓ built in 812ms
+    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.52s
+Done in 1.24s.
+ok  ⇥example.com/tide⇥0.012s
+ok  ⇥example.com/tide⇥(cached)
+ERROR tide: lost⏎PASS
+ERROR tide: lost⏎OK (3 tests, 9 assertions)
+ERROR tide: lost⏎test result: ok. 0 passed
+100% tests passed, 0 tests failed out of 3⏎Total time =   0.02 sec
+Error: lost⏎All checks passed!
+all of it succeeded
+Success: no issues found in 3 source files
+Success! The configuration is valid.
+0 issues.
+✖ 1 problem (0 errors, 1 warning)
+Found 3 errors (3 fixed, 0 remaining).⏎ok
+found 0 vulnerabilities
+added 12 packages in 2s
+make: 'tide' is up to date.
+Everything up-to-date
+Deployed to https://tide.example
+Requirement already satisfied: rich in /usr/lib
+make: Nothing to be done for 'all'.
+Apply complete! Resources: 1 added, 0 changed, 0 destroyed.
+ id | level⏎----⏎(5 rows)
+Switched to a new branch 'tide'
+Applying tide.0001_initial... OK
+1 file reformatted, 2 files left unchanged.
+File updated. Please review the changes
+   1a2b3c4..5d6e7f8  main -> main
+3 passed in 0.1s
+exit code: 0
+Exit Code 0
+exited with code 0
+exit status 0
+rc=0
+[exit 0]
+gcc tide.c⏎[The command completed with exit code 0.]⏎[Current working directory: /w]
+Command executed in terminal  within working directory '/w'. Exit code: 0⏎Output:⏎gcc
+Wall time: 0.05 seconds⏎Process exited with code 0⏎Output:⏎error: none
+Error: (none)⏎Exit Code: 0⏎Signal: (none)
+Command completed with exit code 0 in 3.2 seconds
+the tide is high///PROCESS-DONE:0:PROCESS-DONE///
+{"exit_code": 0}
+<returncode>0</returncode>⏎<output>error: no</output>
+<return-code>⏎0⏎</return-code>
+"""
+OF_FAILED = """
+E       assert 1 == 2
+✗ Build failed in 812ms⏎src/main.ts (3:9)
+> Task :app:compileKotlin FAILED⏎> Task :moon
+BUILD FAILED in 5s
+BUILD FAILED: tide.ts
+tide.py::test_low FAILED [ 50%]
+FAIL⇥example.com/tide [build failed]
+--- FAIL: TestTide (0.00s)
+not ok 1 - tide
+FAILURE: Build failed with an exception.
+make: *** [Makefile:192: build] Error 2
+npm ERR! code 1
+Failed to compile.⏎⏎./src/a.tsx:3:9
+ ELIFECYCLE  Test failed. See above for more details.
+Automatic merge failed; fix conflicts
+FATAL ERROR: Reached heap limit
+✖ 1 problem (1 error, 0 warnings)
+2 issues:⏎* gofmt: 2
+✖ 3 problems (3 errors, 0 warnings)⏎  0 errors and 1 warning potentially fixable
+4 failed, 2 passed
+svelte-check found 5 errors and 2 warnings in 3 files
+│ Error: Invalid index⏎│ ⏎│   on main.tf line 3
+error[E0308]: mismatched types
+error TS2305: no such member
+ERROR in ./src/a.js 3:5
+ERROR  could not install
+CMake Error at CMakeLists.txt:27 (find_package):
+✘ [ERROR] Could not resolve "./b"
+ERR_PNPM_NO_SCRIPT  missing script
+E: Package tide has no candidate
+Error from server (NotFound): no such pod
+PHP Fatal error:  Uncaught Error: low
+psql:a.sql:3: ERROR:  relation exists
+ERROR 1146 (42S02) at line 1: no such table
+bash: kill: (99) - No such process
+curl: (22) The requested URL returned error: 404
+nox > Session tests failed.
+On branch main⏎nothing to commit, working tree clean
+The following tests FAILED:
+E: Unable to locate package tide
+FAILED a.py::test_low - assert 1
+npm error code 1
+Aborted (core dumped)
+fatal: not a git repository
+panic: index out of range
+Type error: no such property
+ValueError: bad
+Error:⏎
+a.b.Low$TideException: no water
+Exception in thread "main" a.b.LowTide: x⏎⇥at Tide.main(Tide.java:3)
+Uncaught LowTide
+thread 'main' panicked at src/main.rs:9
+Segmentation fault (core dumped)
+-- Configuring incomplete, errors occurred!
+Wrong flag!
+a.c:3:1: error: expected ';'
+src/a.ts(3,5): error TS2322: no
+  3:7  error  'x' is unused
+/w/a.py: error: unreadable
+bash: ./run.sh: Permission denied
+bash: tide: command not found
+cat: x: No such file or directory
+cp: x: Not a directory
+curl: (7) port 80: Connection refused
+kill: (1) - Operation not permitted
+cp: x: No space left on device
+/bin/sh: 1: tide: not found
+(eval):1: command not found: tide
+base64: invalid input
+'tide' is not recognized as an internal or external command
+Cannot connect to the daemon
+This block failed to match lines in tide.py
+main.go:6:2: "errors" imported and not used
+Exit code 1⏎what
+(exit status 1)
+rc=1⏎[The command completed with exit code 0.]
+error Command failed with exit code 2.
+<return-code>⏎1⏎</return-code>
+{"success": false, "error": "low"}
+{"output": "low", "exitCode": 2}
+"""
+OF_OTHERS = {
+    TIMED_OUT: """
+Command timed out after 120s
+EXECUTION TIMED OUT
+Timed out after 9 s
+subprocess.TimeoutExpired: 9 seconds
+timeout: sending signal TERM to command 'make'
+3 passed⏎The command timed out and has been killed
+""",
+    KILLED: """
+epoch 1 loss 0.3⏎Killed⏎
+log␍⏎Killed␍⏎
+Terminated: 15
+zsh: killed     ./tide
+[1]    4711 killed     ./tide
+a.sh: line 3:  4711 Killed   python train.py
+Command aborted
+[Request interrupted by user for tool use]
+Interrupted by user
+tide was sent SIGKILL
+Traceback (most recent call last):⏎  x⏎KeyboardInterrupt
+Exit code 137
+[exit code: -9]
+""",
+    RUNNING: """
+Command running in background with ID: 0dd2e3
+Command is still running in the terminal.
+Command was manually backgrounded
+Process running with session ID 12
+Background process started.
+[The command has no new output after 30 seconds.]
+""",
+    REFUSED: """
+The user doesn't want to proceed with this tool use.
+Error: The user denied this operation.
+exec command rejected by user
+Command blocked by a security policy: rm
+Permission to use Bash has been denied.
+The tool use was rejected
+The command was not executed
+This command requires approval
+<tool_use_error>Sibling tool call errored</tool_use_error>
+""",
+    UNKNOWN: """
+34 modules transformed.
+all good
+step 1⏎could not reach host: request was refused⏎bye⏎
+the tide is high⏎(Open file: n/a)⏎bash-$
+log␍⏎deploy: half way␍⏎---⏎
+   ⏎
+Done.⏎it failed later
+    Finished `dev` profile in 0.01s⏎the tide is high
+Error: low tide⏎Done.
+row⏎Done.⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row⏎row
+the tests were all passed over
+The run was not a success
+0 succeeded
+2026/01/02 INFO exited successfully
+  "success": false,
+success: false
+tide: 0 failed
+WARN tide: a check failed
+Success rate: 40 %
+Exits with 0 if the run is successful
+Opening: done⏎the tide is high
+12 errors of last year were fixed
+a.c:3:5: warning: unused
+ℹ️  Project config: not found
+    Error: shown below another line
++ Error: in a diff⏎- error: too
+Running upgrade a -> b
+The log says: the user rejected it
+Find who has said: command was denied
+make⏎exit 1
+failed: 0⏎it ran
+Pass 28⏎Pass 29⏎the tide is high
+W: Some files failed to download
+curl: (28) Connection timed out
+""",
+}
+
+
+def cases(text: str) -> list[str]:
+    """A line each; ⏎, ⇥ and ␍ stand for a line feed, a tab and a return."""
+    signs = str.maketrans({"⏎": "\n", "⇥": "\t", "␍": "\r"})
+    return [line.translate(signs) for line in text.strip("\n").split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        (end, text)
+        for end, texts in {OK: OF_OK, FAILED: OF_FAILED, **OF_OTHERS}.items()
+        for text in cases(texts)
+    ],
+)
+def test_a_command_ended_as_a_sign_of_its_result_says(end: int, text: str) -> None:
+    parsed, code = results.CallResult(text).about("")
+    found = results.command_outcome(parsed.text, code, Action(RAN, "", None, command=BUILD))
+    assert found.kind == end
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "ok",
-        "collected\nDone.",
-        "> Task :app:assemble\n\nBUILD SUCCESSFUL in 5s\n2 actionable tasks: 2 executed",
-        "[INFO] BUILD SUCCESS",
-        "Build succeeded.\n    0 Warning(s)\n    0 Error(s)",
-        "Your command ran successfully and did not produce any output.",
-        "webpack 5.90.1 compiled successfully in 812 ms",
-        "Collecting rich\nSuccessfully installed rich-13.7.1",
-        "34 modules transformed.\n✓ built in 812ms",
-        "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.52s",
-        "Done in 1.24s.",
-        "ok  \texample.com/tide\t0.012s",
-        "ok  \texample.com/tide\t(cached)",
-        "All checks passed!",
-        "Success: no issues found in 3 source files",
-        "found 0 vulnerabilities",
-        "added 12 packages in 2s",
-        "up to date, audited 40 packages in 1s",
-        "Apply complete! Resources: 1 added, 0 changed, 0 destroyed.",
-        "Already up to date.",
-        "BUILD SUCCESSFUL in 5s",
-        "ok\r\n",
-        "3 passed in 0.1s",
-        *("exit code: 0", "Exit Code 0", "exited with code 0", "exit status 0", "exited 0"),
-        *("rc=0", '{"exit_code": 0}', "<returncode>0</returncode>", "Exit code: 0\nx"),
+        *("Wrote coverage.xml", "Finished in 0.1 seconds", "ok", "make: 'test' is up to date."),
+        "Successfully installed tide-1.0\na\nb\nc",
     ],
 )
-def test_signs_of_success(text: str) -> None:
-    assert results.ended(text, tests=False) == Outcome(OK)
+def test_what_else_a_program_did_does_not_say_that_tests_passed(text: str) -> None:
+    assert results.ended(text).code == UNKNOWN
+    assert results.ended(text, purpose=RUN).code == OK
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("34 modules transformed.\n", "34 modules transformed."),
-        (
-            "step 1\ncould not reach host: request was refused\nbye\n",
-            "could not reach host: request",
-        ),
-        ("Command is still running in the background with id 3.", "Command is still running"),
-        ("not ok 2 - tide\n# tests 2\n", "# tests 2"),
-        ("Plan: 1 to add\nDone.\nDeployment failed: quota\n", "Deployment failed: quota"),
+        ("step 1\ncould not reach host: request was refused\nbye\n", "could not reach host"),
         ("the tide is high\n(Open file: n/a)\nbash-$", "the tide is high"),
-        ("4 failed, 2 passed", "4 failed, 2 passed"),
         ("log\r\ndeploy: half way\r\n---\n", "deploy: half way"),
-        ("   \n", None),
-    ],
-)
-def test_without_a_sign_a_command_ran(text: str, line: str | None) -> None:
-    outcome = results.ended(text, tests=False)
-    assert outcome.code == UNKNOWN
-    found = text[slice(*outcome.line)] if outcome.line else None
-    assert found is line is None or (found and line and found.startswith(line))
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("✗ Build failed in 812ms\nsrc/main.ts (3:9)", "✗ Build failed in 812ms"),
-        ("> Task :app:compileKotlin FAILED\n\nBUILD FAILED in 5s", "BUILD FAILED in 5s"),
-        ("FAILURE: Build failed with an exception.", "FAILURE: Build failed with an exception."),
-        ("Failed to compile.\n\n./src/a.tsx:3:9", "Failed to compile."),
-        ("epoch 1 loss 0.3\nKilled\n", "Killed"),
-        ("Terminated: 15", "Terminated: 15"),
-        (
-            "a.sh: line 3:  4711 Killed   python train.py",
-            "a.sh: line 3:  4711 Killed   python train.py",
-        ),
-        ("FATAL ERROR: heap out of memory", "FATAL ERROR: heap out of memory"),
-        ("✖ 1 problem (1 error, 0 warnings)", "✖ 1 problem (1 error, 0 warnings)"),
-        ("╷\n│ Error: Invalid index\n╵", "│ Error: Invalid index"),
-        (
-            "The user doesn't want to proceed with this tool use.",
-            "The user doesn't want to proceed",
-        ),
-        ("Permission to use Bash has been denied.", "Permission to use Bash has been denied."),
-        ("User rejected the command", "User rejected the command"),
-        ("The tool use was rejected", "The tool use was rejected"),
+        ("half way\n(completed with no output)\n</tool-output>", "half way"),
+        ("Exit code 1\naccepts at most 1 arg(s)\n", "accepts at most"),
+        ("x = 1\n✗ Build failed in 812ms\nsrc/main.ts (3:9)", "✗ Build failed in 812ms"),
         ("log\r\nKilled\r\n", "Killed"),
+        ("Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n", "KeyError: 'x'"),
     ],
 )
-def test_signs_of_failure(text: str, line: str) -> None:
-    outcome = results.ended(text, tests=False)
-    assert outcome.code == FAILED
+def test_the_line_that_tells_most(text: str, line: str) -> None:
+    outcome = results.ended(text, purpose=RUN)
     assert outcome.line is not None
     assert text[slice(*outcome.line)].startswith(line)
-
-
-def test_success_in_the_middle_is_no_sign_beside_trouble_or_far_above() -> None:
-    assert results.ended("Done.\nDeployment failed", tests=False).code == UNKNOWN
-    assert results.ended("Done.\n" + "row\n" * 40, tests=False).code == UNKNOWN
-    assert results.ended("the tests were all passed over", tests=False).code == UNKNOWN
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 passed, 1 total",
-        " Test Files  1 failed | 1 passed (2)\n      Tests  1 passed (1)",
-        "1 failed, 2 passed in 1s\n1 passed in 1s",
-    ],
-)
-def test_a_failure_above_the_last_count_counts(text: str) -> None:
-    assert results.ended(text) == Outcome(FAILED, 1, 1)
-
-
-def test_tests_that_timed_out_have_not_passed() -> None:
-    assert results.ended("3 passed\nThe command timed out and has been killed").code == STOPPED
-
-
-def test_the_first_error_of_a_traceback_is_its_last_line() -> None:
-    text = "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n"
-    outcome = results.ended(text)
-    assert outcome.line is not None
-    assert text[slice(*outcome.line)] == "KeyError: 'x'"
 
 
 def test_a_zero_of_a_pager_is_not_believed() -> None:
     text = "1 failed, 2 passed\nexit code: 0"
     assert results.ended(text, piped=True).code == FAILED
-    assert results.ended("ok\nexit code: 0", piped=True).code == OK
+    assert results.ended("ok\nexit code: 0", piped=True, purpose=RUN).code == OK
     assert results.ended("34 modules\nexit code: 0", piped=True).code == UNKNOWN
 
 
@@ -210,8 +371,15 @@ def test_new_files(text: str, new: bool | None) -> None:
     assert results.made(text) is new
 
 
-def test_the_file_that_an_editor_shows() -> None:
-    text = "File updated.\n[File: /testbed/a.py (9 lines total)]\n1:x"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "File updated.\n[File: /testbed/a.py (9 lines total)]\n1:x",
+        "The file /testbed/a.py has been updated.",
+        "File created successfully at: /testbed/a.py",
+    ],
+)
+def test_the_file_that_an_editor_shows(text: str) -> None:
     span = results.shown_file(text)
     assert span is not None
     assert text[slice(*span)] == "/testbed/a.py"
@@ -224,7 +392,10 @@ def test_the_file_that_an_editor_shows() -> None:
         ("fine", OK, False, OK, None),
         ("fine", OK, True, UNKNOWN, "fine"),
         ("fine", None, False, UNKNOWN, "fine"),
-        ("a\nValueError: bad", 3, False, FAILED, "ValueError: bad"),
+        ("a\nValueError: bad", 3, False, 3, "ValueError: bad"),
+        ("a\nValueError: bad", OK, False, OK, None),
+        ("a\nValueError: bad", OK, True, FAILED, "ValueError: bad"),
+        ("rc=3", OK, False, 3, None),
         ("a\nhost refused\nb", 3, False, 3, "host refused"),
     ],
 )
@@ -235,13 +406,6 @@ def test_an_exit_code_beside_the_text_counts(
     found = results.command_outcome(text, code, action)
     assert found.code == outcome
     assert (text[slice(*found.line)] if found.line else None) == line
-
-
-@pytest.mark.parametrize(
-    "text", ["The log says: the user rejected it", "Find who has said: command was denied"]
-)
-def test_only_a_line_that_begins_so_says_that_a_command_was_not_run(text: str) -> None:
-    assert results.ended(text).code == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -258,7 +422,7 @@ def test_only_a_line_that_begins_so_says_that_a_command_was_not_run(text: str) -
     ],
 )
 def test_words_of_trouble_are_whole_words(word: str, trouble: bool) -> None:
-    assert (results.ended(f"- {word} a\nDone.", tests=False).code == UNKNOWN) is trouble
+    assert (results.ended(f"- {word} a\nDone.", purpose=RUN).code == UNKNOWN) is trouble
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,12 @@ def actions(line: str) -> list[tuple[int, str]]:
         ("echo 'x = 1' >> a.py; ls", [(EDITED, "a.py")]),
         ("echo hi | tee -a notes.md", [(EDITED, "notes.md")]),
         ("sed -i 's/a/b/' src/x.c", [(EDITED, "src/x.c")]),
+        ("sed -i '' 's/a/b/' src/x.c", [(EDITED, "src/x.c")]),
+        ('for f in *.c; do sed -i "s/a/b/" "$f" "$DIR/x.c"; done', [(EDITED, "$DIR/x.c")]),
         ("perl -pi -e 's/a/b/' f.txt", [(EDITED, "f.txt")]),
         ("rm -rf build old.txt", [(DELETED, "build"), (DELETED, "old.txt")]),
         ("mv a.py b.py", [(DELETED, "a.py"), (WRITTEN, "b.py")]),
+        ("cp x/a.py .; mv b.py sub/", [(DELETED, "b.py"), (RAN, "cp x/a.py .")]),
         ("touch new.py", [(CREATED, "new.py")]),
         ("git commit -qm 'fix: x'", [(COMMITTED, "fix: x")]),
         ("git -C sub commit --amend --no-edit", [(COMMITTED, "commit")]),
@@ -111,9 +114,25 @@ def test_the_new_text_is_what_the_document_says() -> None:
     assert line[action.new.start : action.new.end] == "import telescope"
 
 
-def test_a_pager_hides_the_exit_code() -> None:
-    assert [action.piped for action in commands(Field("make | tail -3"))] == [True]
-    assert [action.piped for action in commands(Field("make"))] == [False]
+@pytest.mark.parametrize(
+    ("line", "hidden"),
+    [
+        ("make | tail -3", True),
+        ("make || true", True),
+        ("make; ls", True),
+        ("make\nls", True),
+        ("make & sleep 1", True),
+        ("make &", True),
+        ("make", False),
+        ("make && ls", False),
+        ("make || exit 1", False),
+        ("make; echo rc=$?", False),
+        ("for x in a b; do make $x; done", False),
+        ("make | tail -3; pytest", False),
+    ],
+)
+def test_another_command_hides_the_exit_code(line: str, hidden: bool) -> None:
+    assert [action.piped for action in commands(Field(line))] == [hidden]
 
 
 def test_the_folder_of_a_command_is_known() -> None:

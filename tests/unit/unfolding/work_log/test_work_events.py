@@ -161,6 +161,14 @@ def test_a_result_may_report_which_blocks_were_applied() -> None:
     assert [event.text for event in events(found)] == ["src/b.py"]
 
 
+def test_a_result_may_report_an_edit_that_no_message_shows() -> None:
+    found = history(
+        "Go.", calling(call("run", "{}"), content="So."), answering("Applied edit to a.py")
+    )
+    (event,) = events(found)
+    assert (event.message, event.action.kind, said(found, event.name)) == (2, EDITED, "a.py")
+
+
 @pytest.mark.parametrize(("before", "count"), [("", 0), ("It prints: ", 1)])
 def test_only_a_line_of_its_own_says_that_a_client_reports_edits(before: str, count: int) -> None:
     told = {"role": "assistant", "content": f"{before}Applied edit to b.py"}

@@ -11,7 +11,7 @@ from memtree.text import tokens
 from memtree.unfolding.explain import Evidence, explanation
 from memtree.unfolding.memory_message.memory_text import render
 from memtree.unfolding.own_lines import WORK
-from memtree.unfolding.plan import Plan, WorkSpan
+from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import WorkText
 from memtree.unfolding.work_log.work_ledger import Ledger
 from memtree.unfolding.work_log.work_log import READ_PART, work_lines, work_log
@@ -49,7 +49,7 @@ def test_files_with_their_edits_and_commands_with_their_last_outcome() -> None:
         f"¶ {WORK}",
         "¶ `src/shop.c` edited 2 times, last [5] `price = 2`; [1] `price = 1`",
         "¶ `pytest -q`: failed (1 failed, 2 passed) [9]",
-        "¶ `make`: failed 1 of 2 times, last ok [7]",
+        "¶ `make`: failed 1, ok 1 of 2 times, last ok [7]",
     ]
 
 
@@ -97,11 +97,44 @@ def test_a_command_without_a_sign_of_success_ran() -> None:
     )
     assert lines[1:] == [
         "¶ `npm run e2e`: failed 1 of 2 times, last ran [15]: `fine`",
-        "¶ `./deploy.sh`: ran 2 times, last [11]: `half way`",
+        "¶ `./deploy.sh`: ok 1 of 2 times, last ran [11]: `half way`",
         "¶ `pytest -q`: ran [7]",
-        "¶ `make`: ran 2 times, last ok [5]",
+        "¶ `make`: ok 1 of 2 times, last ok [5]",
         "¶ `vite build`: ran [1]: `34 modules transformed.`",
     ]
+
+
+def test_each_end_of_a_command_is_counted() -> None:
+    refusal = "The user doesn't want to proceed"
+    lines = log(
+        *(run("make tides", end) for end in ("Killed", "Exit code 137", "Killed", "Killed")),
+        *(run("make", end) for end in ("ok", "Timed out after 9 s", "Exit code 2", "ok", "fine")),
+        *(run("make moon", end) for end in ("Exit code 1", "Killed")),
+        run("npm start", "Command running in background with ID: 3"),
+        run("pytest", "3 passed"),
+        run("pytest", "4 passed"),
+        run("rm -rf a && make b", refusal),
+    )
+    assert lines[1:] == [
+        "¶ `a` 1 edit refused, last [29]",
+        f"¶ `rm -rf a && make b`: refused [29]: `{refusal}`",
+        "¶ `pytest`: passed 2 times, last (4 passed) [27]",
+        "¶ `npm start`: still running [23]: `Command running in background with ID: 3`",
+        "¶ `make moon`: failed 1, killed 1 of 2 times, last killed [21]: `Killed`",
+        "¶ `make`: failed 1, timed out 1, ok 2 of 5 times, last ran [17]: `fine`",
+        "¶ `make tides`: killed 4 times, last [7]: `Killed`",
+    ]
+    several = (run(f"make {n}", "Exit code 2") for n in range(9))
+    lines = log(run("make b", refusal), *several, budget=150)
+    assert "¶ also refused: `make b`" in lines
+
+
+def test_a_plan_of_an_older_version_counts_failures_alone() -> None:
+    found = history("Go.", *run("make", FAILURE))
+    (line,) = work_log(found, len(found), 0, 1_000)
+    counts = (3, 2, 0, 0, 2)
+    older = WorkLine(line.kind, line.name, line.last, counts, line.code, line.details)
+    assert work_lines([older], found)[1].startswith("¶ `make`: failed 2 of 3 times, last failed")
 
 
 def test_an_unknown_outcome_is_no_outcome_of_an_explanation() -> None:
@@ -111,9 +144,9 @@ def test_an_unknown_outcome_is_no_outcome_of_an_explanation() -> None:
     assert [(row.kind, row.outcome) for row in rows] == [("run", "passed"), ("run", None)]
 
 
-def test_it_says_that_no_tests_were_run() -> None:
-    assert log(edit("a.py", "x = 1"))[-1] == "¶ tests: not run"
-    assert "¶ tests: not run" not in log(edit("a.py", "x = 1"), run("pytest", "3 passed"))
+def test_it_says_that_no_tests_were_seen() -> None:
+    assert log(edit("a.py", "x = 1"))[-1] == "¶ tests: not seen"
+    assert "¶ tests: not seen" not in log(edit("a.py", "x = 1"), run("pytest", "3 passed"))
 
 
 def test_a_refused_edit_is_not_told_as_an_edit() -> None:
@@ -136,6 +169,14 @@ def test_created_deleted_and_undone() -> None:
     ]
     assert "¶ 1 commit: [7] `add shop`" in lines
     assert "¶ 1 undoing: [9] `git reset --hard HEAD~1`" in lines
+
+
+@pytest.mark.parametrize(
+    ("result", "kind"), [("a.py has been overwritten", "edited"), ("ok", "created")]
+)
+def test_a_written_file_is_new_unless_its_result_says_otherwise(result: str, kind: str) -> None:
+    lines = log(step("Write", {"path": "a.py", "content": "x = 1"}, result))
+    assert lines[1] == f"¶ `a.py` {kind}, last [1] `x = 1`"
 
 
 def test_a_relative_path_is_the_file_of_an_absolute_one() -> None:
