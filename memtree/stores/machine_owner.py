@@ -60,8 +60,9 @@ async def move(sql: Sql) -> str:
     told = ""
     if moved or conversations:
         told = (
-            f"What requests without a credential had saved under the name {ANONYMOUS} now belongs "
-            f"to this machine's user, {LOCAL}: memories {moved:,}, conversations {conversations:,}. "
+            f"What requests without a credential had saved under the name {ANONYMOUS} belongs to "
+            f"this machine's user, {LOCAL}, now: memories {moved:,}, conversations "
+            f"{conversations:,}. "
         )
     if left:
         told += (

@@ -22,7 +22,7 @@ from memtree.errors import BadRequest
 from memtree.memories.ports import MemoryMaintenance
 from memtree.ports.store import KeyRow, KeyStore, TenantRow
 from memtree.stores import Opened, open_memories, open_store
-from memtree.tenant_names import ANONYMOUS
+from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access import auth
 from memtree_proxy.access.auth import KEYS_SECONDS
 from memtree_proxy.cli.foreign_text import one_line
@@ -86,7 +86,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
         label = one_line(row.label)
         print(f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
     if not rows:
-        print("no keys: a server on loopback lets every credential in as a tenant of its own")
+        print("no keys: on a server on loopback every credential has a memory of its own")
     return 0
 
 
@@ -147,8 +147,10 @@ def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
 
 async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
     """Return a tenant by the id or label of a key, by its own name if it has a key or memory of any
-    kind, or, for `-`, by a credential that is prompted for. Raises `BadRequest` for any other
-    name."""
+    kind or needs no credential, or, for `-`, by a credential that is prompted for. Raises
+    `BadRequest` for any other name."""
+    if name == LOCAL:  # of the terminal itself, whatever keys are called
+        return name
     if name == "-":
         credential = secret()
         return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
@@ -160,7 +162,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
     if await memories.memory_scopes(name):
         return name
     if name == ANONYMOUS:
-        return await auth.bare_tenant(store, None)
+        return name
     raise BadRequest(
         f"there is no key {name}, and no tenant of that name has memory; "
         "see memtree keys list and memtree tenants list"
@@ -217,6 +219,12 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
         if source == target:
             print("they are one tenant already")
             return 0
+        if target == LOCAL:
+            raise BadRequest(
+                f"TO is {LOCAL}, which no credential stands for: memtree memories export --tenant "
+                "FROM -o FILE, then memtree memories import FILE"
+            )
+        share = options.share or source == LOCAL  # the terminal goes on with its own
         keys, rows = await store.list_keys(), {row.name: row for row in await store.tenants()}
         kept = {name: await _count(memories, name) for name in (source, target)}
         if source not in rows and not kept[source]:
@@ -235,10 +243,10 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
         # groups, schemas and settings, for which no move is refused. And if no key has that name
         # any more, nobody could release its wallets.
         await memories.erase_memories(target)
-        await store.move_tenant(source, target, share=options.share)
+        await store.move_tenant(source, target, share=share)
     print(
         f"TO goes on with {_amount(rows.get(source), kept[source])} of FROM; "
-        + ("FROM does, too" if options.share else "FROM begins anew")
+        + ("FROM does, too" if share else "FROM begins anew")
         + f". A server that runs notices it within {KEYS_SECONDS:g} seconds."
     )
     return 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 from memtree.memories.grants.grant import Chain
 from memtree.memories.transfer.file_items import AUTO, FORMATS
-from memtree.tenant_names import ANONYMOUS, LOCAL
+from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.parsers.arguments import (
     EMBEDDED,
     STORE,
@@ -17,7 +18,7 @@ from memtree_proxy.cli.parsers.arguments import (
     switch,
 )
 
-NOBODY = f"default {ANONYMOUS}: requests without a credential"
+OWN = f"default {LOCAL}: this machine's user"
 Action = Callable[[str, str, str], argparse.ArgumentParser]
 DEFAULT_LIFE = "7d"  # of a grant, as the SDKs do
 _TIMES = "may be given several times"
@@ -97,8 +98,7 @@ def _add_transfer(action: Action) -> None:
 
 def _add_scope(parser: argparse.ArgumentParser) -> None:
     whose = parser.add_argument_group("whose memories")
-    which = f"{WHOSE_HELP}, or {LOCAL}, that of `memtree mcp` ({NOBODY})"
-    whose.add_argument("--tenant", default=ANONYMOUS, metavar="WHICH", help=which)
+    _add_tenant(whose)
     kinds = whose.add_mutually_exclusive_group()
     kinds.add_argument("--chat", metavar="ID", help="of one chat")
     kinds.add_argument("--user", metavar="ID", help="of one user of the tenant")
@@ -113,7 +113,7 @@ def add_documents(commands: CommandGroups) -> None:
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
-        _add_tenant(added, f"{WHOSE_HELP} ({NOBODY})")
+        _add_tenant(added)
         switch(added, "--json", "one JSON object a line")
         return added
 
@@ -143,7 +143,7 @@ def add_schemas(commands: CommandGroups) -> None:
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, STORE)
-        _add_tenant(added, f"{WHOSE_HELP}, or {LOCAL} ({NOBODY})")
+        _add_tenant(added)
         return added
 
     listing = action("list", "all of them, by kind", "show_all")
@@ -187,5 +187,5 @@ def add_grants(commands: CommandGroups) -> None:
     free.add_argument("address", metavar="ADDRESS")
 
 
-def _add_tenant(parser: argparse.ArgumentParser, help_: str) -> None:
-    parser.add_argument("--tenant", default=ANONYMOUS, metavar="WHICH", help=help_)
+def _add_tenant(parser: Any) -> None:
+    parser.add_argument("--tenant", default=LOCAL, metavar="WHICH", help=f"{WHOSE_HELP} ({OWN})")
