@@ -89,7 +89,7 @@ async def _parts(db: AsyncConnection, schema: str) -> set[str]:
     if await cursor.fetchone() == (None,):
         return set()
     cursor = await db.execute("SELECT part, version FROM schema_version")
-    parts = dict(await cursor.fetchall())
+    parts: dict[str, int] = dict(await cursor.fetchall())
     try:
         check_version(int(parts.get(PART, 0)))
     except StoreUnavailable as error:

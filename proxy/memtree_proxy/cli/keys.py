@@ -13,8 +13,9 @@ import getpass
 import secrets
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from memtree.config import Settings
@@ -25,7 +26,7 @@ from memtree.stores import Opened, open_memories, open_store
 from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access import auth
 from memtree_proxy.access.auth import KEYS_SECONDS
-from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.foreign_text import json_line, one_line
 
 _ONCE = "This is the only time the key is shown."
 
@@ -84,8 +85,9 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
     for row in rows:
         plan = plans[row.tenant]
         label = one_line(row.label)
-        print(f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
-    if not rows:
+        text = f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)"
+        print(json_line({**asdict(row), "plan": plan}) if options.json else text)
+    if not (rows or options.json):
         print("no keys: on a server on loopback every credential has a memory of its own")
     return 0
 
@@ -199,13 +201,16 @@ async def _kept_by(store: KeyStore, credential: str) -> str:
 async def show_tenants(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings.store) as store:
         rows = {row.name: row for row in await store.tenants()}
-        labels = _labelled(await store.list_keys())
+        keys = await store.list_keys()
         saved = Counter[str]()
         for scope, count in await open_memories(store).memory_scopes(None):
             saved[scope.tenant] += count
     for name in sorted(rows.keys() | saved.keys()):
-        print(_line(name, rows.get(name), saved[name], labels))
-    if not (rows or saved):
+        labels = [key.label for key in keys if key.tenant == name]
+        row = rows.get(name, TenantRow(name, 0, 0, 0.0))
+        known = {**row._asdict(), "memories": saved[name], "keys": labels}
+        print(json_line(known) if options.json else _line(row, saved[name], labels))
+    if not (rows or saved or options.json):
         print("nobody has memory in this store")
     return 0
 
@@ -252,25 +257,17 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
-    """Return the labels of each tenant's access keys."""
-    names: dict[str, list[str]] = {}
-    for key in keys:
-        names.setdefault(key.tenant, []).append(key.label)
-    return {tenant: ", ".join(labels) for tenant, labels in names.items()}
-
-
-def _line(name: str, row: TenantRow | None, saved: int, labels: Mapping[str, str]) -> str:
-    keys = f"key {one_line(labels[name])}" if name in labels else "no key"
-    line = f"{name}  {keys}  {_amount(row, saved)}"
-    if row is None:  # memories have no date
+def _line(row: TenantRow, saved: int, labels: Sequence[str]) -> str:
+    keys = f"key {one_line(', '.join(labels))}" if labels else "no key"
+    line = f"{row.name}  {keys}  {_amount(row, saved)}"
+    if not any(row[1:]):  # memories have no date
         return line
     until = datetime.fromtimestamp(row.expires, UTC).date() if row.expires else "-"
     return f"{line}  kept until {until}"
 
 
 def _amount(row: TenantRow | None, memories: int = 0) -> str:
-    tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row else ""
+    tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row and any(row[1:]) else ""
     saved = f"{memories:,} saved {'memory' if memories == 1 else 'memories'}" if memories else ""
     return ", ".join(filter(None, (tree, saved)))
 

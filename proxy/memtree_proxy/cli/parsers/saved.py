@@ -15,6 +15,7 @@ from memtree_proxy.cli.parsers.arguments import (
     WHOSE_HELP,
     Actions,
     CommandGroups,
+    json_switch,
     switch,
 )
 
@@ -32,7 +33,7 @@ def add_memories(commands: CommandGroups) -> None:
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
         _add_scope(added)
-        switch(added, "--json", "one JSON object a line")
+        json_switch(added)
         return added
 
     listing = action("list", "newest first; without --chat, --user or --agent: all of them", "show")
@@ -114,7 +115,7 @@ def add_documents(commands: CommandGroups) -> None:
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
         _add_tenant(added)
-        switch(added, "--json", "one JSON object a line")
+        json_switch(added)
         return added
 
     add = action("add", "put files; one with the same id is replaced", "put")
@@ -147,7 +148,7 @@ def add_schemas(commands: CommandGroups) -> None:
         return added
 
     listing = action("list", "all of them, by kind", "show_all")
-    switch(listing, "--json", "one JSON object a line")
+    json_switch(listing)
     look = action("show", "one, as it was written", "show")
     put = action("put", "keep one, in the place of one that the kind has", "keep")
     gone = action("delete", "delete one; its memories stay", "remove")
