@@ -57,20 +57,20 @@ async def move(sql: Sql) -> str:
     await sql.run(_ADD_TALLIES, names)
     await sql.run("DELETE FROM tallies WHERE tenant = :of", names)
     conversations = await _move_trees(sql)
-    told = ""
+    notice = ""
     if moved or conversations:
-        told = (
+        notice = (
             f"What requests without a credential had saved under the name {ANONYMOUS} belongs to "
             f"this machine's user, {LOCAL}, now: memories {moved:,}, conversations "
             f"{conversations:,}. "
         )
     if left:
-        told += (
+        notice += (
             f"Memories that stay in {ANONYMOUS}, because {LOCAL} has some of the same user, agent "
             f"or chat: {left:,}. To add them: memtree memories export --tenant {ANONYMOUS} -o FILE,"
             " then memtree memories import FILE"
         )
-    return told.strip()
+    return notice.strip()
 
 
 async def _move_memories(sql: Sql) -> tuple[int, int]:

@@ -56,7 +56,7 @@ async def create_tables(db: AsyncConnection, schema: str) -> None:
     """
     if machine_owner.PART in await _parts(db, schema):
         return
-    told = ""
+    notice = ""
     async with db.transaction():
         await db.execute(ALONE, (lock_key("memtree schema", schema),))
         cursor = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
@@ -66,9 +66,9 @@ async def create_tables(db: AsyncConnection, schema: str) -> None:
         if not parts:
             await _create(db, schema)
         if machine_owner.PART not in parts:
-            told = await machine_owner.move(PostgresSql(db))
-    if told:
-        log.warning("store.owner %s", told)
+            notice = await machine_owner.move(PostgresSql(db))
+    if notice:
+        log.warning("store.owner %s", notice)
 
 
 async def _create(db: AsyncConnection, schema: str) -> None:

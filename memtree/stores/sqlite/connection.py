@@ -64,7 +64,7 @@ def create_tables(db: sqlite3.Connection) -> None:
     parts = _parts(db)
     if machine_owner.PART in parts:
         return
-    told = ""
+    notice = ""
     db.execute("BEGIN IMMEDIATE")
     try:
         parts = _parts(db)  # another process may have created them meanwhile
@@ -73,13 +73,13 @@ def create_tables(db: sqlite3.Connection) -> None:
                 db.execute(statement)
             db.execute("INSERT INTO schema_version VALUES (?, ?)", (PART, VERSION))
         if machine_owner.PART not in parts:
-            told = finish(machine_owner.move(SqliteSql(db)))
+            notice = finish(machine_owner.move(SqliteSql(db)))
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
-    if told:
-        log.warning("store.owner %s", told)
+    if notice:
+        log.warning("store.owner %s", notice)
 
 
 def _parts(db: sqlite3.Connection) -> set[str]:

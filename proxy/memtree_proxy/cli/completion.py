@@ -1,7 +1,7 @@
 """`memtree completion SHELL`: print a script with which a shell completes commands and options.
 
-The script holds all words, so completing starts no Python. Where no word fits, file names do; options are offered
-behind a dash.
+The script holds all words, so completing starts no Python. Where no word fits, file names do;
+options are offered behind a dash.
 """
 
 from __future__ import annotations

@@ -153,9 +153,9 @@ def _table(rows: Sequence[TitledRow], totals: RequestTotals, width: int) -> Tabl
     heads = [head for head in HEADS if width >= FROM.get(head, 0)]
     table = Table(
         box=SIMPLE_HEAD,
-        caption=f"{totals.requests:,} requests, {totals.folded:,} folded; memory got "
-        f"{totals.posted_tokens:,} tokens, sent {totals.sent_tokens:,}, saved "
-        f"{totals.saved_tokens:,} (uncached input tokens)",
+        caption=f"{totals.requests:,} requests, {totals.folded:,} folded (older messages sent as "
+        f"summaries and excerpts); memory got {totals.posted_tokens:,} tokens, sent "
+        f"{totals.sent_tokens:,}, saved {totals.saved_tokens:,} (uncached input tokens)",
         caption_justify="left",
     )
     for head in heads:

@@ -1,4 +1,4 @@
-"""What requests without a credential have kept becomes `local`'s, once, in every database."""
+"""The store gives what requests without a credential have kept to `local`, once."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ OWN = f"default {LOCAL}: this machine's user"
 Action = Callable[[str, str, str], argparse.ArgumentParser]
 DEFAULT_LIFE = "7d"  # of a grant, as the SDKs do
 _TIMES = "may be given several times"
+_NAMESPACE = "a name of yours for a set of documents, which chats ask for by it"
 _GRANT = "a file of JSON, a share code, or - for standard input"
 
 
@@ -119,19 +120,19 @@ def add_documents(commands: CommandGroups) -> None:
         return added
 
     add = action("add", "put files; one with the same id is replaced", "put")
-    add.add_argument("namespace")
+    add.add_argument("namespace", help=_NAMESPACE)
     add.add_argument("files", nargs="+", metavar="FILE", help="text in UTF-8; - with --id: stdin")
     add.add_argument("--id", help="of one file; default: its name")
     add.add_argument("--type", help="what searches filter by")
     listing = action("list", "without NAMESPACE: the namespaces", "show")
-    listing.add_argument("namespace", nargs="?")
+    listing.add_argument("namespace", nargs="?", help=_NAMESPACE)
     search = action("search", "passages, by words and meaning", "find")
-    search.add_argument("namespace")
+    search.add_argument("namespace", help=_NAMESPACE)
     search.add_argument("query")
     search.add_argument("--limit", type=int, default=5, help="most passages (default 5)")
     search.add_argument("--type", help="only in documents of this type")
     delete = action("delete", "by id, or all of a namespace", "remove")
-    delete.add_argument("namespace")
+    delete.add_argument("namespace", help=_NAMESPACE)
     delete.add_argument("ids", nargs="*", metavar="ID")
     switch(delete, "--all", "all documents of the namespace")
     switch(delete, "--purge", "erase them at once")

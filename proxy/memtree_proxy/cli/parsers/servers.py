@@ -45,7 +45,8 @@ def add_serve(commands: CommandGroups) -> None:
         "run the proxy",
         usage="memtree serve [SETTINGS]",
         description="Run the proxy. Without settings: on http://127.0.0.1:8787, before OpenAI's "
-        "API, for the programs of this machine.",
+        "API, for the programs of this machine. Below, to fold means to send the older messages of "
+        "a long conversation as summaries and excerpts.",
         epilog=EPILOG,
     )
     # `memtree wrap` starts its server with this: it ends after so many seconds without a run.
