@@ -77,23 +77,18 @@ async def _move_memories(sql: Sql) -> tuple[int, int]:
     """Move the scopes that `local` lacks. Returns how many live memories were moved, and how many
     stay."""
     names = {"of": ANONYMOUS, "to": LOCAL}
-    if not await sql.fetch("SELECT 1 FROM memory_tenants WHERE tenant = :of", names):
-        await _move_rows(sql, names)
-        return 0, 0
-    theirs, counted = await lock_tenant(sql, ANONYMOUS)
-    last, own = await lock_tenant(sql, LOCAL)
+    has_any = await sql.fetch("SELECT 1 FROM memory_tenants WHERE tenant = :of", names)
+    theirs, counted = await lock_tenant(sql, ANONYMOUS) if has_any else (0, 0)
+    last, own = await lock_tenant(sql, LOCAL) if has_any else (0, 0)
     await _renumber(sql, last)
-    await _move_rows(sql, names)
-    left = int((await sql.fetch(_LEFT, names))[0][0])
-    own += counted - left
-    await sql.run(_COUNT, {"tenant": LOCAL, "last": last + theirs, "counted": own})
-    await sql.run(_COUNT, {"tenant": ANONYMOUS, "last": theirs, "counted": left})
-    return counted - left, left
-
-
-async def _move_rows(sql: Sql, names: dict[str, str]) -> None:
     for table in _NAMED:
         await sql.run(f"UPDATE {table} SET tenant = :to WHERE {_lacking(table)}", names)
+    left = int((await sql.fetch(_LEFT, names))[0][0])
+    if has_any:
+        own += counted - left
+        await sql.run(_COUNT, {"tenant": LOCAL, "last": last + theirs, "counted": own})
+        await sql.run(_COUNT, {"tenant": ANONYMOUS, "last": theirs, "counted": left})
+    return counted - left, left
 
 
 async def _renumber(sql: Sql, more: int) -> None:

@@ -85,10 +85,12 @@ def _numbers_here(folder: Path | None) -> dict[str, Any]:
     """Return the numbers of the line. `wrapped`: this session goes through MemTree."""
     root = wrapped_root(environment())
     totals, usage = _wrapped(root) if root else (None, None)
-    newest = (totals or {}).get("last_posted"), (totals or {}).get("last_sent")
-    row = (*newest, (usage or {}).get("saved_tokens")) if root else newest_row(folder, time.time())
-    names = ("posted_tokens", "sent_tokens", "saved_tokens_today")
-    return {"wrapped": bool(root), **dict(zip(names, row or (None,) * 3, strict=True))}
+    posted, sent, saved = newest_row(folder, time.time()) or (None, None, None)
+    if root:
+        known = {**(totals or {}), **(usage or {})}
+        posted, sent, saved = map(known.get, ("last_posted", "last_sent", "saved_tokens"))
+    return {"wrapped": bool(root), "posted_tokens": posted, "sent_tokens": sent,
+            "saved_tokens_today": saved}  # fmt: skip
 
 
 def newest_line(folder: Path | None, now: float) -> str:

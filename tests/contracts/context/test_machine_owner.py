@@ -33,6 +33,10 @@ async def fill(store: Opened, *, given: bool) -> None:
         await store.add(tenant, 1, {"usage.requests": 2})
     if given:
         await store.add_key("laptop", ["sk-1"], ANONYMOUS)
+    await forget_the_move(store)
+
+
+async def forget_the_move(store: Opened) -> None:
     unmoved = f"DELETE FROM schema_version WHERE part = '{PART}'"
     await store.database.write(lambda sql: sql.run(unmoved, {}))
     await store.close()
@@ -67,3 +71,18 @@ async def test_a_store_is_moved_once_and_told(
     told = [line for line in caplog.messages if line.startswith("store.owner")]
     assert len(told) == (0 if given else 1)
     assert given or "memtree memories export --tenant anonymous" in told[0]
+
+
+async def test_memories_of_local_are_counted_as_before_if_there_are_no_others(
+    tmp_path: Path,
+) -> None:
+    url, scope = f"sqlite:///{tmp_path}/m.db", Scope.of_user(LOCAL)
+    store = open_store(url)
+    await save(open_memories(store), scope, "own")
+    await store.commit(ANONYMOUS, BATCH)
+    await forget_the_move(store)
+    store = open_store(url)
+    await save(open_memories(store), scope, "own too")
+    assert await store.check() == []
+    assert [row.name for row in await store.tenants()] == [LOCAL]
+    await store.close()
