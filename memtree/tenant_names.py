@@ -1,4 +1,6 @@
 """Names of tenants that no credential stands for."""
 
-ANONYMOUS = "anonymous"  # of requests without a credential
-LOCAL = "local"  # of `memtree mcp` on standard input and output, and of files in the terminal
+ANONYMOUS = "anonymous"  # of requests without a credential that a proxy forwards from elsewhere
+LOCAL = (
+    "local"  # of this machine's user: the terminal, `memtree mcp`, requests without a credential
+)

@@ -24,7 +24,7 @@ async def says(capsys, url=None):
     settings = Settings(
         store="memory:", embedder="none", upstream=None, log_level="error", **(model if url else {})
     )
-    code = await doctor.run(Namespace(settings=False), settings)
+    code = await doctor.run(Namespace(settings=False, json=False), settings)
     said = " ".join(capsys.readouterr().out.split())
     assert "sk-hidden" not in said
     return code, said[said.index(" summaries ") :]
@@ -33,7 +33,7 @@ async def says(capsys, url=None):
 async def head_and_warnings(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """The first line, and what follows a first `warning`."""
     settings = Settings(store="memory:", embedder="none", upstream=None, log_level="error")
-    assert await doctor.run(Namespace(settings=False), settings) == 0
+    assert await doctor.run(Namespace(settings=False, json=False), settings) == 0
     head, _, rest = capsys.readouterr().out.partition("\n")
     return head, " ".join(rest.partition("\nwarning ")[2].split())
 
@@ -113,9 +113,9 @@ async def test_settings_are_shown_behind_the_findings_and_only_on_demand(
     capsys: pytest.CaptureFixture[str],
 ):
     settings = Settings(store="memory:", embedder="none", upstream=None, log_level="error")
-    await doctor.run(Namespace(settings=False), settings)
+    await doctor.run(Namespace(settings=False, json=False), settings)
     assert "target_tokens" not in capsys.readouterr().out
-    await doctor.run(Namespace(settings=True), settings)
+    await doctor.run(Namespace(settings=True, json=False), settings)
     said = capsys.readouterr().out
     assert 0 < said.index("ok      store") < said.index("target_tokens")
 

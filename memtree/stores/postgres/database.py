@@ -4,6 +4,7 @@ The process that opens it first creates its tables."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -13,6 +14,7 @@ import psycopg
 from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
+from memtree.stores import machine_owner
 from memtree.stores.context.store import SqlStore
 from memtree.stores.parts import Table
 from memtree.stores.postgres.dsn import Dsn, read_dsn
@@ -20,6 +22,8 @@ from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool, fault, unrea
 from memtree.stores.postgres.postgres_sql import ALONE, Connection, PostgresSql, lock_key
 from memtree.stores.schema import PART, POSTGRES, TABLES, VERSION, check_version, statements
 from memtree.stores.sql import Row, Work
+
+log = logging.getLogger("memtree.stores")
 
 _POSTGRES_ALONE = (
     "CREATE INDEX ending_claims ON claims (until)",
@@ -50,39 +54,49 @@ async def create_tables(db: AsyncConnection, schema: str) -> None:
     Raises `StoreUnavailable` if the schema is that of another version, or belongs to another
     program.
     """
-    if await _has_tables(db, schema):
+    if machine_owner.PART in await _parts(db, schema):
         return
+    notice = ""
     async with db.transaction():
         await db.execute(ALONE, (lock_key("memtree schema", schema),))
         cursor = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
         if await cursor.fetchone() == (None,):  # `IF NOT EXISTS` needs the right to create one
             await db.execute(f'CREATE SCHEMA "{schema}"')
-        if await _has_tables(db, schema):  # another process may have created them meanwhile
-            return
-        try:
-            for statement in (*statements(POSTGRES), *_POSTGRES_ALONE):
-                await db.execute(statement)
-        except errors.DuplicateTable as error:
-            raise StoreUnavailable(
-                f"The schema {schema} holds tables of another program; name another one in the "
-                "store address (?schema=NAME)."
-            ) from error
-        await db.execute("INSERT INTO schema_version VALUES (%s, %s)", (PART, VERSION))
+        parts = await _parts(db, schema)  # another process may have created them meanwhile
+        if not parts:
+            await _create(db, schema)
+        if machine_owner.PART not in parts:
+            notice = await machine_owner.move(PostgresSql(db))
+    if notice:
+        log.warning("store.owner %s", notice)
 
 
-async def _has_tables(db: AsyncConnection, schema: str) -> bool:
+async def _create(db: AsyncConnection, schema: str) -> None:
+    try:
+        for statement in (*statements(POSTGRES), *_POSTGRES_ALONE):
+            await db.execute(statement)
+    except errors.DuplicateTable as error:
+        raise StoreUnavailable(
+            f"The schema {schema} holds tables of another program; name another one in the "
+            "store address (?schema=NAME)."
+        ) from error
+    await db.execute("INSERT INTO schema_version VALUES (%s, %s)", (PART, VERSION))
+
+
+async def _parts(db: AsyncConnection, schema: str) -> set[str]:
+    """Return what the schema records in `schema_version`; empty for a new one."""
     cursor = await db.execute("SELECT to_regclass(%s)", (f'"{schema}".schema_version',))
     if await cursor.fetchone() == (None,):
-        return False
-    rows = await db.execute("SELECT version FROM schema_version WHERE part = %s", (PART,))
-    row = await rows.fetchone()
+        return set()
+    cursor = await db.execute("SELECT part, version FROM schema_version")
+    parts: dict[str, int] = dict(await cursor.fetchall())
     try:
-        check_version(int(row[0]) if row else 0)
+        check_version(int(parts.get(PART, 0)))
     except StoreUnavailable as error:
         raise StoreUnavailable(
             f"The store in the schema {schema} cannot be used: {error.message}."
         ) from error
-    return True
+    return set(parts)
 
 
 class PostgresSnapshot:
@@ -131,7 +145,7 @@ async def has_tables(url: str, shown: str) -> bool:
     dsn, answers = read_dsn(url, shown), list[bool]()
 
     async def look(db: AsyncConnection) -> None:
-        answers.append(await _has_tables(db, dsn.schema))
+        answers.append(bool(await _parts(db, dsn.schema)))
 
     pool = Pool(dsn, look)
     try:

@@ -10,6 +10,7 @@ a probe gets through (`CircuitBreaker`).
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sqlite3
 import time
@@ -21,8 +22,13 @@ from typing import Any, TypeVar
 
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
+from memtree.stores import machine_owner
 from memtree.stores.rows import ADVICE, is_outage
 from memtree.stores.schema import PART, SQLITE, VERSION, check_version, statements
+from memtree.stores.sql import finish
+from memtree.stores.sqlite.sqlite_sql import SqliteSql
+
+log = logging.getLogger("memtree.stores")
 
 _SQLITE_ALONE = (
     "CREATE INDEX inner_nodes ON nodes (level) WHERE level > 0",  # for `stats`
@@ -55,29 +61,38 @@ def create_tables(db: sqlite3.Connection) -> None:
 
     Raises `StoreUnavailable` if the file has another schema, or belongs to another program.
     """
-    if _has_tables(db):
+    parts = _parts(db)
+    if machine_owner.PART in parts:
         return
+    notice = ""
     db.execute("BEGIN IMMEDIATE")
     try:
-        if not _has_tables(db):  # another process may have created them meanwhile
+        parts = _parts(db)  # another process may have created them meanwhile
+        if not parts:
             for statement in (*statements(SQLITE), *_SQLITE_ALONE):
                 db.execute(statement)
             db.execute("INSERT INTO schema_version VALUES (?, ?)", (PART, VERSION))
+        if machine_owner.PART not in parts:
+            notice = finish(machine_owner.move(SqliteSql(db)))
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+    if notice:
+        log.warning("store.owner %s", notice)
 
 
-def _has_tables(db: sqlite3.Connection) -> bool:
+def _parts(db: sqlite3.Connection) -> set[str]:
+    """Return what the file records in `schema_version`; empty for a new file. Raises as
+    `create_tables`."""
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables:
-        return False
+        return set()
     if "schema_version" not in tables:
         raise StoreUnavailable("it is the database of another program; name another file")
-    row = db.execute("SELECT version FROM schema_version WHERE part = ?", (PART,)).fetchone()
-    check_version(int(row[0]) if row else 0)
-    return True
+    parts = dict(db.execute("SELECT part, version FROM schema_version"))
+    check_version(int(parts.get(PART, 0)))
+    return set(parts)
 
 
 def fault(error: sqlite3.Error, path: Path) -> MemTreeError:

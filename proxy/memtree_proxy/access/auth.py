@@ -1,10 +1,10 @@
 """Map credentials to tenants.
 
 With access keys configured only their values are accepted. Without, any value of a header is a
-tenant of its own, and no value is the tenant `anonymous` on a server that only its own machine can
-reach. There the user of the machine is the tenant `local` (`local_user.py`), and so is every
-request under a path of `memtree wrap`, with keys or without: its credential is for the upstream
-only.
+tenant of its own, and no value is this machine's user, the tenant `local`, on a server that only
+its own machine can reach; a request that a proxy forwards from elsewhere is `anonymous`. The user
+may also prove to be it (`local_user.py`). Every request under a path of `memtree wrap` is `local`,
+with keys or without: its credential is for the upstream only.
 
 The header `x-memtree-key` takes precedence. It is for this server only: the client's own
 credential, which may change every few hours, is then relayed to the upstream. After a credential
@@ -41,13 +41,15 @@ from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import FailedKeys, RequestRates
 from memtree_proxy.http import body_budget, request_body
 from memtree_proxy.http.decoding import KNOWN_QUERY, check_query
-from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS, own_value
+from memtree_proxy.http.headers import TENANT_KEY, WALLET_HEADERS, Authority, own_value
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
 SESSION_COOKIE = "session"
 KEYS_SECONDS = 2.0  # how long a new key or a revocation may take to be effective
 MAX_CACHED = 4096
+# Headers that proxies add, beside `x-forwarded-*`; no client of this machine does.
+FORWARDING = frozenset({"forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip"})
 _NO_KEY = "You did not provide an API key."
 _DOMAIN = b"memtree tenant v1\x00"
 # Separates wallets from header values: addresses are public, and a client that sends one as its
@@ -149,9 +151,9 @@ def wallet_tenant(address: str) -> str:
     return "t_" + hashlib.sha256(_WALLET_DOMAIN + address.encode()).hexdigest()
 
 
-async def bare_tenant(keys: Credentials, credential: str | None) -> str:
+async def bare_tenant(keys: Credentials, credential: str) -> str:
     """Return the tenant of a credential on a server without keys."""
-    name = tenant_id(credential) if credential else ANONYMOUS
+    name = tenant_id(credential)
     return (await keys.aliases()).get(name, name)
 
 
@@ -161,6 +163,18 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def comes_from_here(request: Request) -> bool:
+    """Return True unless a request to a server on loopback shows that it began elsewhere: a proxy
+    says for whom it forwards, or the client knows the server by another name than this machine's
+    own, as through a forwarded port."""
+    if any(name in FORWARDING or name.startswith("x-forwarded-") for name in request.headers):
+        return False
+    host = request.headers.get("host")
+    written = Authority.parse(host) if host else None
+    peer = request.client.host if request.client else "localhost"
+    return is_loopback(peer) and (not host or (written is not None and is_loopback(written.host)))
 
 
 class Gate:
@@ -249,7 +263,7 @@ class Gate:
         return not await self._configured.get("", self._keys.has_keys)
 
     async def opens_without_key(self) -> bool:
-        """Return True if requests without a credential are accepted, as the tenant `anonymous`."""
+        """Return True if requests without a credential are accepted."""
         return self._loopback and await self.keyless()
 
     async def _find(self, request: Request) -> Tenant:
@@ -270,8 +284,10 @@ class Gate:
         if self._local and values and values[0].startswith(LOCAL_PREFIX):
             self._local.check(values[0])
             return Tenant(LOCAL, keyed=not _own_key(request))
-        name = tenant_id(values[0]) if values else ANONYMOUS
-        return Tenant(await self._renamed(name), keyed=False)
+        name = await self._renamed(tenant_id(values[0]) if values else ANONYMOUS)
+        if name == ANONYMOUS and comes_from_here(request):
+            name = LOCAL
+        return Tenant(name, keyed=False)
 
     def _refusal(self, request: Request, given: bool) -> Unauthorized:
         if given and self._failures:

@@ -80,7 +80,7 @@ def _terms(model: str, settings: Settings) -> str:
     prices = price_table.of(model, settings.prices, local=is_local(settings.upstream))
     cost = f"{prices.write:g}/{prices.read:g}/{prices.lifetime:.0f}"
     if not prices.metered:
-        cost += ", for which no fold waits"
+        cost += ", which delay nothing"
     return f"window {window:,}, prices {cost}; {_begins(settings, window, prices)}"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncIterator
-from dataclasses import fields, replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from rich.console import Console
@@ -23,6 +23,7 @@ from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.checkups.model_terms import memory_begins, models
 from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.cli.foreign_text import json_line
 from memtree_proxy.request import context_windows
 from memtree_proxy.request.fields import CHAT_MODE, CONTEXT_MODE
 
@@ -43,8 +44,10 @@ UNSET = {
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Show all findings. Returns exit code 1 if a configured part does not work."""
-    console = open_console()
-    console.print(f"memtree-proxy {__version__} (`memtree` on the public index is another project)")
+    console = None if options.json else open_console()
+    if console:
+        namesake = "(`memtree` on the public index is another project)"
+        console.print(f"memtree-proxy {__version__} {namesake}")
     sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
     opened = settings
     try:
@@ -61,20 +64,26 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         sound = _show(console, Finding("store", "problem", error.message))
     sound &= await _upstream(console, settings)
     sound &= await _surroundings(console, settings)
-    if options.settings:
-        console.print(_settings_table(settings))
+    shown = {
+        each.name: _shown(each.name, getattr(settings, each.name)) for each in fields(settings)
+    }
+    if console is None:
+        settings_shown = {"settings": shown} if options.settings else {}
+        print(json_line({"version": __version__, "sound": sound, **settings_shown}))
+    elif options.settings:
+        console.print(_settings_table(shown))
     else:
         console.print("`memtree doctor --settings` shows all settings as well.", style="dim")
     return 0 if sound else 1
 
 
-def _settings_table(settings: Settings) -> Table:
+def _settings_table(settings: Mapping[str, str]) -> Table:
     """Return a table of settings and their values; long values wrap within their column."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for setting in fields(settings):
-        table.add_row(setting.name, styled(_shown(setting.name, getattr(settings, setting.name))))
+    for name, value in settings.items():
+        table.add_row(name, styled(value))
     return table
 
 
@@ -107,7 +116,7 @@ async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding
             await queues.close(0)
 
 
-async def _surroundings(console: Console, settings: Settings) -> bool:
+async def _surroundings(console: Console | None, settings: Settings) -> bool:
     """Check the surroundings of the process: packages, disk, port, open files, the trace
     collector."""
     findings = [
@@ -122,7 +131,7 @@ async def _surroundings(console: Console, settings: Settings) -> bool:
     return all(shown)
 
 
-async def _upstream(console: Console, settings: Settings) -> bool:
+async def _upstream(console: Console | None, settings: Settings) -> bool:
     """Check the upstream, and show the properties assumed for the models that it lists."""
     upstream_finding, listed = await parts.upstream(settings)
     apart, more = await parts.messages(settings)
@@ -133,8 +142,11 @@ async def _upstream(console: Console, settings: Settings) -> bool:
     return all(shown)
 
 
-def _show(console: Console, finding: Finding) -> bool:
-    """Print a finding. Returns False if it is a problem."""
+def _show(console: Console | None, finding: Finding) -> bool:
+    """Print a finding, as JSON without a console. Returns False if it is a problem."""
+    if console is None:
+        print(json_line(asdict(finding)))
+        return finding.level != "problem"
     table = Table.grid(padding=(0, 1))
     table.add_column(width=WIDEST_LEVEL)
     table.add_column(width=WIDEST_PART)

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,12 @@ from memtree.text.json_lines import as_utf8
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.cli.console import bar, open_console, styled
-from memtree_proxy.cli.foreign_text import plain, plain_json
+from memtree_proxy.cli.foreign_text import json_line, plain, plain_json
 from memtree_proxy.cli.keys import opened
 from memtree_proxy.cli.trees import draw_all, draw_unfolded, summary_line
 from memtree_proxy.request import fields, price_table
+from memtree_proxy.wire.tree_answers import Explain
+from memtree_proxy.wire.tree_answers import Tree as ShownTree
 
 LEAST_TARGET = 1_000  # tokens, as on POST /context_memory
 
@@ -85,14 +87,23 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
     own = settings if unfolds else replace(settings, summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         known = CompressRequest(LOCAL, ask.messages, patience=UNHURRIED)
-        await _print_title(runtime, (await runtime.memory.index(known)).address, console)
+        address = (await runtime.memory.index(known)).address
+        if not options.json:
+            await _print_title(runtime, address, console)
         if unfolds:
             await bar(runtime.memory, LOCAL, open_console(stderr=True))
             answer, details = await runtime.memory.compress_with_details(ask)
+            if options.json:
+                print(json_line(Explain.of(details.explain())))
+                return 0
             draw_unfolded(console, details.explain(), ask.messages, scores=options.scores)
             console.print(summary_line(answer))
         else:
-            draw_all(console, await runtime.memory.tree(CompressRequest(LOCAL, ask.messages)))
+            view = await runtime.memory.tree(CompressRequest(LOCAL, ask.messages))
+            if options.json:
+                print(json_line(ShownTree.of(view)))
+            else:
+                draw_all(console, view)
     return 0
 
 
@@ -127,6 +138,9 @@ async def check(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings.store) as store:
         problems = await store.check()
         stats = await store.stats()
+    if options.json:
+        print(json_line({**asdict(stats), "problems": problems}))
+        return 1 if problems else 0
     for problem in problems:
         print(plain(problem))
     print(stats.schema)

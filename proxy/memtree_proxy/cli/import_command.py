@@ -25,6 +25,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import Credentials
+from memtree.tenant_names import LOCAL
 from memtree_proxy.access import auth
 from memtree_proxy.cli.console import bar, open_console
 from memtree_proxy.cli.foreign_text import plain, plain_json
@@ -298,7 +299,7 @@ async def _warm(
             sizes = f"{answer.raw_tokens:,} tokens, {answer.indexed_tokens:,} indexed"
             console.print(plain(f"{conversation.title}: {sizes}"), soft_wrap=True)
     if key is None:
-        text = "Without --key this memory is for requests without a credential."
+        text = "Without --key this memory is for programs of this machine that send no key."
         console.print(text, style="dim")
 
 
@@ -313,7 +314,7 @@ async def _tenant_of(keys: Credentials, credential: str | None) -> str:
             why = "this key is not one of them" if credential else "give the client's with --key"
             raise Unauthorized(f"the store has access keys: {why}")
         return known
-    return await auth.bare_tenant(keys, credential)
+    return await auth.bare_tenant(keys, credential) if credential else LOCAL
 
 
 def _key(options: argparse.Namespace) -> str | None:

@@ -13,8 +13,9 @@ import getpass
 import secrets
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from memtree.config import Settings
@@ -22,10 +23,10 @@ from memtree.errors import BadRequest
 from memtree.memories.ports import MemoryMaintenance
 from memtree.ports.store import KeyRow, KeyStore, TenantRow
 from memtree.stores import Opened, open_memories, open_store
-from memtree.tenant_names import ANONYMOUS
+from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access import auth
 from memtree_proxy.access.auth import KEYS_SECONDS
-from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.foreign_text import json_line, one_line
 
 _ONCE = "This is the only time the key is shown."
 
@@ -84,9 +85,10 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
     for row in rows:
         plan = plans[row.tenant]
         label = one_line(row.label)
-        print(f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
-    if not rows:
-        print("no keys: a server on loopback lets every credential in as a tenant of its own")
+        text = f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)"
+        print(json_line({**asdict(row), "plan": plan}) if options.json else text)
+    if not (rows or options.json):
+        print("no keys: on a server on loopback every credential has a memory of its own")
     return 0
 
 
@@ -147,8 +149,10 @@ def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
 
 async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
     """Return a tenant by the id or label of a key, by its own name if it has a key or memory of any
-    kind, or, for `-`, by a credential that is prompted for. Raises `BadRequest` for any other
-    name."""
+    kind or needs no credential, or, for `-`, by a credential that is prompted for. Raises
+    `BadRequest` for any other name."""
+    if name == LOCAL:  # of the terminal itself, whatever keys are called
+        return name
     if name == "-":
         credential = secret()
         return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
@@ -160,7 +164,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
     if await memories.memory_scopes(name):
         return name
     if name == ANONYMOUS:
-        return await auth.bare_tenant(store, None)
+        return name
     raise BadRequest(
         f"there is no key {name}, and no tenant of that name has memory; "
         "see memtree keys list and memtree tenants list"
@@ -197,13 +201,16 @@ async def _kept_by(store: KeyStore, credential: str) -> str:
 async def show_tenants(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings.store) as store:
         rows = {row.name: row for row in await store.tenants()}
-        labels = _labelled(await store.list_keys())
+        keys = await store.list_keys()
         saved = Counter[str]()
         for scope, count in await open_memories(store).memory_scopes(None):
             saved[scope.tenant] += count
     for name in sorted(rows.keys() | saved.keys()):
-        print(_line(name, rows.get(name), saved[name], labels))
-    if not (rows or saved):
+        labels = [key.label for key in keys if key.tenant == name]
+        row = rows.get(name, TenantRow(name, 0, 0, 0.0))
+        known = {**row._asdict(), "memories": saved[name], "keys": labels}
+        print(json_line(known) if options.json else _line(row, saved[name], labels))
+    if not (rows or saved or options.json):
         print("nobody has memory in this store")
     return 0
 
@@ -217,6 +224,12 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
         if source == target:
             print("they are one tenant already")
             return 0
+        if target == LOCAL:
+            raise BadRequest(
+                f"TO is {LOCAL}, which no credential stands for: memtree memories export --tenant "
+                "FROM -o FILE, then memtree memories import FILE"
+            )
+        share = options.share or source == LOCAL  # the terminal goes on with its own
         keys, rows = await store.list_keys(), {row.name: row for row in await store.tenants()}
         kept = {name: await _count(memories, name) for name in (source, target)}
         if source not in rows and not kept[source]:
@@ -235,34 +248,26 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
         # groups, schemas and settings, for which no move is refused. And if no key has that name
         # any more, nobody could release its wallets.
         await memories.erase_memories(target)
-        await store.move_tenant(source, target, share=options.share)
+        await store.move_tenant(source, target, share=share)
     print(
         f"TO goes on with {_amount(rows.get(source), kept[source])} of FROM; "
-        + ("FROM does, too" if options.share else "FROM begins anew")
+        + ("FROM does, too" if share else "FROM begins anew")
         + f". A server that runs notices it within {KEYS_SECONDS:g} seconds."
     )
     return 0
 
 
-def _labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
-    """Return the labels of each tenant's access keys."""
-    names: dict[str, list[str]] = {}
-    for key in keys:
-        names.setdefault(key.tenant, []).append(key.label)
-    return {tenant: ", ".join(labels) for tenant, labels in names.items()}
-
-
-def _line(name: str, row: TenantRow | None, saved: int, labels: Mapping[str, str]) -> str:
-    keys = f"key {one_line(labels[name])}" if name in labels else "no key"
-    line = f"{name}  {keys}  {_amount(row, saved)}"
-    if row is None:  # memories have no date
+def _line(row: TenantRow, saved: int, labels: Sequence[str]) -> str:
+    keys = f"key {one_line(', '.join(labels))}" if labels else "no key"
+    line = f"{row.name}  {keys}  {_amount(row, saved)}"
+    if not any(row[1:]):  # memories have no date
         return line
     until = datetime.fromtimestamp(row.expires, UTC).date() if row.expires else "-"
     return f"{line}  kept until {until}"
 
 
 def _amount(row: TenantRow | None, memories: int = 0) -> str:
-    tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row else ""
+    tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row and any(row[1:]) else ""
     saved = f"{memories:,} saved {'memory' if memories == 1 else 'memories'}" if memories else ""
     return ", ".join(filter(None, (tree, saved)))
 

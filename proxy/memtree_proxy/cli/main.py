@@ -126,6 +126,7 @@ def build_parser() -> CommandParser:
     servers.add_ui(commands)
     servers.add_status(commands)
     servers.add_doctor(commands)
+    servers.add_completion(commands)
     commands.begin("Conversations in files")
     histories.add_compress(commands)
     histories.add_tree(commands)

@@ -23,7 +23,6 @@ from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.ports.request_log import RequestFilter, RequestRow, RequestTotals
 from memtree.stores import Opened, open_memories
-from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.console import open_console
 from memtree_proxy.cli.foreign_text import json_line, one_line
 from memtree_proxy.cli.keys import named_tenant, opened
@@ -88,7 +87,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 async def _tenants(store: Opened, options: argparse.Namespace) -> list[str]:
     """Return the tenants that the options name. Raises `BadRequest` for an unknown name."""
     known = await store.logged_tenants()
-    if options.tenant in (LOCAL, *known):
+    if options.tenant in known:
         return [options.tenant]
     if options.tenant:
         return [await named_tenant(store, open_memories(store), options.tenant)]
@@ -154,9 +153,9 @@ def _table(rows: Sequence[TitledRow], totals: RequestTotals, width: int) -> Tabl
     heads = [head for head in HEADS if width >= FROM.get(head, 0)]
     table = Table(
         box=SIMPLE_HEAD,
-        caption=f"{totals.requests:,} requests, {totals.folded:,} folded; memory got "
-        f"{totals.posted_tokens:,} tokens, sent {totals.sent_tokens:,}, saved "
-        f"{totals.saved_tokens:,} (uncached input tokens)",
+        caption=f"{totals.requests:,} requests, {totals.folded:,} folded (older messages sent as "
+        f"summaries and excerpts); memory got {totals.posted_tokens:,} tokens, sent "
+        f"{totals.sent_tokens:,}, saved {totals.saved_tokens:,} (uncached input tokens)",
         caption_justify="left",
     )
     for head in heads:

@@ -47,11 +47,18 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.line:
         print_line(settings.data_folder)
         return 0
+    servers = []
     for state in known_servers(settings.data_folder):
         what = "for `memtree wrap`" if state.for_wraps else "memtree serve"
         answers = _get(state.url, "/health") is not None
-        print(f"{state.url}  {what}, {state.version}{'' if answers else ', does not answer'}")
-    print(_line_here(settings.data_folder))
+        servers.append({"url": state.url, "for_wraps": state.for_wraps, "version": state.version,
+                        "answers": answers})  # fmt: skip
+        if not options.json:
+            print(f"{state.url}  {what}, {state.version}{'' if answers else ', does not answer'}")
+    if options.json:
+        print(json.dumps({"servers": servers, **_numbers_here(settings.data_folder)}))
+    else:
+        print(_line_here(settings.data_folder))
     return 0
 
 
@@ -65,14 +72,39 @@ def print_line(folder: Path | None) -> None:
 
 def _line_here(folder: Path | None) -> str:
     root = wrapped_root(environment())
+    return line(*_wrapped(root)) if root else newest_line(folder, time.time())
+
+
+def _wrapped(root: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the totals of a run of `memtree wrap`, and today's usage."""
+    today = f"/usage?days=1&timezone={quote(time.strftime('%z'))}"
+    return _get(root, "/wrap/totals"), _get(root, today)
+
+
+def _numbers_here(folder: Path | None) -> dict[str, Any]:
+    """Return the numbers of the line. `wrapped`: this session goes through MemTree."""
+    root = wrapped_root(environment())
+    totals, usage = _wrapped(root) if root else (None, None)
+    posted, sent, saved = newest_row(folder, time.time()) or (None, None, None)
     if root:
-        today = f"/usage?days=1&timezone={quote(time.strftime('%z'))}"
-        return line(_get(root, "/wrap/totals"), _get(root, today))
-    return newest_line(folder, time.time())
+        known = {**(totals or {}), **(usage or {})}
+        posted, sent, saved = map(known.get, ("last_posted", "last_sent", "saved_tokens"))
+    return {"wrapped": bool(root), "posted_tokens": posted, "sent_tokens": sent,
+            "saved_tokens_today": saved}  # fmt: skip
 
 
 def newest_line(folder: Path | None, now: float) -> str:
     """Describe the newest request of this machine's user in the store of a data folder."""
+    row = newest_row(folder, now)
+    if row is None:
+        return OFF
+    posted, sent, saved = row
+    text = line({"requests": 1, "last_posted": posted, "last_sent": sent}, {"saved_tokens": saved})
+    return f"memtree, newest session: {text}; this one does not go through it"
+
+
+def newest_row(folder: Path | None, now: float) -> tuple[int, int, int] | None:
+    """Return the tokens of that request, posted and sent, and those saved today."""
     path = folder / STORE_FILE if folder else None
     row = None
     try:
@@ -82,11 +114,7 @@ def newest_line(folder: Path | None, now: float) -> str:
                 row = db.execute(_NEWEST, (_midnight(now), LOCAL)).fetchone()
     except sqlite3.Error:  # the database is of an older version, or busy
         pass
-    if row is None:
-        return OFF
-    posted, sent, saved = row
-    text = line({"requests": 1, "last_posted": posted, "last_sent": sent}, {"saved_tokens": saved})
-    return f"memtree, newest session: {text}; this one does not go through it"
+    return row
 
 
 def _midnight(now: float) -> float:

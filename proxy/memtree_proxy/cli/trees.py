@@ -30,7 +30,7 @@ BEGINNING = 100  # characters of a quote
 WHOLE_QUOTE = 600  # characters of a quote where only a few are shown
 _STATES = {
     State.PACKED: "",
-    State.PROVISIONAL: "provisional: ranked by words, until there are embeddings",
+    State.PROVISIONAL: "ranked by words for now, until there are embeddings",
     State.NO_EMBEDDER: "ranked by words alone: there is no embedder",
     State.BELOW_THRESHOLD: "sent whole: it is short",
     State.PASSED: "sent whole",

@@ -84,7 +84,7 @@ def test_each_scope_has_its_own_memories(shell: Shell) -> None:
         ["--user", "c"],
         ["--agent", "c"],
         ["--agent", "c", "--subject", "s"],
-        ["--tenant", "local"],
+        ["--tenant", "anonymous"],
     ]
     for number, scope in enumerate(scopes):
         shell.run("add", f"fact {number}", *scope)

@@ -109,7 +109,7 @@ def test_a_filter_deletes_what_its_dry_run_counts(
 def test_members_of_a_group_are_deleted(shell: Shell) -> None:
     async def grouped() -> str:
         async with open_runtime(Settings(store=shell.url, embedder="none"), drain=0) as runtime:
-            scope = Scope.of_user("anonymous", "u")
+            scope = Scope.of_user("local", "u")
             users = runtime.memory_services.users
             group = await users.add_group(scope, GroupDraft("Home"))
             await users.add_members(scope, group.id, [1, 3])
@@ -142,7 +142,7 @@ def test_ids_that_are_not_there_are_told(shell: Shell) -> None:
 def test_what_a_memory_said_before_and_what_it_replaced(shell: Shell) -> None:
     async def change() -> None:
         async with open_runtime(Settings(store=shell.url, embedder="none"), drain=0) as runtime:
-            scope, book = Scope.of_user("anonymous", "u"), runtime.memory_services.book
+            scope, book = Scope.of_user("local", "u"), runtime.memory_services.book
             await book.correct(scope, 1, MemoryDraft("User lives\x1b[2J in York"), "moved\a")
 
     asyncio.run(change())

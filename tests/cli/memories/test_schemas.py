@@ -46,7 +46,7 @@ def test_a_schema_is_kept_shown_replaced_and_deleted(shell):
     assert json.loads(line)["uniqueOn"] == ["name"]
     assert shell.run("put", "UserProfile", "-", typed=PROFILE) == "UserProfile replaced\n"
     assert shell.run("list") == "UserProfile\n"
-    assert shell.run("list", "--tenant", "local") == ""
+    assert shell.run("list", "--tenant", "anonymous") == ""
     would = "UserProfile would be deleted; its memories stay\n"
     assert shell.run("delete", "UserProfile", "--dry-run") == would
     assert shell.run("list") == "UserProfile\n"

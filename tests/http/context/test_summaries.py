@@ -211,7 +211,8 @@ async def test_drawing_a_tree_asks_no_model_and_shows_what_it_wrote(
 ):
     file = tmp_path / "chat.json"
     file.write_text(json.dumps(posted(40)))
-    options = argparse.Namespace(file=str(file), estimate=False, query=None, target=None, mode=None)
+    words = {"query": None, "target": None, "mode": None, "json": False}
+    options = argparse.Namespace(file=str(file), **words)
     model = Summaries()
     async with serving(model) as server:
         given = settings(server.url, tmp_path)

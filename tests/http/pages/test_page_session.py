@@ -61,7 +61,8 @@ async def test_the_key_is_the_tenant_local_and_nobody_elses() -> None:
         saved = await opened.post("/v1/memories", json={"text": "Tea at four"}, headers=bearer(key))
         assert saved.status_code == 201
         for headers, count in (
-            (bearer(key), 1), ({"x-memtree-key": key}, 1), ({}, 0), (bearer("local"), 0),
+            (bearer(key), 1), ({"x-memtree-key": key}, 1), ({}, 1), (bearer("local"), 0),
+            ({"x-forwarded-for": "10.0.0.9"}, 0),
         ):  # fmt: skip
             listed = await opened.get("/v1/memories", headers=headers)
             assert len(listed.json()["memories"]) == count
@@ -94,7 +95,7 @@ async def test_with_access_keys_a_code_gives_none_and_a_key_of_before_is_no_long
 
 
 @pytest.mark.parametrize(("tenants", "empty", "others"), [
-    (set(), True, False), ({"anonymous"}, False, False), ({"t_1"}, True, True),
+    (set(), True, False), ({"local"}, False, False), ({"t_1"}, True, True),
     ({"local", "anonymous"}, False, True),
 ])  # fmt: skip
 async def test_who_comes_without_a_key_learns_where_memory_is(

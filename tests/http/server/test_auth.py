@@ -38,7 +38,7 @@ async def test_without_keys_any_value_is_its_own_tenant(headers: dict[str, str])
 
 async def test_a_cookie_makes_nobody_a_tenant_without_keys():
     """Cookies know no ports: another web app on localhost may have set it."""
-    assert (await Gate(FakeKeys(), loopback=True).tenant(request(COOKIE))).id == "anonymous"
+    assert (await Gate(FakeKeys(), loopback=True).tenant(request(COOKIE))).id == "local"
     both = {**COOKIE, "x-api-key": "other"}
     found = await Gate(FakeKeys(), loopback=True).tenant(request(both))
     assert found.id == tenant_id("other")
@@ -70,12 +70,36 @@ def test_a_tenant_says_nothing_of_its_credential():
     "headers",
     [{}, {"authorization": "Bearer "}, {"authorization": "Basic eA=="}, {"cookie": "a=b"}],
 )
-async def test_no_credential_is_anonymous_on_loopback_alone(headers: dict[str, str]):
-    assert (await Gate(FakeKeys(), loopback=True).tenant(request(headers))).id == "anonymous"
+async def test_no_credential_is_this_machines_user_on_loopback_alone(headers: dict[str, str]):
+    assert (await Gate(FakeKeys(), loopback=True).tenant(request(headers))).id == "local"
     with pytest.raises(Unauthorized):
         await Gate(FakeKeys(), loopback=False).tenant(request(headers))
     with pytest.raises(Unauthorized):
         await Gate(FakeKeys(acme=["K"]), loopback=True).tenant(request(headers))
+
+
+@pytest.mark.parametrize(("headers", "peer", "tenant"), [
+    ({"host": "127.0.0.1:8787"}, "127.0.0.1", "local"), ({"host": "localhost"}, "::1", "local"),
+    ({"x-forwarded-for": "127.0.0.1"}, "127.0.0.1", "anonymous"),
+    ({"x-forwarded-proto": "https"}, "127.0.0.1", "anonymous"),
+    ({"forwarded": "for=1.2.3.4"}, "127.0.0.1", "anonymous"),
+    ({"via": "1.1 cache"}, "127.0.0.1", "anonymous"),
+    ({"host": "192.168.1.5:8787"}, "127.0.0.1", "anonymous"),
+    ({"host": "laptop.local"}, "127.0.0.1", "anonymous"), ({}, "192.168.1.5", "anonymous"),
+])  # fmt: skip
+async def test_who_is_forwarded_from_elsewhere_is_nobody(
+    headers: dict[str, str], peer: str, tenant: str
+):
+    """Nobody else's requests show this machine's memories, whoever the proxy trusts."""
+    asked = request(headers)
+    asked.scope["client"] = (peer, 50_000)
+    assert (await Gate(FakeKeys(), loopback=True).tenant(asked)).id == tenant
+
+
+async def test_an_alias_of_nobody_still_counts():
+    keys = FakeKeys()
+    keys.named_anew = {"anonymous": "t_1"}
+    assert (await Gate(keys, loopback=True).tenant(request())).id == "t_1"
 
 
 @pytest.mark.parametrize("headers", [*FORMS, COOKIE])

@@ -31,7 +31,7 @@ def test_an_unknown_model_by_the_place_of_the_upstream() -> None:
     ]
     assert lines(upstream=HOME) == [
         f"an unknown model behind your own upstream {HOME}: window 128,000, prices "
-        "1.25/0.1/3600, for which no fold waits; in mode auto memory begins at about 20,000 tokens"
+        "1.25/0.1/3600, which delay nothing; in mode auto memory begins at about 20,000 tokens"
     ]
     assert lines(upstream=None)[0].startswith("an unknown model: window 128,000, prices 1/0.25")
 

@@ -18,10 +18,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import ALL, AgentScopes
 from memtree.memories.book import MemoryBook
-from memtree.memories.ports import MemoryMaintenance
 from memtree.memories.scope import Scope, checked_id
-from memtree.ports.store import KeyStore
-from memtree.tenant_names import LOCAL
 from memtree_proxy.access.request_scopes import meant_agents
 from memtree_proxy.cli.console import Progress, open_console
 from memtree_proxy.cli.keys import named_tenant
@@ -38,7 +35,7 @@ async def opened_tenant(
     """Open the store, and yield its parts with the tenant that the options name. `changes`: of the
     settings."""
     async with open_runtime(replace(settings, **changes), drain=0.0) as runtime:
-        yield runtime, await tenant_of(runtime.store, runtime.memories, options.tenant)
+        yield runtime, await named_tenant(runtime.store, runtime.memories, options.tenant)
 
 
 @asynccontextmanager
@@ -54,12 +51,6 @@ def agents_of(tenant: str, options: argparse.Namespace) -> AgentScopes | None:
     """Return the scopes of `--agent` and `--subject`, where `*` selects all; None without either
     option."""
     return meant_agents(options.agent, options.subject, tenant, ("--agent", "--subject"))
-
-
-async def tenant_of(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
-    """Return a tenant by name. Raises `BadRequest` for an unknown name, under which saved memories
-    could never be reached."""
-    return LOCAL if name == LOCAL else await named_tenant(store, memories, name)
 
 
 def scope_of(tenant: str, options: argparse.Namespace) -> Scope:

@@ -18,8 +18,7 @@ from memtree.errors import BadRequest, NotFound
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
-from memtree_proxy.cli.keys import opened
-from memtree_proxy.cli.memories.opening import tenant_of
+from memtree_proxy.cli.keys import named_tenant, opened
 from memtree_proxy.wire.schemas import ShownSchema
 
 STDIN = "-"
@@ -69,7 +68,7 @@ async def _book(
 ) -> AsyncIterator[tuple[SchemaBook, str]]:
     async with opened(settings.store) as store:
         memories = open_memories(store)
-        tenant = await tenant_of(store, memories, options.tenant)
+        tenant = await named_tenant(store, memories, options.tenant)
         yield SchemaBook(memories, SystemClock()), tenant
 
 

@@ -109,6 +109,10 @@ class Actions:
         return added
 
 
+def json_switch(parser: Any) -> None:
+    switch(parser, "--json", "one JSON object a line")
+
+
 def switch(parser: Any, name: str, help_: str) -> None:
     """Add an option without a value to a parser, or to a group of its options."""
     parser.add_argument(name, action="store_true", help=help_)

@@ -12,6 +12,7 @@ from memtree_proxy.cli.parsers.arguments import (
     Actions,
     CommandGroups,
     add_settings,
+    json_switch,
     runs,
     switch,
 )
@@ -61,7 +62,9 @@ def add_tree(commands: CommandGroups) -> None:
     query = "show what memory would unfold for this; without it the whole tree is drawn"
     sub.add_argument("--query", metavar="TEXT", help=query)
     sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
-    switch(sub, "--scores", "with why each excerpt was chosen")
+    how = sub.add_mutually_exclusive_group()
+    switch(how, "--scores", "with why each excerpt was chosen")
+    json_switch(how)
     _add_mode(sub)
     sub.set_defaults(run="memtree_proxy.cli.history_commands:tree")
 
@@ -119,7 +122,7 @@ def add_sessions(commands: CommandGroups) -> None:
     search.add_argument("--limit", type=int, default=5, metavar="N", help="at most 20 (default 5)")
     wait = "until all sessions can be searched by meaning: minutes, the first time"
     switch(search, "--wait", wait)
-    switch(search, "--json", "one JSON object a line")
+    json_switch(search)
     gone = actions.add(
         "forget", "remove the index; transcripts stay as they are", "forget", ["home"]
     )

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 from memtree.memories.grants.grant import Chain
 from memtree.memories.transfer.file_items import AUTO, FORMATS
-from memtree.tenant_names import ANONYMOUS, LOCAL
+from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.parsers.arguments import (
     EMBEDDED,
     STORE,
     WHOSE_HELP,
     Actions,
     CommandGroups,
+    json_switch,
     switch,
 )
 
-NOBODY = f"default {ANONYMOUS}: requests without a credential"
+OWN = f"default {LOCAL}: this machine's user"
 Action = Callable[[str, str, str], argparse.ArgumentParser]
 DEFAULT_LIFE = "7d"  # of a grant, as the SDKs do
 _TIMES = "may be given several times"
+_NAMESPACE = "a name of yours for a set of documents, which chats ask for by it"
 _GRANT = "a file of JSON, a share code, or - for standard input"
 
 
@@ -31,7 +34,7 @@ def add_memories(commands: CommandGroups) -> None:
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
         _add_scope(added)
-        switch(added, "--json", "one JSON object a line")
+        json_switch(added)
         return added
 
     listing = action("list", "newest first; without --chat, --user or --agent: all of them", "show")
@@ -99,8 +102,7 @@ def _add_transfer(action: Action) -> None:
 
 def _add_scope(parser: argparse.ArgumentParser) -> None:
     whose = parser.add_argument_group("whose memories")
-    which = f"{WHOSE_HELP}, or {LOCAL}, that of `memtree mcp` ({NOBODY})"
-    whose.add_argument("--tenant", default=ANONYMOUS, metavar="WHICH", help=which)
+    _add_tenant(whose)
     kinds = whose.add_mutually_exclusive_group()
     kinds.add_argument("--chat", metavar="ID", help="of one chat")
     kinds.add_argument("--user", metavar="ID", help="of one user of the tenant")
@@ -115,24 +117,24 @@ def add_documents(commands: CommandGroups) -> None:
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
-        _add_tenant(added, f"{WHOSE_HELP} ({NOBODY})")
-        switch(added, "--json", "one JSON object a line")
+        _add_tenant(added)
+        json_switch(added)
         return added
 
     add = action("add", "put files; one with the same id is replaced", "put")
-    add.add_argument("namespace")
+    add.add_argument("namespace", help=_NAMESPACE)
     add.add_argument("files", nargs="+", metavar="FILE", help="text in UTF-8; - with --id: stdin")
     add.add_argument("--id", help="of one file; default: its name")
     add.add_argument("--type", help="what searches filter by")
     listing = action("list", "without NAMESPACE: the namespaces", "show")
-    listing.add_argument("namespace", nargs="?")
+    listing.add_argument("namespace", nargs="?", help=_NAMESPACE)
     search = action("search", "passages, by words and meaning", "find")
-    search.add_argument("namespace")
+    search.add_argument("namespace", help=_NAMESPACE)
     search.add_argument("query")
     search.add_argument("--limit", type=int, default=5, help="most passages (default 5)")
     search.add_argument("--type", help="only in documents of this type")
     delete = action("delete", "by id, or all of a namespace", "remove")
-    delete.add_argument("namespace")
+    delete.add_argument("namespace", help=_NAMESPACE)
     delete.add_argument("ids", nargs="*", metavar="ID")
     switch(delete, "--all", "all documents of the namespace")
     switch(delete, "--purge", "erase them at once")
@@ -145,11 +147,11 @@ def add_schemas(commands: CommandGroups) -> None:
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, STORE)
-        _add_tenant(added, f"{WHOSE_HELP}, or {LOCAL} ({NOBODY})")
+        _add_tenant(added)
         return added
 
     listing = action("list", "all of them, by kind", "show_all")
-    switch(listing, "--json", "one JSON object a line")
+    json_switch(listing)
     look = action("show", "one, as it was written", "show")
     put = action("put", "keep one, in the place of one that the kind has", "keep")
     gone = action("delete", "delete one; its memories stay", "remove")
@@ -189,5 +191,5 @@ def add_grants(commands: CommandGroups) -> None:
     free.add_argument("address", metavar="ADDRESS")
 
 
-def _add_tenant(parser: argparse.ArgumentParser, help_: str) -> None:
-    parser.add_argument("--tenant", default=ANONYMOUS, metavar="WHICH", help=help_)
+def _add_tenant(parser: Any) -> None:
+    parser.add_argument("--tenant", default=LOCAL, metavar="WHICH", help=f"{WHOSE_HELP} ({OWN})")

@@ -18,6 +18,7 @@ from memtree_proxy.cli.parsers.arguments import (
     WHOSE_HELP,
     Actions,
     CommandGroups,
+    json_switch,
     named_settings,
     runs,
     switch,
@@ -44,7 +45,8 @@ def add_serve(commands: CommandGroups) -> None:
         "run the proxy",
         usage="memtree serve [SETTINGS]",
         description="Run the proxy. Without settings: on http://127.0.0.1:8787, before OpenAI's "
-        "API, for the programs of this machine.",
+        "API, for the programs of this machine. Below, to fold means to send the older messages of "
+        "a long conversation as summaries and excerpts.",
         epilog=EPILOG,
     )
     # `memtree wrap` starts its server with this: it ends after so many seconds without a run.
@@ -76,10 +78,25 @@ def add_status(commands: CommandGroups) -> None:
     sub = commands.add(
         "status",
         "what memory does for this session and today",
-        usage="memtree status [--line] [--home VALUE]",
+        usage="memtree status [--line | --json] [--home VALUE]",
     )
-    switch(sub, "--line", "one line, for the status line of an agent that `memtree wrap` started")
+    how = sub.add_mutually_exclusive_group()
+    switch(how, "--line", "one line, for the status line of an agent that `memtree wrap` started")
+    json_switch(how)
     runs(sub, "memtree_proxy.cli.status:run", ["home"], wraps=True)
+
+
+def add_completion(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "completion",
+        "a script that completes commands and options in your shell",
+        description="Print a script that completes commands and options. For bash: "
+        'eval "$(memtree completion bash)" in ~/.bashrc; for zsh the same with zsh in ~/.zshrc, '
+        "behind compinit; for fish: memtree completion fish > "
+        "~/.config/fish/completions/memtree.fish",
+    )
+    sub.add_argument("shell", choices=("bash", "zsh", "fish"))
+    runs(sub, "memtree_proxy.cli.completion:run", ())
 
 
 def add_worker(commands: CommandGroups) -> None:
@@ -171,7 +188,8 @@ def add_keys(commands: CommandGroups) -> None:
     remove = actions.add("remove-value", "let one value of a key in no more", "remove_value", STORE)
     remove.add_argument("key", metavar="ID|LABEL")
     remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
-    actions.add("list", "labels, tenants and plans, never the keys", "show", STORE)
+    listing = actions.add("list", "labels, tenants and plans, never the keys", "show", STORE)
+    json_switch(listing)
     plan = actions.add("plan", "set the plan of a key's tenant", "set_plan", STORE)
     plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
     plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
@@ -184,7 +202,8 @@ def add_tenants(commands: CommandGroups) -> None:
         commands.add("tenants", "whose memory is kept; move it to another credential"),
         "memtree_proxy.cli.keys",
     )
-    actions.add("list", "who has memory, how much, and which keys reach it", "show_tenants", STORE)
+    kept = "who has memory, how much, and which keys reach it"
+    json_switch(actions.add("list", kept, "show_tenants", STORE))
     move = actions.add("move", "let TO go on with the memory of FROM", "move", STORE)
     move.description = (
         "FROM and TO: a key (id or label), a tenant as `tenants list` shows it, or - for a "
@@ -214,12 +233,14 @@ def add_store(commands: CommandGroups) -> None:
 
 def add_check(commands: CommandGroups) -> None:
     sub = commands.add("check", "check the integrity of the store")
+    json_switch(sub)
     runs(sub, "memtree_proxy.cli.history_commands:check", STORE, needs_store=True)
 
 
 def add_doctor(commands: CommandGroups) -> None:
     sub = commands.add("doctor", "what is configured, what can be reached, what is wrong")
     switch(sub, "--settings", "show all settings as well")
+    json_switch(sub)
     runs(sub, "memtree_proxy.cli.doctor:run", [*EMBEDDED, "upstream"])
 
 
@@ -231,5 +252,5 @@ def add_requests(commands: CommandGroups) -> None:
     switch(whose, "--all", "of all tenants (the default)")
     sub.add_argument("--wrap", metavar="ID", help="of one run of memtree wrap")
     sub.add_argument("--limit", type=int, default=20, help="most rows (default 20)")
-    switch(sub, "--json", "as JSON, a line for each")
+    json_switch(sub)
     runs(sub, "memtree_proxy.cli.requests:run", STORE, needs_store=True)

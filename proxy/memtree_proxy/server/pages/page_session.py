@@ -18,7 +18,6 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, Unauthorized
-from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
@@ -76,7 +75,7 @@ class PageSession:
             body = await request_body.read(request, _LONGEST_BODY)
             return answer(await self._exchanged(decode(PostedCode, body).code))
         nonce = queried(SessionQuery, request.query_params).nonce
-        return answer(await self._session() if nonce is None else self._proof(nonce))
+        return answer(await self._session(request) if nonce is None else self._proof(nonce))
 
     def _proof(self, nonce: str) -> Proof:
         if self.local is None:
@@ -90,9 +89,9 @@ class PageSession:
         key = self.local.redeem(code)
         return PageKey(key=key if await self.gate.keyless() else None)
 
-    async def _session(self) -> ShownSession:
+    async def _session(self, request: Request) -> ShownSession:
         if not await self.gate.opens_without_key():
             return ShownSession(keyless=False)
+        own = (await self.gate.tenant(request, counted=False)).id
         names = set(await self.tenants()) if self.tenants else set()
-        others = bool(names - {ANONYMOUS})
-        return ShownSession(keyless=True, empty=ANONYMOUS not in names, others=others)
+        return ShownSession(keyless=True, empty=own not in names, others=bool(names - {own}))

@@ -88,8 +88,7 @@ function Notes({ begun, used, changed }) {
       ${missed &&
       html`<p class="note" role="status">
         Nothing is kept for who comes without a key, but others have memory here. Set the key that
-        your client uses (at the top right), or run <code>memtree ui</code> to see what this
-        machine's user has.
+        your client uses (at the top right).
       </p>`}
     </aside>
   `;

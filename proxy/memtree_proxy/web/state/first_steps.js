@@ -11,7 +11,8 @@ export function FirstSteps({ title }) {
       <h2 id="state-first">${title}</h2>
       <p>
         Point your client at MemTree and switch memory on. Send the whole history with every
-        request, as clients do: MemTree folds its older part once it has grown.
+        request, as clients do: MemTree folds its older part, that is, replaces it
+        by summaries and excerpts, once it has grown.
       </p>
       <dl class="state-copies">
         <${Copied} title="Base URL" text=${`${location.origin}/v1`} />

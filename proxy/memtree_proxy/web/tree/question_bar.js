@@ -119,7 +119,7 @@ function sentence({ explain, memory }, { target }, picture, history) {
 function StateNote({ memory, waiting }) {
   if (memory.state === "provisional") {
     return html`<p class="note">
-      <strong>Provisional.</strong>
+      <strong>Not final yet.</strong>
       ${` ${provisional(memory.reason)}${waiting > 0 ? ` ${tokens(waiting)} to go.` : ""}`}
       ${" This page asks again when embeddings are there."}
     </p>`;
@@ -168,11 +168,11 @@ export function EpochLine({ plan }) {
     ` with ${count(epoch.messages)} messages${why}.`,
     `Messages from ${plan.cut} on are sent as they are.`,
     ...(blocks
-      ? [`Since then ${counted(blocks, "message", "messages")} brought a recall block.`]
+      ? [`Since then ${counted(blocks, "message", "messages")} brought further excerpts.`]
       : []),
   ];
   return html`<p class="tree-epoch">
-    <span class="chip info">epoch</span>${" Folded "}<${Time}
+    <span class="chip info">folded</span>${" Older messages became summaries and excerpts "}<${Time}
       at=${epoch.created}
     />${text.join(" ")}
   </p>`;

@@ -133,7 +133,7 @@ def test_a_summary_line_says_what_its_numbers_are() -> None:
     folded = answer(State.PROVISIONAL, 9000, 900, outline_tokens=300, recent_tokens=100, excerpts=4)
     assert summary_line(folded) == (
         "9,000 tokens posted, 900 sent (10.0%): summaries of 300 tokens, 4 excerpts, newest "
-        "messages of 100 tokens; provisional: ranked by words, until there are embeddings"
+        "messages of 100 tokens; ranked by words for now, until there are embeddings"
     )
     whole = answer(State.BELOW_THRESHOLD, 90, 90)
     assert summary_line(whole) == "90 tokens posted, 90 sent; sent whole: it is short"

@@ -18,10 +18,11 @@ demo --query x --full
 wrap --print
 serve --port 0
 ui --port 1 --print
-status --line
-doctor
+status --json
+doctor --json
+completion bash
 compress x.json --wait --target 4000
-tree x.json --query x --scores
+tree x.json --query x --json
 index x.json
 import x.json -o y.json --force
 sessions search x --project y --wait
@@ -57,13 +58,13 @@ mcp
 keys create x
 keys add-value x
 keys remove-value x
-keys list
+keys list --json
 keys plan x pro
 keys revoke x
-tenants list
+tenants list --json
 tenants move x y
 requests --follow --all
-check
+check --json
 store copy x y
 worker --burst
 """.splitlines()

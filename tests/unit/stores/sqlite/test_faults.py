@@ -29,7 +29,8 @@ from memtree.errors import (
 from memtree.process import circuit_breaker
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores import RamStore, SqliteStore, open_store
-from memtree.stores.schema import SQLITE, VERSION
+from memtree.stores.machine_owner import PART as OWNER
+from memtree.stores.schema import PART, SQLITE, VERSION
 from memtree.stores.sqlite import connection
 from tests.unit.stores.sqlite.batches import T, batch, groups
 
@@ -173,7 +174,7 @@ async def test_an_empty_file_gets_its_tables(path):
     assert await store.check() == []
     await store.close()
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT version FROM schema_version").fetchall() == [(VERSION,)]
+        assert dict(db.execute("SELECT * FROM schema_version")) == {PART: VERSION, OWNER: 1}
 
 
 async def test_many_open_a_new_file_at_once(path):

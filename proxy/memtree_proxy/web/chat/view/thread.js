@@ -117,7 +117,8 @@ function Notes({ conversation, lasting, offline }) {
     html`<p class="note">
       <strong>No model is connected.</strong> This server was started with${" "}
       <code>--upstream none</code>, so it cannot answer here. The${" "}
-      <a href="/ui/tree">tree page</a> works without a model: it shows how a conversation is folded.
+      <a href="/ui/tree">tree page</a> works without a model: it shows how a long
+      conversation is folded, that is, sent as summaries and excerpts of its older messages.
     </p>`}
     ${lost &&
     html`<p class="note warning">
