@@ -108,7 +108,7 @@ def test_a_file_is_parsed(server: Server, tmp_path: Path):
     (answer,) = answers(block("docs/context-memory.md", "parse"), server.url, tmp_path)
     (found,) = answer["conversations"]
     assert found["messages"][0] == {"role": "user", "content": "Where to?"}
-    assert set(found) == {"title", "format", "messages", "belongs"}
+    assert set(found) == {"title", "format", "messages", "notes", "belongs"}
 
 
 def test_usage(server: Server):

@@ -181,12 +181,12 @@ class ConnectionThread:
         self._path = path
         self._busy_timeout = self._lock_seconds = busy_timeout
         self._writes = writes
-        self._circuit, self._circuits = circuit, (circuit, *others)
+        self.circuit, self._circuits = circuit, (circuit, *others)
         self._thread = ThreadPoolExecutor(1, f"sqlite-{'writer' if writes else 'reader'}")
         self._db: sqlite3.Connection | None = None
         self._running: Call[Any] | None = None
         # Calls whose callers wait: the call if it is patient, and how often it may be looked at.
-        self._line: dict[asyncio.Future[Any], tuple[Call[Any] | None, int]] = {}
+        self.waiting: dict[asyncio.Future[Any], tuple[Call[Any] | None, int]] = {}
         self._watching: asyncio.AbstractEventLoop | None = None
         self._silent = f"The store {path} does not answer."
         self._closed = False
@@ -202,36 +202,36 @@ class ConnectionThread:
         `patient`: wait for as long as it runs, but in line and for a lock no longer than others."""
         self.require_open()
         began = time.monotonic()
-        probes = bool(self._circuit.reason)
-        if probes and not self._circuit.due(began):
-            raise StoreUnavailable(self._circuit.reason)
+        probes = bool(self.circuit.reason)
+        if probes and not self.circuit.due(began):
+            raise StoreUnavailable(self.circuit.reason)
         loop = asyncio.get_running_loop()
         result = loop.run_in_executor(self._thread, self._call, call, began, probes)
         # The next look may come at once: so a probe has two.
-        self._line[result] = (call if patient else None, 2 if probes else PATIENCE)
+        self.waiting[result] = (call if patient else None, 2 if probes else PATIENCE)
         if self._watching is not loop:
             self._watching = loop
-            loop.call_later(TICK, self._look, loop)
+            loop.call_later(TICK, self.look, loop)
         try:
             return await result
         except asyncio.CancelledError:
-            if result in self._line:
+            if result in self.waiting:
                 raise
             raise StoreUnavailable(self._silent) from None
         finally:
-            self._line.pop(result, None)
+            self.waiting.pop(result, None)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def look(self, loop: asyncio.AbstractEventLoop) -> None:
         """Give up calls that have had their time. One that still stands in line will not be run."""
-        for result, (patient, ticks) in list(self._line.items()):
-            self._line[result] = patient, ticks - 1
+        for result, (patient, ticks) in list(self.waiting.items()):
+            self.waiting[result] = patient, ticks - 1
             if ticks <= 1 and (patient is None or patient is not self._running):
-                del self._line[result]
+                del self.waiting[result]
                 result.cancel()
-                self._failed(time.monotonic() - PATIENCE * TICK, self._silent)
-        self._watching = loop if self._line else None
+                self.failed(time.monotonic() - PATIENCE * TICK, self._silent)
+        self._watching = loop if self.waiting else None
         if self._watching:
-            loop.call_later(TICK, self._look, loop)
+            loop.call_later(TICK, self.look, loop)
 
     def require_open(self) -> None:
         if self._closed:
@@ -247,17 +247,17 @@ class ConnectionThread:
     def _call(self, call: Call[T], began: float, probes: bool) -> T:
         start = time.monotonic()
         self._running = call
-        if self._circuit.reason and not probes:  # one before it in line opened it
-            raise StoreUnavailable(self._circuit.reason)
+        if self.circuit.reason and not probes:  # one before it in line opened it
+            raise StoreUnavailable(self.circuit.reason)
         try:
             result = self._result(call, start - began, probes)
         except MemTreeError as error:
             if is_outage(error, sqlite3.IntegrityError):
-                self._failed(start, error.message)
+                self.failed(start, error.message)
             else:
-                self._circuit.worked(time.monotonic())
+                self.circuit.worked(time.monotonic())
             raise
-        self._circuit.worked(time.monotonic())
+        self.circuit.worked(time.monotonic())
         return result
 
     def _result(self, call: Call[T], stood: float, probes: bool) -> T:
@@ -282,7 +282,7 @@ class ConnectionThread:
             raise error
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _failed(self, began: float, message: str) -> None:
+    def failed(self, began: float, message: str) -> None:
         for circuit in self._circuits:
             circuit.waited(began, time.monotonic(), message)
 

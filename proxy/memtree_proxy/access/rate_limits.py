@@ -179,7 +179,7 @@ class CostlyWork:
     ) -> None:
         """`seconds`: of CPU per minute. 0 means no limit."""
         whose = "imports, extractions or posts of documents or files of yours"
-        self._places = Places(at_once or math.inf, f"{at_once} {whose} are running.")
+        self.places = Places(at_once or math.inf, f"{at_once} {whose} are running.")
         self._rates = RequestRates(
             seconds, monotonic, "seconds of CPU for imports, extractions and documents"
         )
@@ -188,7 +188,7 @@ class CostlyWork:
     def place(self, tenant: str) -> Iterator[None]:
         """Take a place for a block. Raises `RateLimited` if the tenant has no place left, or no CPU
         time."""
-        with self._places.place(tenant), metered() as meter:
+        with self.places.place(tenant), metered() as meter:
             self._rates.check(tenant)
             try:
                 yield

@@ -35,7 +35,7 @@ class BodyBudget:
     def __init__(self, most: int, wait: float = WAIT_SECONDS) -> None:
         self._most, self._wait = most, wait
         self.used = 0
-        self._tenants: Counter[str] = Counter()
+        self.tenants: Counter[str] = Counter()
         self._waiting: dict[asyncio.Future[None], tuple[BodyHold, int]] = {}  # the oldest first
         self._ahead: BodyHold | None = None  # may exceed the budget
 
@@ -71,7 +71,7 @@ class BodyBudget:
         self._add(hold, size)
 
     def _fits(self, hold: BodyHold, size: int) -> bool:
-        others = self._tenants[hold.tenant] - hold.size
+        others = self.tenants[hold.tenant] - hold.size
         alone = not others or others + hold.size + size <= self._most * SHARE
         return alone and self.used + size <= self._most
 
@@ -92,9 +92,9 @@ class BodyBudget:
     def _add(self, hold: BodyHold, size: int) -> None:
         self.used += size
         hold.size += size
-        self._tenants[hold.tenant] += size
-        if not self._tenants[hold.tenant]:
-            del self._tenants[hold.tenant]
+        self.tenants[hold.tenant] += size
+        if not self.tenants[hold.tenant]:
+            del self.tenants[hold.tenant]
 
 
 class BodyHold(msgspec.Struct, eq=False):  # one a request, made without a call of ours

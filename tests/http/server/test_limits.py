@@ -194,7 +194,7 @@ class Unread(Counter[str]):
 
 def test_a_place_costs_no_look_at_other_tenants(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rate_limits, "Counter", Unread)
-    for places in (WaitingRequests(1), EventStreams().places, CostlyWork(1, 0)._places):
+    for places in (WaitingRequests(1), EventStreams().places, CostlyWork(1, 0).places):
         places.enter("a")
         places.leave("a")
         assert len(places) == 0

@@ -112,10 +112,10 @@ async def test_a_body_is_counted_to_the_tenant_that_is_known_after_it():
         await reach(one := scope(budget), LARGE)
         know("wallet")
         await reach(one, 2 * LARGE)
-        assert budget._tenants == {"wallet": 2 * LARGE}
+        assert budget.tenants == {"wallet": 2 * LARGE}
         belongs_to(one, "another")  # has no effect
         one[BodyHold.KEY].drop_to(0)
-        assert budget._tenants == {}
+        assert budget.tenants == {}
 
 
 async def test_a_body_that_went_on_without_room_has_a_successor():
@@ -133,7 +133,6 @@ async def test_a_body_that_went_on_without_room_has_a_successor():
     for one in scopes:
         one[BodyHold.KEY].drop_to(0)
     assert budget.used == 0
-    assert budget._ahead is None
 
 
 @pytest.mark.parametrize("step", ["measured", "decoded", "unpack"])

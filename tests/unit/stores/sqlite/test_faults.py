@@ -340,7 +340,7 @@ async def test_an_answer_of_the_store_is_no_outage(
 ):
     """It may have taken long; it ends an outage."""
     monkeypatch.setattr(circuit_breaker, "SHORT_WAIT", 0)
-    circuit = store.database.writer._circuit
+    circuit = store.database.writer.circuit
     for prepare in (lambda _: None, opened):
         prepare(circuit)
         with pytest.raises(MemTreeError):
@@ -351,18 +351,18 @@ async def test_an_answer_of_the_store_is_no_outage(
 async def test_a_call_is_no_outage_if_others_worked_meanwhile(store: SqliteStore):
     began = time.monotonic()
     await store.commit(T, batch(1))
-    store.database.writer._failed(began - 1, "too long a line")
-    assert not store.database.writer._circuit.reason
+    store.database.writer.failed(began - 1, "too long a line")
+    assert not store.database.writer.circuit.reason
 
 
 async def test_a_probe_has_a_whole_tick(store: SqliteStore):
     """The next look may come at once."""
     writer, goes_on = store.database.writer, Event()
-    opened(writer._circuit)
+    opened(writer.circuit)
     probe = asyncio.ensure_future(store.database.call_writer(lambda db: goes_on.wait(5)))
-    while not writer._line:  # noqa: ASYNC110  nobody is told
+    while not writer.waiting:  # noqa: ASYNC110  nobody is told
         await asyncio.sleep(0)
-    writer._look(asyncio.get_running_loop())
+    writer.look(asyncio.get_running_loop())
     goes_on.set()
     assert await probe
 
