@@ -5,6 +5,7 @@ process.env.TZ = "America/New_York"; // five hours behind, four in summer
 const web = "../../../proxy/memtree_proxy/web/requests";
 const { begin, bounds, dayOf, readHash, writeHash } = await import(`${web}/place.js`);
 const { byConversation, merged, parts, percentile, withRow } = await import(`${web}/row_sums.js`);
+const { byGroup } = await import(`${web}/../state/days/state_groups.js`);
 
 const NOW = new Date("2026-03-10T02:30:00Z"); // the evening before, over there
 
@@ -57,10 +58,13 @@ test("conversations add up to the whole", () => {
 test("an hour in parts of five minutes", () => {
   const since = new Date("2026-03-09T12:00:00Z");
   const until = new Date("2026-03-09T13:00:00Z");
-  const rows = [row("a", "2026-03-09T12:04:59Z"), row("b", "2026-03-09T12:05:00Z", { state: null }), row("c", "2026-03-09T14:00:00Z")];
+  const rows = [row("a", "2026-03-09T12:04:59Z"), row("b", "2026-03-09T12:05:00Z", { state: null }), row("c", "2026-03-09T14:00:00Z"),
+    row("d", "2026-03-09T12:11:00Z", { state: null, status: 499 }), row("e", "2026-03-09T12:12:00Z", { status: 499 })];
   const found = parts(rows, { since, until });
   assert.equal(found.length, 12);
-  assert.deepEqual(found.slice(0, 2).map(({ requests }) => requests), [{ packed: 1 }, { none: 1 }]);
+  const [first, second, third] = found.map(({ requests }) => requests);
+  assert.deepEqual([first, second, third], [{ packed: 1 }, { none: 1 }, { cancelled: 1, packed: 1 }]);
+  assert.equal(byGroup(third).refused, 0);
 });
 
 test("percentiles", () => {
