@@ -181,3 +181,16 @@ async def test_the_body_of_context_memory_says_the_same(base: str) -> None:
     assert answer.headers["x-memtree-reason"] == "fits; folds-at=20000"
     assert answer.json()["memory"]["reason"] == "fits; folds-at=20000"
     assert hard.json()["memory"]["reason"] == "fits; folds-at=19000"
+
+
+async def test_the_status_tells_when_a_chat_with_a_model_is_folded(base: str) -> None:
+    window = ("small=8192",)
+    async with edge(base, World().used, target_tokens=20_000, window=window) as client:
+        told = [
+            (await client.get("/v1/context_memory/status", params=query)).json().get("folds_at")
+            for query in ({}, *({"model": name} for name in ("gpt-4o-mini", "claude-opus-5-5", "small")))
+        ]
+        refused = await client.get("/v1/context_memory/status", params={"model": "x" * 201})
+    assert told == [None, 20_000, 77_000, 6_000]
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "model"
