@@ -49,6 +49,8 @@ test("conversations add up to the whole", () => {
   const none = { requests: 0, folded: 0, posted_tokens: 0, sent_tokens: 0, saved_tokens: 0 };
   const sum = rows.reduce(withRow, none);
   assert.deepEqual(sum, { requests: 3, folded: 2, posted_tokens: 30, sent_tokens: 9, saved_tokens: 3 });
+  const young = ["3", "4", "5"].map((address) => row(address, "2026-03-09T12:00:03Z", { address, conversation: "3" }));
+  assert.deepEqual(byConversation([...young, ...rows]).map(({ requests }) => requests), [2, 3, 1]);
   const groups = byConversation(rows);
   assert.deepEqual(groups.map(({ requests }) => requests), [2, 1]);
   for (const name of Object.keys(none))

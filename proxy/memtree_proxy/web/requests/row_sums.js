@@ -26,15 +26,15 @@ export function withRow(totals, row) {
 
 /**
  * @param {object[]} rows
- * @returns {{address: string | null, title: string, requests: number, posted_tokens: number, sent_tokens: number,
+ * @returns {{address: string | null, conversation: string | null, title: string, requests: number, posted_tokens: number, sent_tokens: number,
  *   saved_tokens: number}[]} by conversation (its title, where it has one), the one that posted most first
  */
 export function byConversation(rows) {
   const groups = new Map();
   for (const row of rows) {
-    const name = row.title || row.address || "";
+    const name = row.title || row.conversation || "";
     const group = groups.get(name) ?? {
-      address: row.address, title: row.title, requests: 0, folded: 0,
+      address: row.address, conversation: row.conversation, title: row.title, requests: 0, folded: 0,
       posted_tokens: 0, sent_tokens: 0, saved_tokens: 0,
     };
     groups.set(name, withRow(group, row));
