@@ -39,6 +39,7 @@ from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.request.options import context_options
 from memtree_proxy.request.request_fields import REQUEST_FIELDS
 from memtree_proxy.wire.context_answers import Status, compressed
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.tree_answers import Explain, Tree
 from memtree_proxy.wire.values import NoQuery
 
@@ -114,6 +115,7 @@ class ContextMemoryRoutes:
             return await self._memory.index(posted.ask), AnswerDetails()
         return await self._memory.compress_with_details(posted.ask)
 
+    @route("GET /context_memory/status", StatusQuery)
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         model = queried(StatusQuery, request.query_params).model
