@@ -200,12 +200,11 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
 function useTitle({ history, row, at, known, onRenamed }) {
   const [before] = useState(known); // what the server knew before it was opened
   const own = history?.title && !before.loading && !before.rows.some(({ address }) => address === at);
-  const learns = Boolean(own && row);
+  const given = own && row ? history.title.slice(0, LONGEST_TITLE).trim() : "";
   useEffect(() => {
-    const cut = history?.title.slice(0, LONGEST_TITLE).trim();
-    if (learns && cut !== row.title) rename(at, cut).then(onRenamed, () => {}); // not every title is taken
-  }, [learns]);
-  return (own && history.title) || row?.title || history?.title || history?.file;
+    if (given && given !== row.title) rename(at, given).then(onRenamed, () => {}); // not every title is taken
+  }, [given]);
+  return given || row?.title || history?.title || history?.file;
 }
 
 function PartialNote({ retry }) {

@@ -146,6 +146,7 @@ function MemoryLine({ text, problem, focused, onInput, onSave, onCancel }) {
     ></textarea>
     <button type="submit" class="button small primary" disabled=${!value.trim()}>Remember</button>
     <button type="button" class="button small" onClick=${onCancel}>Cancel</button>
+    <span class="hint">Enter saves, Shift+Enter makes a new line, Esc cancels</span>
     ${problem && html`<p id="memory-line-problem" class="field-problem" role="alert">${problem}</p>`}
   </form>`;
 }
