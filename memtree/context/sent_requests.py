@@ -1,7 +1,8 @@
 """Remember the earlier requests of a conversation, to compute what memory saved on each request.
 
-Kept in this process: for each address at which a request ended, its time by model, and the
-conversation's total savings by then, over all models; no text. Requests of earlier or other
+Kept in this process: for each address at which a request ended, its time by model, the
+conversation's total savings by then, over all models, and the address of its first request; no
+text. Requests of earlier or other
 processes are looked up in the log, once. `memtree.budget.savings` computes what a request saved.
 Also kept, by tenant and model: how well the provider caches.
 """
@@ -25,12 +26,14 @@ MOST = 10_000  # requests that are kept: some 5 MB
 class Saving(NamedTuple):
     """`saved`: what memory saved on a request; `before`: on the earlier ones of its conversation,
     both in uncached input tokens. `turn`: number of the request within its epoch, from 1; 0 if
-    unknown. `caching`: what the request shows of the provider's cache."""
+    unknown. `caching`: what the request shows of the provider's cache. `first`: address of the
+    conversation's first known request; empty if unknown."""
 
     saved: int = 0
     before: int = 0
     turn: int = 0
     caching: CacheEvidence = CacheEvidence()
+    first: bytes = b""
 
     @property
     def total(self) -> int:
@@ -44,6 +47,14 @@ class SentRequest(NamedTuple):
     epoch: str
     turn: int
     whole: bool = False
+
+
+class _Earlier(NamedTuple):
+    """The requests of a conversation so far. `total`: what memory saved on them; `first`: address
+    of the first."""
+
+    total: int
+    first: bytes
 
 
 class _Turn(NamedTuple):
@@ -66,7 +77,7 @@ class SentRequests:
     def __init__(self, log: RequestLog | None = None, *, most: int = MOST) -> None:
         self._log, self._most = log, most
         self._ended: OrderedDict[_Key, SentRequest] = OrderedDict()
-        self._totals: OrderedDict[tuple[str, bytes], int] = OrderedDict()
+        self._earlier: OrderedDict[tuple[str, bytes], _Earlier] = OrderedDict()
         self._caching: OrderedDict[tuple[str, str], CacheEvidence] = OrderedDict()
 
     async def recall(self, tenant: str, model: str, answer: Answer) -> None:
@@ -81,11 +92,11 @@ class SentRequests:
                     whole = not row.epoch and row.sent_tokens == row.posted_tokens
                     sent = SentRequest(row.time, row.epoch.hex(), row.turn, whole)
                     remember(self._ended, (tenant, model, row.address), sent, self._most)
-            if self._total(tenant, answer) is None:
+            if self._so_far(tenant, answer) is None:
                 row = await self._log.previous_request(tenant, None, addresses)
                 if row is not None:
-                    total = row.saved_before + row.saved_tokens
-                    remember(self._totals, (tenant, row.address), total, self._most)
+                    earlier = _Earlier(row.saved_before + row.saved_tokens, row.conversation)
+                    remember(self._earlier, (tenant, row.address), earlier, self._most)
         except MemTreeError:
             return  # this request counts as the first
 
@@ -104,14 +115,14 @@ class SentRequests:
         if answer.sizes is None:
             return NOTHING
         turn = self._turn(tenant, model, answer, answer.sizes, now)
-        total = self._total(tenant, answer) or 0
+        total, first = self._so_far(tenant, answer) or _Earlier(0, answer.address)
         own = _evidence(turn, usage, several=several)
         if not answer.changed:
-            return Saving(0, total, turn.number, own)
+            return Saving(0, total, turn.number, own, first)
         share = self._caching.get((tenant, model), CacheEvidence()).share(own)
         prices = answer.sizes.prices
         savings = saved(turn.posted, turn.sent, prices, usage, several=several, share=share)
-        return Saving(savings, total, turn.number, own)
+        return Saving(savings, total, turn.number, own, first)
 
     def note(
         self,
@@ -129,7 +140,8 @@ class SentRequests:
             remember(self._caching, (tenant, model), shown, self._most)
         sent = SentRequest(now, answer.epoch or "", saving.turn, not answer.changed)
         remember(self._ended, (tenant, model, answer.address), sent, self._most)
-        remember(self._totals, (tenant, answer.address), saving.total, self._most)
+        so_far = _Earlier(saving.total, saving.first or answer.address)
+        remember(self._earlier, (tenant, answer.address), so_far, self._most)
 
     def _turn(
         self, tenant: str, model: str, answer: Answer, sizes: PostedSizes, now: float
@@ -156,8 +168,8 @@ class SentRequests:
         tenant)."""
         for key in [key for key in self._ended if tenant in (None, key[0])]:
             del self._ended[key]
-        for key_ in [key_ for key_ in self._totals if tenant in (None, key_[0])]:
-            del self._totals[key_]
+        for key_ in [key_ for key_ in self._earlier if tenant in (None, key_[0])]:
+            del self._earlier[key_]
         for model in [model for model in self._caching if tenant in (None, model[0])]:
             del self._caching[model]
 
@@ -169,11 +181,11 @@ class SentRequests:
                 return sent, len(answer.sizes.addresses) - 1 - place
         return None
 
-    def _total(self, tenant: str, answer: Answer) -> int | None:
-        """Return what the conversation saved before this request; None if this process has seen no
-        request whose history is a prefix of this one's."""
+    def _so_far(self, tenant: str, answer: Answer) -> _Earlier | None:
+        """Return the conversation before this request; None if this process has seen no request
+        whose history is a prefix of this one's."""
         known = ((tenant, address) for address in _newest(answer))
-        return next((self._totals[each] for each in known if each in self._totals), None)
+        return next((self._earlier[each] for each in known if each in self._earlier), None)
 
 
 def _evidence(turn: _Turn, usage: ProviderUsage | None, *, several: bool) -> CacheEvidence:

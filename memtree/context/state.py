@@ -58,6 +58,15 @@ def with_size(reason: str, folds_at: int) -> str:
     return f"{reason}; folds-at={folds_at}"
 
 
+def size_in(reason: str) -> int:
+    """Return the size that `with_size` has added to a reason; 0 for none.
+
+    >>> size_in("cheaper-whole; folds-at=53000")
+    53000
+    """
+    return int(reason.partition("folds-at=")[2] or 0)
+
+
 def is_degraded(state: str) -> bool:
     """Return True if a state is degraded; the state may come from a server of another version."""
     return state.startswith(_DEGRADED)

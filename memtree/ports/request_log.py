@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 LOG_DAYS = 30
 TENANT_ROWS = 100_000
-ROW_BYTES = 288  # with its entries in two indexes; measured: 271 in SQLite
+ROW_BYTES = 320  # with its entries in two indexes; measured: 290 in SQLite
 STORE_ROWS = (256 << 20) // ROW_BYTES
 LONGEST_MODEL = 100  # characters
 UNKNOWN = -1  # stands for a number that was not reported
@@ -24,7 +24,8 @@ class RequestRow(NamedTuple):
 
     `number`: increases with each row written to the store. `time`: unix seconds when it came, also
     part of `id`. `client`, `dialect`, `state`, `reason`, `error_type`: of fixed lists, "" for none.
-    `address`, `epoch`: empty if memory had none. `turn`: its number within its epoch, from 1; 0 if
+    `address`, `epoch`: empty if memory had none. `conversation`: address of the first known request
+    whose history is a beginning of this one. `turn`: its number within its epoch, from 1; 0 if
     unknown. Tokens and milliseconds are `UNKNOWN` if they were not reported, except `saved_tokens`:
     see `memtree.budget.savings`. `saved_before`: what the earlier requests of its conversation
     saved. `memories`: how many it contained; `recalled`: rounds of recall tools; `retries`: how
@@ -39,6 +40,7 @@ class RequestRow(NamedTuple):
     dialect: str
     model: str
     address: bytes
+    conversation: bytes
     state: str
     reason: str
     epoch: bytes
@@ -69,13 +71,15 @@ class RequestPlace(NamedTuple):
 
 class RequestFilter(NamedTuple):
     """Filter of rows; a field that is None is ignored. `since` (inclusive), `until` (exclusive):
-    unix seconds. `addresses`: of one conversation."""
+    unix seconds. `addresses`: of one conversation; `conversation`: address of one of its requests,
+    for one that is not stored."""
 
     since: float | None = None
     until: float | None = None
     state: str | None = None
     client: str | None = None
     addresses: frozenset[bytes] | None = None
+    conversation: bytes | None = None
     wrap_run: str | None = None
 
 

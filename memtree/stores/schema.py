@@ -68,8 +68,8 @@ _CONTEXT: Final = (
     "CREATE INDEX titled_conversations ON conversations (tenant, title, ordinal)",
     "CREATE TABLE requests (tenant {int} NOT NULL, number {int} PRIMARY KEY,"
     " id {text} NOT NULL, time {real} NOT NULL, client {text} NOT NULL, dialect {text} NOT NULL,"
-    " model {text} NOT NULL, address {blob} NOT NULL, state {text} NOT NULL,"
-    " reason {text} NOT NULL, epoch {blob} NOT NULL, turn {int} NOT NULL,"
+    " model {text} NOT NULL, address {blob} NOT NULL, conversation {blob} NOT NULL,"
+    " state {text} NOT NULL, reason {text} NOT NULL, epoch {blob} NOT NULL, turn {int} NOT NULL,"
     " posted_tokens {int} NOT NULL, sent_tokens {int} NOT NULL, cached_tokens {int} NOT NULL,"
     " written_tokens {int} NOT NULL, output_tokens {int} NOT NULL, saved_tokens {int} NOT NULL,"
     " saved_before {int} NOT NULL, first_token_ms {int} NOT NULL, total_ms {int} NOT NULL,"

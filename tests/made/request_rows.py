@@ -16,6 +16,7 @@ def row(id_: str, **fields: Any) -> RequestRow:
         "dialect": "chat",
         "model": "m",
         "address": b"",
+        "conversation": fields.get("address", b""),
         "state": "off",
         "reason": "",
         "epoch": b"",

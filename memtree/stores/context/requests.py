@@ -30,7 +30,7 @@ from memtree.stores.schema import insert_rows
 from memtree.stores.sql import Ids, Sql
 
 COLUMNS = ", ".join(RequestRow._fields)
-_KINDS = "itftt" + "tdttd" + "iiiiii" + "iiiiiii" + "tit"
+_KINDS = "itftt" + "tddttd" + "iiiiii" + "iiiiiii" + "tit"
 _LOCK = "memtree requests"
 _LAST = "SELECT coalesce(max(number), 0) FROM requests"
 _PUT = insert_rows("requests", COLUMNS)
@@ -75,6 +75,9 @@ _COMPARED = {
     "since": "time >= :since",
     "until": "time < :until",
     "addresses": "address IN :addresses[bytes] AND length(address) > 0",
+    "conversation": f"""conversation IN (
+        SELECT conversation FROM requests
+        WHERE {TENANT} AND address = :conversation AND length(address) > 0)""",
 }
 _OLDEST = "SELECT time FROM requests ORDER BY number LIMIT 1"
 _COUNT = "SELECT count(*) FROM requests"

@@ -8,14 +8,11 @@ from collections.abc import Sequence
 
 import httpx2
 
-from memtree.budget import first_fold
-from memtree.budget.packing import TokenLimits
-from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.settings.setting_values import without_password
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.request import context_windows, price_table
-from memtree_proxy.request.fields import CHAT_MODE, DEFAULT_RESERVE
+from memtree_proxy.request.fields import CHAT_MODE, chat_folds_at
 from memtree_proxy.request.local_upstream import is_local
 
 SHOWN_NAMES, SHOWN_LINES = 3, 5
@@ -81,16 +78,5 @@ def _terms(model: str, settings: Settings) -> str:
     cost = f"{prices.write:g}/{prices.read:g}/{prices.lifetime:.0f}"
     if not prices.metered:
         cost += ", which delay nothing"
-    return f"window {window:,}, prices {cost}; {_begins(settings, window, prices)}"
-
-
-def _begins(settings: Settings, window: int, prices: Prices) -> str:
-    mode = settings.mode or CHAT_MODE
-    limits = TokenLimits.of(
-        target=min(settings.target_tokens, window),
-        hard=False,
-        window=window,
-        reserve=min(DEFAULT_RESERVE, window // 2),
-    )
-    begins = first_fold.in_a_usual_chat(limits, prices, mode)
-    return f"in mode {mode} memory begins at about {round(begins, -3):,} tokens"
+    begins = f"memory begins at about {chat_folds_at(model, settings):,} tokens"
+    return f"window {window:,}, prices {cost}; in mode {settings.mode or CHAT_MODE} {begins}"

@@ -6,8 +6,10 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import msgspec
+from msgspec import UNSET, Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -29,7 +31,7 @@ from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.http import request_body
-from memtree_proxy.http.decoding import queried
+from memtree_proxy.http.decoding import Posted, queried
 from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
@@ -37,11 +39,19 @@ from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.request.options import context_options
 from memtree_proxy.request.request_fields import REQUEST_FIELDS
 from memtree_proxy.wire.context_answers import Status, compressed
+from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.tree_answers import Explain, Tree
 from memtree_proxy.wire.values import NoQuery
 
 _KNOWN = REQUEST_FIELDS | {"messages", "input"}
 DIALECT = "context_memory"  # name in the log of requests
+MAX_MODEL = 200  # characters of a model's name
+
+
+class StatusQuery(Posted, frozen=True):
+    """`model`: the one for which the answer estimates when a chat is folded first."""
+
+    model: Annotated[str, Meta(min_length=1, max_length=MAX_MODEL)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +115,16 @@ class ContextMemoryRoutes:
             return await self._memory.index(posted.ask), AnswerDetails()
         return await self._memory.compress_with_details(posted.ask)
 
+    @route("GET /context_memory/status", StatusQuery)
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
-        queried(NoQuery, request.query_params)
+        model = queried(StatusQuery, request.query_params).model
         pending = await self._memory.pending(tenant.id)
-        status = Status.of(pending, await self._memory.summary_status(tenant.id))
+        status = Status.of(
+            pending,
+            await self._memory.summary_status(tenant.id),
+            UNSET if model is None else fields.chat_folds_at(model, self._settings),
+        )
         return _json(msgspec.json.encode(status))
 
     async def tree(self, request: Request) -> Response:

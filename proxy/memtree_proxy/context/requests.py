@@ -145,6 +145,8 @@ class RequestRoutes:
             return where
         address = bytes.fromhex(query.conversation)
         chain = await self._memory.conversations.chain(tenant, address)
+        if not chain:  # a conversation of this length has no tree: the log alone knows it
+            return where._replace(conversation=address)
         return where._replace(addresses=frozenset({address, *chain}))
 
     async def _plan(self, tenant: str, row: RequestRow) -> Plan | None:

@@ -46,6 +46,7 @@ def request_row(seen: Trace) -> RequestRow:
     """Make the row."""
     saving, first = seen.entry.saving, seen.entry.first
     usage, reason = seen.usage or _UNTOLD, seen.memory.word
+    address = bytes.fromhex(seen.memory.address or "")
     posted, sent = _known(seen.memory.raw_tokens), _known(seen.memory.sent_tokens)
     return RequestRow(
         0,
@@ -54,7 +55,8 @@ def request_row(seen: Trace) -> RequestRow:
         _client(seen.entry.posted_headers),
         seen.entry.dialect,
         model_name(seen.entry.model),
-        bytes.fromhex(seen.memory.address) if seen.memory.address else b"",
+        address,
+        saving.first or address,
         seen.memory.state or "",
         reason if reason in REASONS else OTHER,
         bytes.fromhex(seen.memory.epoch) if seen.memory.epoch else b"",

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from memtree.budget import first_fold
+from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
@@ -153,6 +155,17 @@ def reserve_limits(output: int | None) -> tuple[int, int]:
     """Return the most tokens to keep free for an answer, and into how many parts of the window at
     most one is kept."""
     return (DEFAULT_RESERVE, RESERVE_PART) if output is None else (output, 2)
+
+
+def chat_folds_at(model: str, settings: Settings) -> int:
+    """Estimate the tokens at which a usual chat with this model, without system messages and tools,
+    is folded for the first time; rounded to thousands."""
+    limit = context_windows.of(model, settings.window)
+    target, reserve = min(settings.target_tokens, limit), answer_reserve(None, limit)
+    limits = TokenLimits.of(target=target, hard=False, window=limit, reserve=reserve)
+    prices = price_table.of(model, settings.prices, local=is_local(settings.upstream))
+    begins = first_fold.in_a_usual_chat(limits, prices, settings.mode or CHAT_MODE)
+    return round(begins / 1_000) * 1_000
 
 
 def context_ask(

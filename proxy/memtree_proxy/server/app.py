@@ -233,7 +233,7 @@ def _context_memory(services: Services, shared: _Shared) -> list[Route]:
     return [
         *own("/context_memory", context.compress, "POST"),
         *own("/memory", context.compress, "POST"),
-        *own("/context_memory/status", context.status, "GET"),
+        *described(context),
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *described(ParseRoute(gate, chat.waits, settings, shared.work)),

@@ -26,12 +26,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
+from memtree.context.state import size_in
 from memtree.errors import BadRequest, NotFound, Unavailable
 from memtree.settings.setting_values import AUTO
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
+from memtree_proxy.request import fields
 from memtree_proxy.upstream.upstreams import WrappedPath
 
 LEASE_PATH, TOTALS_PATH = "/wrap/lease", "/wrap/totals"
@@ -63,7 +65,8 @@ class _LeaseRequest(msgspec.Struct, forbid_unknown_fields=True):
 class RunTotals:
     """Totals of a run's requests. `saved_tokens`: uncached input tokens; a loss is negative.
     `last_...`: of the newest request; once something is folded, of the newest folded one, since
-    agents also send requests for titles and the like."""
+    agents also send requests for titles and the like. `largest`: tokens, model and reason of the
+    largest request."""
 
     requests: int = 0
     folded: int = 0
@@ -72,8 +75,10 @@ class RunTotals:
     saved_tokens: float = 0.0
     last_posted: int = 0
     last_sent: int = 0
+    largest: tuple[int, str, str] = (0, "", "")
 
-    def add(self, memory: MemoryShare, saved: int) -> None:
+    def add(self, memory: MemoryShare, saved: int, model: str) -> None:
+        self.largest = max(self.largest, (memory.raw_tokens or 0, model, memory.reason))
         self.requests += 1
         self.folded += bool(memory.epoch)
         self.posted_tokens += memory.raw_tokens or 0
@@ -114,14 +119,20 @@ class Leases:
     def count(self, seen: Trace) -> None:
         run = self._runs.get(seen.entry.wrap_run)
         if run is not None and seen.counted and not seen.entry.explained:
-            run.totals.add(seen.memory, seen.entry.saving.saved)
+            run.totals.add(seen.memory, seen.entry.saving.saved, seen.entry.model)
 
     async def totals(self, request: Request) -> Response:
-        """Answer the totals of a run. Raises `NotFound` for a request that belongs to no run."""
+        """Answer the totals of a run, and the size at which its largest conversation will be folded
+        unless something was. Raises `NotFound` for a request that belongs to no run."""
         run = self._runs.get(getattr(request.state, WRAP_RUN, ""))
         if run is None:
             raise NotFound(f"There is no {request.method} {TOTALS_PATH} here.")
-        return JSONResponse(msgspec.to_builtins(run.totals))
+        _, model, reason = run.totals.largest
+        folds_at = 0
+        if run.totals.requests and not run.totals.folded:
+            settings = next(iter(run.paths.values())).settings
+            folds_at = size_in(reason) or fields.chat_folds_at(model, settings)
+        return JSONResponse({**msgspec.to_builtins(run.totals), "folds_at": folds_at})
 
     # -- leases ------------------------------------------------------------------------------
 

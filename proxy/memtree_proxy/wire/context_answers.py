@@ -93,11 +93,19 @@ class Status(Answer, frozen=True, kw_only=True):
     pending_jobs: Count
     summaries: Summaries
     version: str = __version__
+    folds_at: Count | UnsetType = UNSET
 
     @classmethod
-    def of(cls, pending: Pending, status: SummaryStatus) -> Status:
+    def of(
+        cls, pending: Pending, status: SummaryStatus, folds_at: int | UnsetType = UNSET
+    ) -> Status:
         summaries = copied(Summaries, status, today=copied(Today, status))
-        return cls(pending_tokens=pending.tokens, pending_jobs=pending.jobs, summaries=summaries)
+        return cls(
+            pending_tokens=pending.tokens,
+            pending_jobs=pending.jobs,
+            summaries=summaries,
+            folds_at=folds_at,
+        )
 
 
 class ShownReceipt(Answer, frozen=True, kw_only=True):

@@ -136,6 +136,7 @@ class ShownRequest(Answer, frozen=True, kw_only=True):
     dialect: str
     model: Annotated[str, Meta(max_length=LONGEST_MODEL)]
     address: str | None
+    conversation: str | None
     title: Line
     state: str | None
     reason: str | None
@@ -178,6 +179,7 @@ def shown_request(row: RequestRow, titles: Mapping[bytes, str]) -> ShownRequest:
         row,
         time=shown(row.time),
         address=row.address.hex() or None,
+        conversation=row.conversation.hex() or None,
         title=titles.get(row.address, ""),
         epoch=row.epoch.hex() or None,
         **{name: None if count == UNKNOWN else count for name, count in counts.items()},

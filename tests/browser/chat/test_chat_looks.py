@@ -62,7 +62,7 @@ def test_each_state_is_for_everybody(open_page: OpenPage, chatting: Chatting):
     wait_for_answer(page, "boots")
     state = answers(page).get_by_role("button", name="Sent whole")
     state.focus()
-    page.get_by_role("tooltip").get_by_text("under 10,000 tokens").wait_for()
+    page.get_by_role("tooltip").get_by_text("Under 10,000 tokens").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("tooltip").wait_for(state="hidden")
     pages.at_each_size(page)

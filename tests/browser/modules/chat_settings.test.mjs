@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { firstModel, recentFirst } from "../../../proxy/memtree_proxy/web/chat/desk/models.js";
+import { firstModel, modelIds, recentFirst } from "../../../proxy/memtree_proxy/web/chat/desk/models.js";
 import { matcher } from "../../../proxy/memtree_proxy/web/chat/desk/use_search.js";
 import { ChatStore } from "../../../proxy/memtree_proxy/web/chat/store/chat_store.js";
 import { TabDatabase } from "../../../proxy/memtree_proxy/web/chat/store/database.js";
@@ -27,10 +27,32 @@ test("a temperature is a number from 0 to 2, or nothing", () => {
   for (const wrong of ["-1", "2.1", "warm", "NaN", "1e9"]) assert.equal(temperatureOf(wrong), undefined);
 });
 
+test("models that cannot chat are not listed", () => {
+  const chatting = ["gpt-4o-mini", "gpt-4o-vision", "bgetty", "sttswift", "reflux-7b", "qwen2.5-7b-instruct"];
+  const others = [
+    "text-embedding-3-small", "all-minilm:22m", "bge-m3", "tts-1-hd", "gpt-4o-mini-tts", "whisper-1", "dall-e-3",
+    "gpt-image-1", "flux-dev", "stable-diffusion-xl", "veo-3", "gpt-4o-audio-preview", "speech-02", "gpt-realtime",
+    "gpt-4o-transcribe", "rerank-v3.5", "sora-2", "omni-moderation-latest", "davinci-002", "babbage-002",
+    "gpt-3.5-turbo-instruct",
+  ];
+  const told = [
+    { id: "a", type: "embeddings" },
+    { id: "b", type: "image" },
+    { id: "c", capabilities: { completion_chat: false } },
+    { id: "d", architecture: { output_modalities: ["image"] } },
+  ];
+  const said = [
+    { id: "e", type: "llm", capabilities: { completion_chat: true } },
+    { id: "f", architecture: { output_modalities: ["image", "text"] } },
+  ];
+  const data = [...[...chatting, ...others].map((id) => ({ id })), ...told, ...said, null, { id: 7 }];
+  assert.deepEqual(modelIds({ data }), [...chatting, "e", "f"].sort((a, b) => a.localeCompare(b, "en", { numeric: true })));
+});
+
 test("the first model is the configured one or the only one that chats", () => {
   assert.equal(firstModel(["a", "b"]), "");
   assert.equal(firstModel(["a", "b"], "b"), "b");
-  assert.equal(firstModel(["text-embedding-3", "llama"]), "llama");
+  assert.equal(firstModel(["llama"]), "llama");
   assert.equal(firstModel([]), "");
 });
 

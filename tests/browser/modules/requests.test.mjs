@@ -5,6 +5,7 @@ process.env.TZ = "America/New_York"; // five hours behind, four in summer
 const web = "../../../proxy/memtree_proxy/web/requests";
 const { begin, bounds, dayOf, readHash, writeHash } = await import(`${web}/place.js`);
 const { byConversation, merged, parts, percentile, withRow } = await import(`${web}/row_sums.js`);
+const { byGroup } = await import(`${web}/../state/days/state_groups.js`);
 
 const NOW = new Date("2026-03-10T02:30:00Z"); // the evening before, over there
 
@@ -48,6 +49,8 @@ test("conversations add up to the whole", () => {
   const none = { requests: 0, folded: 0, posted_tokens: 0, sent_tokens: 0, saved_tokens: 0 };
   const sum = rows.reduce(withRow, none);
   assert.deepEqual(sum, { requests: 3, folded: 2, posted_tokens: 30, sent_tokens: 9, saved_tokens: 3 });
+  const young = ["3", "4", "5"].map((address) => row(address, "2026-03-09T12:00:03Z", { address, conversation: "3" }));
+  assert.deepEqual(byConversation([...young, ...rows]).map(({ requests }) => requests), [2, 3, 1]);
   const groups = byConversation(rows);
   assert.deepEqual(groups.map(({ requests }) => requests), [2, 1]);
   for (const name of Object.keys(none))
@@ -57,10 +60,13 @@ test("conversations add up to the whole", () => {
 test("an hour in parts of five minutes", () => {
   const since = new Date("2026-03-09T12:00:00Z");
   const until = new Date("2026-03-09T13:00:00Z");
-  const rows = [row("a", "2026-03-09T12:04:59Z"), row("b", "2026-03-09T12:05:00Z", { state: null }), row("c", "2026-03-09T14:00:00Z")];
+  const rows = [row("a", "2026-03-09T12:04:59Z"), row("b", "2026-03-09T12:05:00Z", { state: null }), row("c", "2026-03-09T14:00:00Z"),
+    row("d", "2026-03-09T12:11:00Z", { state: null, status: 499 }), row("e", "2026-03-09T12:12:00Z", { status: 499 })];
   const found = parts(rows, { since, until });
   assert.equal(found.length, 12);
-  assert.deepEqual(found.slice(0, 2).map(({ requests }) => requests), [{ packed: 1 }, { none: 1 }]);
+  const [first, second, third] = found.map(({ requests }) => requests);
+  assert.deepEqual([first, second, third], [{ packed: 1 }, { none: 1 }, { cancelled: 1, packed: 1 }]);
+  assert.equal(byGroup(third).refused, 0);
 });
 
 test("percentiles", () => {

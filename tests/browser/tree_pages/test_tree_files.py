@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+TITLE = "document.querySelector('{}')?.innerText"
 
 
 def test_a_dropped_file_is_read_asked_and_forgotten(open_page: Callable[..., Page], served: Served):
@@ -34,6 +35,7 @@ def test_a_dropped_file_is_read_asked_and_forgotten(open_page: Callable[..., Pag
     told = explained(served, messages, "Which port has service-17?", 4000)
     answered(page, 4000)
     page.get_by_text(f"{told['usage']['completion_tokens']:,} tokens").wait_for()
+    pages.wait_until(page, f"{TITLE.format('.tree-title')} === {TITLE.format('.tree-known bdi')}")
     page.get_by_role("treeitem").first.click()
     cards = all_cards(page)
     assert [card for card in cards if card["part"] != "content"]

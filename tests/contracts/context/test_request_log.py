@@ -79,6 +79,8 @@ class RequestLogContract(Backend):
                     row("a", time=1.0, client="codex", address=address(1)),
                     row("b", time=2.0, address=address(2), saved_tokens=50, **packed),
                     row("c", time=3.0, wrap_run="run", saved_tokens=-7, **packed),
+                    row("d", time=0.5, address=address(3)),
+                    row("e", time=0.6, address=address(4), conversation=address(3)),
                 ]
             }
         )
@@ -90,11 +92,14 @@ class RequestLogContract(Backend):
             (RequestFilter(addresses=frozenset({address(1), address(2)})), ["b", "a"]),
             (RequestFilter(addresses=frozenset({b""})), []),
             (RequestFilter(addresses=frozenset()), []),
+            (RequestFilter(conversation=address(3)), ["e", "d"]),
+            (RequestFilter(conversation=address(4)), ["e", "d"]),
+            (RequestFilter(conversation=b""), []),
             (RequestFilter(wrap_run="run"), ["c"]),
         ):
             assert ids(await store.requests(A, 9, where)) == expected
             assert (await store.request_totals(A, where)).requests == len(expected)
-        assert await store.request_totals(A) == RequestTotals(3, 2, 200, 60, 43)
+        assert await store.request_totals(A) == RequestTotals(5, 2, 200, 60, 43)
         assert await store.request_totals(B) == RequestTotals()
 
     async def test_sums_of_spans_of_time(self, store: Opened) -> None:

@@ -181,3 +181,16 @@ async def test_the_body_of_context_memory_says_the_same(base: str) -> None:
     assert answer.headers["x-memtree-reason"] == "fits; folds-at=20000"
     assert answer.json()["memory"]["reason"] == "fits; folds-at=20000"
     assert hard.json()["memory"]["reason"] == "fits; folds-at=19000"
+
+
+async def test_the_status_tells_when_a_chat_with_a_model_is_folded(base: str) -> None:
+    window = ("small=8192",)
+    async with edge(base, World().used, target_tokens=20_000, window=window) as client:
+        names = ("gpt-4o-mini", "claude-opus-5-5", "small", "x" * 201)
+        asked = [await client.get(f"/v1/context_memory/status?model={name}") for name in names]
+        plain = await client.get("/v1/context_memory/status")
+    assert "folds_at" not in plain.json()
+    *told, refused = asked
+    assert [answer.json()["folds_at"] for answer in told] == [20_000, 77_000, 6_000]
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "model"

@@ -102,7 +102,8 @@ async def test_a_row_with_memory_off(base: str, upstream: FakeUpstream) -> None:
     assert begun < datetime.fromisoformat(row.pop("time")) < datetime.now(UTC)
     assert 0 <= row.pop("first_token_ms") <= row.pop("total_ms")
     assert row == {
-        "client": "curl", "dialect": "chat", "model": "gpt-4o", "address": None, "title": "",
+        "client": "curl", "dialect": "chat", "model": "gpt-4o", "address": None,
+        "conversation": None, "title": "",
         "state": "off", "reason": None, "epoch": None, "turn": None, "posted_tokens": None,
         "sent_tokens": None, "cached_tokens": 12, "written_tokens": None, "output_tokens": 7,
         "saved_tokens": 0, "memories": 0, "recalled": 0, "retries": 0, "wrap_run": None,
@@ -382,3 +383,26 @@ async def test_a_listener_is_told_of_each_request_and_misses_none() -> None:
     assert row["dialect"] == "context_memory"
     assert second["id"] == later.headers["x-memtree-request"]
     assert count > first
+
+
+async def test_all_lengths_of_a_chat_that_is_not_indexed_yet_are_one_conversation(
+    base: str, upstream: FakeUpstream
+) -> None:
+    answering(upstream, USAGE)
+    store = RamStore()
+    for ends in ((1, 3), (5,)):  # the second server knows the first requests from the log alone
+        async with logging(base, real_memory(), store) as log:
+            for end in ends:
+                await log.chat({"model": "m", "messages": LONG[:end]}, **ON)
+                seen = await log.rows(end // 2 + 1)
+    async with logging(base, real_memory(), store) as log:
+        await log.chat({"model": "m", "messages": LONG[20:21]}, **ON)
+        other, *rows = await log.rows(4)
+        found = [await log.rows(3, conversation=row["address"]) for row in rows]
+        alone = await log.rows(1, conversation=other["address"])
+    assert {row["state"] for row in rows} == {"below-threshold"}
+    assert rows == seen
+    assert len({row["address"] for row in rows}) == 3
+    assert {row["conversation"] for row in rows} == {rows[-1]["address"]}
+    assert found == [rows] * 3
+    assert alone == [other]

@@ -43,7 +43,7 @@ def test_all_renderings_of_a_record_say_the_same(caplog: pytest.LogCaptureFixtur
     )  # fmt: skip
     metrics, totals = Metrics(), RunTotals()
     metrics.end(seen)
-    totals.add(seen.memory, seen.entry.saving.saved)
+    totals.add(seen.memory, seen.entry.saving.saved, "m")
     with caplog.at_level(logging.INFO, "memtree"):
         seen.end()
         seen.log()

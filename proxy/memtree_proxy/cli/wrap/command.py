@@ -191,6 +191,8 @@ def summary(totals: Mapping[str, Any], run: str) -> str:
     >>> summary({"requests": 9, "folded": 7, "posted_tokens": 412_300, "sent_tokens": 18_200,
     ...          "saved_tokens": 301_000.0}, "0a1b2c3d")
     '9 requests, 7 folded, 412k -> 18k tokens, saved 301k; more: memtree requests --wrap 0a1b2c3d'
+
+    `folds_at`: if nothing was folded, the tokens of a conversation from which on it will be.
     """
     if not totals["requests"]:
         return "no request to a model came this way"
@@ -199,6 +201,8 @@ def summary(totals: Mapping[str, Any], run: str) -> str:
     saved = totals["saved_tokens"]
     gain = f"saved {short(saved)}" if saved >= 0 else f"cost {short(-saved)} more"
     line = f"{counted}, {totals['folded']} folded, {tokens}, {gain}"
+    if folds_at := totals.get("folds_at"):
+        line += f"; folding begins at about {short(folds_at)} tokens of conversation"
     return f"{line}; more: memtree requests --wrap {run}"
 
 

@@ -11,6 +11,7 @@ import { took } from "../state/figures.js";
 import { signed } from "../state/saved_card.js";
 import { reasonText } from "../tree/model/picture.js";
 import { nameOf, StateChip } from "./request_row.js";
+import { gone } from "./row_sums.js";
 
 const DIALECTS = {
   chat: "Chat Completions",
@@ -52,7 +53,7 @@ function Parts({ row, plan, choose }) {
       <${StateChip} row=${row} />
       <span>${words?.text ?? "It ended before memory decided."}</span>
     </p>
-    ${row.status >= 400 && html`<p class="note problem">${failure(row)}</p>`}
+    ${row.status >= 400 && html`<p class=${`note ${gone(row) ? "" : "problem"}`}>${failure(row)}</p>`}
     ${
       row.address &&
       html`<p class="row request-links">
@@ -70,8 +71,9 @@ function Parts({ row, plan, choose }) {
     <${Facts} row=${row} />`;
 }
 
-function failure({ status, error_type: type }) {
-  if (status === 499) return "The client went before the answer was complete.";
+function failure(row) {
+  const { status, error_type: type } = row;
+  if (gone(row)) return "The client went before the answer was complete.";
   return `The answer was an error ${status}${type ? ` (${type.replaceAll("_", " ")})` : ""}.`;
 }
 

@@ -4,6 +4,7 @@ import { html } from "../vendor/preact.js";
 import { clock, count, moment, tokens } from "../shell/format.js";
 import { inWords } from "../shell/memory_state.js";
 import { took } from "../state/figures.js";
+import { gone } from "./row_sums.js";
 
 const CHIPS = { good: "good", warning: "warning", problem: "problem", plain: "" };
 
@@ -31,7 +32,8 @@ export function nameOf(row) {
 
 /** What memory made of it; where it failed, that. */
 export function StateChip({ row }) {
-  if (row.status >= 400) return html`<span class="chip problem">${row.status === 499 ? "cancelled" : `error ${row.status}`}</span>`;
+  if (gone(row)) return html`<span class="chip">cancelled</span>`;
+  if (row.status >= 400) return html`<span class="chip problem">error ${row.status}</span>`;
   const words = inWords(row.state, row.reason);
   return html`<span class=${`chip ${CHIPS[words?.kind] ?? ""}`}>${words?.label ?? "undecided"}</span>`;
 }

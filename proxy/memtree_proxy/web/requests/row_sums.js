@@ -1,7 +1,13 @@
 /** What rows of the log add up to. Pure. */
 
 const MINUTE = 60_000; // ms
+const CLIENT_GONE = 499;
 const SUMS = ["posted_tokens", "sent_tokens", "saved_tokens"];
+
+/** @param {{status: number}} row @returns {boolean} whether its client went before the answer was complete */
+export function gone(row) {
+  return row.status === CLIENT_GONE;
+}
 
 /** Newest first, each once. @param {object[]} rows @param {object[]} more newer answers, also of the same rows */
 export function merged(rows, more) {
@@ -20,15 +26,15 @@ export function withRow(totals, row) {
 
 /**
  * @param {object[]} rows
- * @returns {{address: string | null, title: string, requests: number, posted_tokens: number, sent_tokens: number,
+ * @returns {{address: string | null, conversation: string | null, title: string, requests: number, posted_tokens: number, sent_tokens: number,
  *   saved_tokens: number}[]} by conversation (its title, where it has one), the one that posted most first
  */
 export function byConversation(rows) {
   const groups = new Map();
   for (const row of rows) {
-    const name = row.title || row.address || "";
+    const name = row.title || row.conversation || "";
     const group = groups.get(name) ?? {
-      address: row.address, title: row.title, requests: 0, folded: 0,
+      address: row.address, conversation: row.conversation, title: row.title, requests: 0, folded: 0,
       posted_tokens: 0, sent_tokens: 0, saved_tokens: 0,
     };
     groups.set(name, withRow(group, row));
@@ -44,9 +50,10 @@ export function parts(rows, { since, until }) {
     date: new Date(since.getTime() + at * step).toISOString(),
     requests: {},
   }));
-  for (const { time, state } of rows) {
-    const part = found[Math.floor((Date.parse(time) - since) / step)];
-    if (part) part.requests[state ?? "none"] = (part.requests[state ?? "none"] ?? 0) + 1;
+  for (const row of rows) {
+    const part = found[Math.floor((Date.parse(row.time) - since) / step)];
+    const state = row.state ?? (gone(row) ? "cancelled" : "none");
+    if (part) part.requests[state] = (part.requests[state] ?? 0) + 1;
   }
   return found;
 }

@@ -58,7 +58,7 @@ function Sums({ totals, rows, complete, choose }) {
         </thead>
         <tbody>
           ${shown.map(
-            (group) => html`<tr key=${group.title || group.address}>
+            (group) => html`<tr key=${group.title || group.conversation}>
               <th scope="row">
                 ${
                   group.address

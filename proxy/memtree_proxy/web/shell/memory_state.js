@@ -8,7 +8,7 @@ const STATES = {
   off: ["Memory off", "This request was sent as it is, without context memory.", "plain"],
   "below-threshold": [
     "Sent whole",
-    "The conversation is under 10,000 tokens. Memory begins above that.",
+    "Under 10,000 tokens a conversation is sent as it is.",
     "plain",
   ],
   passed: ["Sent whole", "The whole conversation went to the model.", "plain"],
@@ -86,22 +86,24 @@ export function stateNames() {
 /**
  * @param {string | null} state the value of `x-memtree-state`
  * @param {string | null} reason the value of `x-memtree-reason`, as `cheaper-whole; folds-at=53000`
+ * @param {number | null} [usually] tokens at which a chat with the model is folded, where `reason` says none
  * @returns {Shown | null} null where the server said nothing
  */
-export function inWords(state, reason) {
+export function inWords(state, reason, usually = null) {
   if (!state) return null;
   const known = Object.hasOwn(STATES, state) ? STATES[state] : null;
   const [label, text, kind] = known ?? [state.slice(0, 60), "", "plain"];
-  const [word, foldsAt] = readReason(reason ?? "");
+  const [word, told] = readReason(reason ?? "");
+  const foldsAt = told ?? (state === "below-threshold" ? usually : null);
   const because = Object.hasOwn(REASONS, word) ? REASONS[word] : "";
-  const later = foldsAt ? `It will be folded from about ${foldsAt} tokens on.` : "";
+  const later = foldsAt ? `It will be folded from about ${foldsAt.toLocaleString("en-US")} tokens on.` : "";
   return { label, text: [text, because, later].filter(Boolean).join(" "), kind };
 }
 
 function readReason(reason) {
   const [word, ...rest] = reason.split(";", 3).map((part) => part.trim());
   const size = rest.find((part) => /^folds-at=\d{1,12}$/.test(part));
-  return [word, size ? Number(size.slice(9)).toLocaleString("en-US") : ""];
+  return [word, size ? Number(size.slice(9)) : null];
 }
 
 /**

@@ -8,14 +8,14 @@ import { count, counted } from "../shell/format.js";
 import { Empty, Loading, Problem } from "../shell/states.js";
 import { toast } from "../shell/toasts.js";
 import { useAnswer } from "./asking.js";
-import { forget, fromHash, parse, toHash, useConversation } from "./conversation.js";
+import { forget, fromHash, parse, rename, toHash, useConversation } from "./conversation.js";
 import { Explorer } from "./explorer.js";
 import { History } from "./model/history.js";
 import { ofAnswer, ofPlan } from "./model/picture.js";
 import { usePins } from "./model/pins.js";
 import { AnswerLine, DEFAULT_TARGET, DEMO_TARGET, EpochLine, QuestionBar } from "./question_bar.js";
 import { chooseConversation, Sources, useFileDrop, useKnown } from "./sources.js";
-import { Title } from "./title.js";
+import { LONGEST_TITLE, Title } from "./title.js";
 
 function Page() {
   const [{ source, message }, setPlace] = useState(() => fromHash(location.hash));
@@ -149,8 +149,9 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
     if (!history) return ofPlan(model, plan);
     return asked.answer ? ofAnswer(model, history, asked.answer) : null;
   }, [model, plan, asked.answer]);
-  const row = known.rows.find((each) => each.address === address);
-  const name = history?.title || row?.title || model.nodes[0]?.headline || "untitled";
+  const at = address ?? asked.answer?.memory.address;
+  const row = known.rows.find((each) => each.address === at);
+  const title = useTitle({ history, row, at, known, onRenamed });
   const first = message === null ? (model.count ? 0 : -1) : Math.max(0, model.leafAt(message));
   // A new question shows its best excerpt; another target leaves the selection where it is.
   const focusOn = useMemo(
@@ -162,7 +163,7 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
   };
   return html` <section class="tree-top" aria-label="What is shown">
       <div class="tree-title-row">
-        <${Title} ...${{ name, address, onRenamed }} />
+        <${Title} ...${{ name: title || model.nodes[0]?.headline || "untitled", address: row?.address, onRenamed }} />
         ${
           history &&
           html`<span class="soft small-text tree-indexed"
@@ -190,6 +191,20 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
             <${Empty} title="No summaries yet"><p>There are too few messages for a tree.</p><//>
           </div>`
     }`;
+}
+
+/**
+ * One title wherever the conversation is named: the server's. One that it learns from what was opened
+ * gets the title that it has there, if it has one.
+ */
+function useTitle({ history, row, at, known, onRenamed }) {
+  const [before] = useState(known); // what the server knew before it was opened
+  const own = history?.title && !before.loading && !before.rows.some(({ address }) => address === at);
+  const given = own && row ? history.title.slice(0, LONGEST_TITLE).trim() : "";
+  useEffect(() => {
+    if (given && given !== row.title) rename(at, given).then(onRenamed, () => {}); // not every title is taken
+  }, [given]);
+  return given || row?.title || history?.title || history?.file;
 }
 
 function PartialNote({ retry }) {
@@ -272,7 +287,7 @@ async function opened(file, source, rows, onRead) {
     );
   return {
     kind: "history",
-    history: new History(messages, { title: title || file.name, origin: "file" }),
+    history: new History(messages, { title, file: file.name, origin: "file" }),
     address: own >= 0 ? address : null,
   };
 }

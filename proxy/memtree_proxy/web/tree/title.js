@@ -5,7 +5,7 @@ import { TitleField, useRenaming } from "../shell/title_field.js";
 import { toast } from "../shell/toasts.js";
 import { rename } from "./conversation.js";
 
-const MOST = 60; // characters
+export const LONGEST_TITLE = 60; // characters
 
 /** @param {{name: string, address: string | null, onRenamed: () => void}} props */
 export function Title({ name, address, onRenamed }) {
@@ -23,7 +23,7 @@ export function Title({ name, address, onRenamed }) {
   });
   if (renaming)
     return html`<div class="tree-title"
-      ><${TitleField} label="Title of the conversation" title=${title} most=${MOST} onEnd=${finish}
+      ><${TitleField} label="Title of the conversation" title=${title} most=${LONGEST_TITLE} onEnd=${finish}
     /></div>`;
   return html`<h2 class="tree-title">
       <bdi>${title}</bdi>

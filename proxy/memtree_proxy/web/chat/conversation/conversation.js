@@ -17,6 +17,7 @@ const SAVE_EVERY = 400; // ms, while an answer grows
 const TITLE = 60;
 const SILENCE = 6000; // ms until another tab is asked whether its answer still grows
 const REPLY = 2000;
+const AFTERWARDS = 30_000; // ms in which memories of a turn are still saved, as by what reads it
 
 /** What is stored of an error. A request without an answer has nothing to say but that. */
 function kept(error) {
@@ -41,6 +42,7 @@ export class Conversation {
   #path = null;
   #abort = null;
   #savedAt = 0;
+  #answered = { id: null, until: 0 }; // the last answer to this tab, and when its turn is over
   #saveSoon = 0;
   #watched = new Map();
   #unlisten = () => {};
@@ -229,7 +231,21 @@ export class Conversation {
     }
     this.#abort = null;
     this.growing = null;
+    this.#answered = { id: first.id, until: this.#now() + AFTERWARDS };
     this.#save({ ...this.#messages.get(first.id), ...end });
+    this.#emit();
+  }
+
+  /** Whether a memory that is saved now may be of this tab's turn. */
+  get inTurn() {
+    return this.growing !== null || this.#now() < this.#answered.until;
+  }
+
+  /** A memory was saved or changed by this tab's turn, not by hand. */
+  noteMemory(id) {
+    const message = this.#messages.get(this.growing ?? this.#answered.id);
+    if (!message) return;
+    this.#save({ ...message, changedMemories: [...new Set([...(message.changedMemories ?? []), id])] });
     this.#emit();
   }
 

@@ -39,7 +39,7 @@ function isGap(character) {
 }
 
 /**
- * The beginning of a text, up to the end of a sentence: what the editor of a memory offers.
+ * The beginning of a text, up to the end of a sentence: the title of a chat.
  * @param {string} text
  * @param {number} most characters
  */

@@ -37,11 +37,13 @@ export function useMedia(query) {
 }
 
 /**
- * The number of memories of a chat, as other tabs and the model change it.
- * @param {string | null} chatId
+ * The number of memories of a chat, as other tabs and the model change it. A turn that saves some
+ * is told so.
+ * @param {import("../conversation/conversation.js").Conversation | null} conversation
  * @returns {[number | null, () => void]} null: not known (yet); and what asks anew
  */
-export function useMemoryCount(chatId) {
+export function useMemoryCount(conversation) {
+  const chatId = conversation?.chat.id ?? null;
   const [count, setCount] = useState(null);
   const shown = useRef(chatId);
   const turn = useRef(0); // an answer to an older question says nothing any more
@@ -59,10 +61,19 @@ export function useMemoryCount(chatId) {
   useEffect(() => {
     take(null);
     if (!chatId) return undefined;
-    return chatSource(chatId).listen({
+    const source = chatSource(chatId);
+    const note = async ({ id, type }) => {
+      if (type === "deleted" || !conversation.inTurn) return;
+      const { source: by } = await source.get(id);
+      if (by !== "user") conversation.noteMemory(id);
+    };
+    return source.listen({
       onOpen: ask,
-      onEvent: (event) => Number.isInteger(event.count) && take(event.count),
+      onEvent: (event) => {
+        if (Number.isInteger(event.count)) take(event.count);
+        note(event).catch(() => {}); // it is gone again
+      },
     });
-  }, [chatId]);
+  }, [conversation]);
   return [count, ask];
 }

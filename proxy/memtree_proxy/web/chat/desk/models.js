@@ -5,33 +5,40 @@ import { call } from "../../shell/api.js";
 const MOST = 3000;
 const LONGEST = 200;
 const MOST_RECENT = 50; // chats whose models come first
-// Names that no chat is held with, in the lists of the large providers.
-const OTHER = /embed|whisper|tts|dall-e|moderation|image|audio|realtime|transcribe|rerank|sora/i;
+// Names and kinds of models that no chat is held with, in the lists of providers and local servers.
+const OTHER =
+  /embed|minilm|\bbge\b|whisper|\btts|dall-e|moderation|image|\bflux\b|diffusion|\bveo\b|audio|speech|realtime|transcri|rerank|sora|davinci-|babbage-|gpt-3\.5-turbo-instruct/i;
 
 /**
  * @param {unknown} json the answer of `/models`; nothing about it is certain
- * @returns {string[]} ids, each once, in alphabetical order
+ * @returns {string[]} ids of those that can chat, each once, in alphabetical order
  */
 export function modelIds(json) {
   const rows = Array.isArray(json?.data) ? json.data : [];
   const ids = rows
     .slice(0, MOST)
+    .filter(chats)
     .map((row) => row?.id)
     .filter((id) => typeof id === "string" && id !== "" && id.length <= LONGEST);
   return [...new Set(ids)].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
+/** By its name, and by what some lists say of its kind. */
+function chats(row) {
+  const says = row?.architecture?.output_modalities;
+  const writes = !Array.isArray(says) || says.includes("text");
+  return writes && row?.capabilities?.completion_chat !== false && !OTHER.test(`${row?.id} ${row?.type ?? ""}`);
+}
+
 /**
- * The model of a first chat: the one that the server was started with, else the only one that can
- * hold a chat. Of several none is chosen: the first by name may be a costly or a retired one.
+ * The model of a first chat: the one that the server was started with, else the only one. Of several none is chosen: the first by name may be a costly or a retired one.
  *
  * @param {string[]} ids
  * @param {string} [configured] setting `model` of the server
  * @returns {string} "" where a person has to choose
  */
 export function firstModel(ids, configured = "") {
-  const chatting = ids.filter((id) => !OTHER.test(id));
-  return configured || (chatting.length === 1 ? chatting[0] : "");
+  return configured || (ids.length === 1 ? ids[0] : "");
 }
 
 /** @returns {string} setting `model` of the server, "" where it is not set */
@@ -46,6 +53,24 @@ export function configuredModel() {
  */
 export function recentFirst(models, recent) {
   return [...new Set([...recent.filter(Boolean).slice(0, MOST_RECENT), ...models])];
+}
+
+/**
+ * @param {string} model
+ * @returns {number | null} tokens at which a chat with it is folded first, about; null: not known (yet)
+ */
+export function useFoldsAt(model) {
+  const [known, setKnown] = useState({});
+  useEffect(() => {
+    if (!model) return undefined;
+    const abort = new AbortController();
+    call("GET", "/context_memory/status", { query: { model }, signal: abort.signal }).then(
+      ({ json }) => setKnown({ model, size: json.folds_at ?? null }),
+      () => {},
+    );
+    return () => abort.abort();
+  }, [model]);
+  return known.model === model ? known.size : null;
 }
 
 /**

@@ -19,7 +19,7 @@ export function ChatPage() {
   const narrow = useMedia("(max-width: 899px)");
   const models = useModels();
   const id = conversation?.chat.id ?? null;
-  const [count, countAgain] = useMemoryCount(id);
+  const [count, countAgain] = useMemoryCount(conversation);
 
   useEffect(() => {
     desk.begin().catch(setFailure);

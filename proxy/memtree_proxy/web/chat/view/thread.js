@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { Problem } from "../../shell/states.js";
 import { useConversation } from "../desk/hooks.js";
-import { configuredModel, firstModel, recentFirst } from "../desk/models.js";
+import { configuredModel, firstModel, recentFirst, useFoldsAt } from "../desk/models.js";
 import { Beginning } from "./beginning.js";
 import { ChatSettings } from "./chat_settings.js";
 import { Composer } from "./composer.js";
@@ -28,6 +28,7 @@ export function Thread({ conversation, models, recent, memories, lasting, onFirs
   const [held, setHeld] = useState(false); // sent before the models were known
   const [settings, setSettings] = useState(false);
   const { chat, growing } = conversation;
+  const foldsAt = useFoldsAt(chat.model);
   const offline = models.error?.code === "no_upstream";
   // Some upstreams have no list: who has named a model there needs none.
   const unlisted = !offline && models.error && !(chat.model && models.error.status === 404);
@@ -77,8 +78,8 @@ export function Thread({ conversation, models, recent, memories, lasting, onFirs
       <${Problem} error=${models.error} title="The models could not be listed" retry=${models.retry} />
     </div>`}
     ${conversation.path().length === 0
-      ? html`<${Beginning} offline=${offline} onPick=${(text) => composer.current?.fill(text)} />`
-      : html`<${MessageList} conversation=${conversation} memories=${memories} onWritten=${focusComposer} />`}
+      ? html`<${Beginning} offline=${offline} foldsAt=${foldsAt} onPick=${(text) => composer.current?.fill(text)} />`
+      : html`<${MessageList} conversation=${conversation} memories=${{ ...memories, foldsAt }} onWritten=${focusComposer} />`}
     <${Composer} handle=${composer} conversation=${conversation} growing=${growing} held=${held} onWrite=${() => setHeld(false)} onSend=${send} />
     ${settings && html`<${ChatSettings} conversation=${conversation} onClose=${() => setSettings(false)} />`}
   </div>`;

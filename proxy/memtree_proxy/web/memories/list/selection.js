@@ -110,27 +110,27 @@ function AddToGroup({ source, chosen, groups, regroup, memories, done }) {
 }
 
 function OfFilter({ source, filter, query, usedOnly, memories, rows }) {
-  const [busy, setBusy] = useState(false);
+  const [step, setStep] = useState(""); // "asking", then "deleting"
   if (filter.deleted || query.trim() || usedOnly || !rows.length) return null;
   const narrow = Object.values(filter).some((one) => one !== undefined);
   const run = async () => {
-    setBusy(true);
-    await deleteMatching(source, narrow ? { filter } : { all: true }, memories);
-    setBusy(false);
+    setStep("asking");
+    await deleteMatching(source, narrow ? { filter } : { all: true }, memories, () => setStep("deleting"));
+    setStep("");
   };
   return html`
-    <button type="button" class="button quiet small" disabled=${busy} onClick=${run}>
-      ${deleteLabel(busy, narrow)}
+    <button type="button" class="button quiet small" disabled=${step !== ""} onClick=${run}>
+      ${deleteLabel(step, narrow)}
     </button>
   `;
 }
 
-function deleteLabel(busy, narrow) {
-  if (busy) return "Deleting…";
+function deleteLabel(step, narrow) {
+  if (step === "deleting") return "Deleting…";
   return narrow ? "Delete all that match…" : "Delete all…";
 }
 
-async function deleteMatching(source, which, memories) {
+async function deleteMatching(source, which, memories, begin) {
   try {
     const number = await source.count(which);
     const what = number === 1 ? "1 memory" : `${count(number)} memories`;
@@ -141,6 +141,7 @@ async function deleteMatching(source, which, memories) {
       danger: true,
     });
     if (!sure) return;
+    begin();
     const { deleted, verified } = await source.removeMany(which);
     const proof = verified ? " A search has verified that none of them is found." : "";
     toast(`${count(deleted)} deleted.${proof}`, { kind: "success", seconds: 10 });

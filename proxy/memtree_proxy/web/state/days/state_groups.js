@@ -14,6 +14,7 @@ const KNOWN = {
   "below-threshold": ["whole", "under 10,000 tokens"],
   passed: ["whole", "it fits, or a fold would cost more than it saves"],
   off: ["whole", "memory was off"],
+  cancelled: ["whole", "the client went before memory decided"],
   none: ["refused", "ended before memory decided"],
   refused: ["refused", "what must go whole is larger than the model's window"],
   "degraded:store": ["degraded", "the store failed; folded for this request alone"],

@@ -96,11 +96,13 @@ export function speaker(message) {
 export class History {
   /**
    * @param {object[]} messages as a client would post them
-   * @param {{title: string, origin: "file" | "demo" | "chat", questions?: string[]}} about
+   * @param {{title: string, file?: string, origin: "file" | "demo" | "chat", questions?: string[]}} about
+   *   `file`: its name
    */
-  constructor(messages, { title, origin, questions = [] }) {
+  constructor(messages, { title, file = "", origin, questions = [] }) {
     this.messages = messages;
-    this.title = title;
+    this.title = title ?? "";
+    this.file = file;
     this.origin = origin;
     this.questions = questions;
     this.json = JSON.stringify(messages); // made once: it may have megabytes, and goes out with each question

@@ -5,9 +5,12 @@ import { inWords } from "../../../shell/memory_state.js";
 
 let lastNumber = 0;
 
-/** @param {{memory: object, onUsed: (ids: string[]) => void}} props `memory`: as `memoryOf` reads it */
-export function MemoryChips({ memory, onUsed }) {
-  const state = inWords(memory.state, memory.reason);
+/**
+ * @param {{message: object, foldsAt: number | null, onOpen: (ids: string[]) => void}} props of the
+ *   message `memory`, as `memoryOf` reads it, and `changedMemories`; `onOpen` shows memories
+ */
+export function MemoryChips({ message: { memory, changedMemories = [] }, foldsAt, onOpen }) {
+  const state = inWords(memory.state, memory.reason, foldsAt);
   const used = memory.memories.length;
   const folded = memory.raw !== null && memory.sent !== null && memory.raw !== memory.sent;
   return html`<div class="message-chips">
@@ -19,9 +22,11 @@ export function MemoryChips({ memory, onUsed }) {
         : `${count(memory.raw)} tokens`}
     </span>`}
     ${used > 0 &&
-    html`<button type="button" class="chip info" onClick=${() => onUsed(memory.memories)}>
+    html`<button type="button" class="chip info" onClick=${() => onOpen(memory.memories)}>
       ${used === 1 ? "1 memory used" : `${used} memories used`}
     </button>`}
+    ${changedMemories.length > 0 &&
+    html`<button type="button" class="chip good" onClick=${() => onOpen(changedMemories)}>Memory updated</button>`}
     ${memory.degraded &&
     html`<span class="chip warning">Memories in part: ${memory.degraded.slice(0, 80)}</span>`}
   </div>`;

@@ -30,7 +30,8 @@ export class MessageItem extends Component {
     const moved = ["number", "of", "before", "after"].some(
       (name) => next.place[name] !== this.props.place[name],
     );
-    return moved || SHOWN.some((name) => next[name] !== this.props[name]);
+    const folds = next.memories.foldsAt !== this.props.memories.foldsAt;
+    return moved || folds || SHOWN.some((name) => next[name] !== this.props[name]);
   }
 
   render({ message, number, of, place, growing, busy, sentAt, conversation, memories, acts }) {
@@ -76,7 +77,7 @@ export class MessageItem extends Component {
       <${Ending} message=${message} />
       ${message.status === "failed" &&
       html`<${FailureNote} message=${message} busy=${busy} onRetry=${retry} />`}
-      ${!mine && message.memory && html`<${MemoryChips} memory=${message.memory} onUsed=${memories.open} />`}
+      ${!mine && message.memory && html`<${MemoryChips} message=${message} foldsAt=${memories.foldsAt} onOpen=${memories.open} />`}
       ${!growing &&
       !editing &&
       html`<${MessageActions}

@@ -1,16 +1,13 @@
 /**
- * "Remember this": a short message is saved at once; of a long one, or of a selection, a line to
- * change first. What a new memory may replace is offered with one click.
+ * "Remember this": a short message is saved at once; a long one, or a selection, opens in an
+ * editor first. What a new memory may replace is offered with one click.
  */
 import { html, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
 import { SHORT, remember } from "../../../memories/remember.js";
 import { chatSource } from "../../../memories/sources.js";
 import { toast } from "../../../shell/toasts.js";
-import { beginning } from "../../conversation/sentences.js";
 import { Icon } from "../../../shell/icons.js";
 import { lines } from "./drafts.js";
-
-const MOST_OFFERED = 200; // characters of a long message that the line begins with
 
 let dismissLast = () => {};
 
@@ -66,8 +63,7 @@ export function useRemember(message, memories, onRemembered) {
   const press = () => {
     if (state.step === "saving") return;
     const selected = selectedIn(button.current.closest("article")?.querySelector(".message-body"));
-    if (selected) edit(selected.replace(/\s+/g, " "));
-    else if (message.text.length > SHORT) edit(beginning(message.text, MOST_OFFERED));
+    if (selected || message.text.length > SHORT) edit(selected || message.text);
     else save(message.text);
   };
   const replace = async (update) => {
@@ -128,11 +124,16 @@ function MemoryLine({ text, problem, focused, onInput, onSave, onCancel }) {
     event.preventDefault();
     if (value.trim()) onSave(value.trim());
   };
-  const press = (event) => event.key === "Escape" && !event.isComposing && onCancel();
+  const press = (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Escape") onCancel();
+    else if (event.key === "Enter" && !event.shiftKey) save(event);
+  };
   return html`<form class="memory-line" onSubmit=${save}>
-    <input
+    <textarea
       ref=${field}
       class="input"
+      dir="auto"
       aria-label="What to remember"
       aria-invalid=${Boolean(problem)}
       aria-describedby=${problem ? "memory-line-problem" : undefined}
@@ -142,9 +143,10 @@ function MemoryLine({ text, problem, focused, onInput, onSave, onCancel }) {
         setValue(event.target.value);
       }}
       onKeyDown=${press}
-    />
+    ></textarea>
     <button type="submit" class="button small primary" disabled=${!value.trim()}>Remember</button>
     <button type="button" class="button small" onClick=${onCancel}>Cancel</button>
+    <span class="hint">Enter saves, Shift+Enter makes a new line, Esc cancels</span>
     ${problem && html`<p id="memory-line-problem" class="field-problem" role="alert">${problem}</p>`}
   </form>`;
 }
