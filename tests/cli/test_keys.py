@@ -190,8 +190,10 @@ def test_memory_of_a_revoked_key_goes_to_another(terminal: Terminal) -> None:
     tenant = terminal.tenant("lost")
     assert tenant
     terminal.remember(tenant)
-    revoked, hint = terminal.run("keys", "revoke", "laptop")
+    revoked, hint, last = terminal.run("keys", "revoke", "laptop")
     assert revoked.startswith("revoked key_")
+    assert revoked.endswith(f"tenant {tenant}")
+    assert last.startswith("No key is left")
     terminal.run("keys", "create", "laptop", "--value", "found", *hint.split("LABEL ")[1].split())
     assert terminal.tenant("found") == tenant
     (line,) = terminal.run("tenants", "list")

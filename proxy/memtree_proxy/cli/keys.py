@@ -112,12 +112,14 @@ async def revoke(options: argparse.Namespace, settings: Settings) -> int:
         await store.revoke_key(key.id)
         others = {row.tenant for row in rows if row.id != key.id}
         kept = {row.name for row in await store.tenants()} - others
-    print(f"revoked {key.id}  {one_line(key.label)}")
+    print(f"revoked {key.id}  {one_line(key.label)}  tenant {key.tenant}")
     if key.tenant in kept:
         print(
             "Its memory stays until it expires. To give it to another key: "
             f"memtree keys create LABEL --tenant {key.tenant}"
         )
+    if len(rows) == 1:
+        print("No key is left: a server on loopback takes any credential now, each as a tenant.")
     return 0
 
 

@@ -94,6 +94,10 @@ def test_each_scope_has_its_own_memories(shell: Shell) -> None:
     lines, _ = shell.run("list")
     assert sum(line.endswith(": 1 memory") for line in lines) == 5  # those of one tenant
     assert [row["text"] for row in shell.rows("list", "--agent", "c")] == ["fact 3"]
+    _, said = shell.run("delete", "--all")
+    assert said.splitlines()[0] == "deleted: 1"
+    assert said.splitlines()[1].startswith("4 users, agents or chats keep theirs")
+    assert shell.run("delete", "--all", "--user", "nobody")[1] == "deleted: 0\n"
 
 
 def test_documents_are_not_listed_among_memories(shell: Shell, tmp_path: Path) -> None:

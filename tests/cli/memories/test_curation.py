@@ -100,7 +100,8 @@ def test_a_filter_deletes_what_its_dry_run_counts(
     assert counted == f"{len(before) - len(left)} would be deleted"
     assert shell.texts() == before
     gone, told = shell.run("delete", "--user", "u", *filter_)
-    assert (len(gone), told) == (len(before) - len(left), "")
+    count = len(before) - len(left)
+    assert (len(gone), told) == (count, f"deleted: {count}\n")
     assert shell.texts() == left
     assert len(shell.texts("--deleted")) == (0 if "--purge" in filter_ else 3)
     assert len(shell.rows("list", "--user", "v")) == 1

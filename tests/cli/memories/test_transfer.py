@@ -164,6 +164,12 @@ def test_what_cannot_be_read_is_told(terminal: Terminal, content: str, why: str)
     assert why in errors
 
 
+@pytest.mark.parametrize("words", [["import", "none/there"], ["export", "-o", "none/there"]])
+def test_a_place_that_is_not_there_is_told(terminal: Terminal, words: list[str]) -> None:
+    terminal.run("add", "a fact")
+    assert "none/there: No such file" in terminal.run(*words, code=1)[1]
+
+
 def test_with_an_embedder_the_import_ends_with_its_vectors(terminal: Terminal) -> None:
     given = terminal.file("- Works as a veterinary surgeon\n- Drinks oolong in the morning\n")
     out, errors = terminal.run("import", given, "--user", "ada", "--embedder", "local")

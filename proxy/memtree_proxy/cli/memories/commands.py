@@ -227,8 +227,15 @@ async def remove(options: argparse.Namespace, settings: Settings) -> int:
             receipt = await curation.delete(where, named, purge=options.purge)
         else:
             receipt = await curation.delete_matching(where, wanted, purge=options.purge)
+        named_one = options.chat or options.user or options.agent or options.subject
+        others = 0 if named_one else len(await _scopes(runtime, tenant, options)) - 1
     for id_ in receipt.deleted:
         print(id_)
+    if wanted is not None:
+        print(f"deleted: {len(receipt.deleted):,}", file=sys.stderr)
+    if options.all and others:
+        text = f"{others:,} users, agents or chats keep theirs: name each by its option"
+        print(text, file=sys.stderr)
     ids = set(options.ids)
     if len(receipt.deleted) < len(ids):
         print(f"{len(receipt.deleted)} of {len(ids)} were deleted", file=sys.stderr)
@@ -316,7 +323,10 @@ async def read(options: argparse.Namespace, settings: Settings) -> int:
 
 async def _save(target: Path, lines: AsyncIterator[bytes]) -> None:
     """Write a file that appears only when it is complete; only its owner may read it."""
-    number, name = tempfile.mkstemp(prefix=".memories-", dir=target.parent)
+    try:
+        number, name = tempfile.mkstemp(prefix=".memories-", dir=target.parent)
+    except OSError as error:
+        raise BadRequest(f"{target}: {error.strerror}", param="--output") from error
     try:
         with os.fdopen(number, "wb") as file:
             async for piece in lines:
@@ -338,8 +348,11 @@ def _content(name: str) -> bytes:
     elif name == STDIN:
         raw = sys.stdin.buffer.read(LARGEST + 1)
     else:
-        with open(name, "rb") as file:
-            raw = file.read(LARGEST + 1)
+        try:
+            with open(name, "rb") as file:
+                raw = file.read(LARGEST + 1)
+        except OSError as error:
+            raise BadRequest(f"{name}: {error.strerror}", param="file") from error
     if len(raw) > LARGEST:
         raise BadRequest(f"{name} is over {LARGEST:,} bytes", param="file")
     return raw

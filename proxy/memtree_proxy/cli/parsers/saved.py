@@ -73,7 +73,11 @@ def _add_curation(action: Action) -> None:
     switch(delete, "--unconfirmed", "those nobody has confirmed")
     delete.add_argument("--since", metavar="DATE", help="made then or later (ISO 8601)")
     delete.add_argument("--before", metavar="DATE", help="made before")
-    switch(delete, "--all", "everything of the scope")
+    switch(
+        delete,
+        "--all",
+        "everything of the tenant itself, or of the user, agent or chat that is named",
+    )
     switch(delete, "--dry-run", "delete nothing, tell how many")
     switch(delete, "--purge", "erase them for good")
     past = action("history", "what a memory said before, and what it replaced", "history")
