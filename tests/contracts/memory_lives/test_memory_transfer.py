@@ -27,7 +27,7 @@ from memtree.stores import open_store
 from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[3]
-ANYBODY = Scope.of_user("anonymous")
+ANYBODY = Scope.of_user("local")
 LINES = 1_300  # several batches, and more than a report names
 DEADLINE = 600.0
 

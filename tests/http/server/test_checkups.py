@@ -229,7 +229,7 @@ async def test_no_secret_is_shown_and_each_part_has_a_line(
             "upstream_api_key": "hush-upstream", "summary_api_key": "hush-summary",
             "embedding_api_key": "hush-embedding",
         }  # fmt: skip
-        code = await doctor.run(Namespace(settings=True), replace(QUIET, **changes))
+        code = await doctor.run(Namespace(settings=True, json=False), replace(QUIET, **changes))
     said = capsys.readouterr().out
     assert "hush" not in said
     lines = {line.split()[1]: line.split()[0] for line in said.splitlines()
