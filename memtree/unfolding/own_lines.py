@@ -37,6 +37,7 @@ _BEFORE = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u3164\ufe00-\ufe0f\ufeff\uffa0\-*+•·‣▪◦‐-―>﹥＞|]*"
 )
+_OPENING = re.compile("[<﹤＜]")
 _PILCROWS = "¶⁋❡⸿⸾⹍"
 _COLONS = ":：﹕︓"
 _HEADINGS = frozenset(
@@ -115,9 +116,8 @@ def _heading_colon(line: str) -> Iterator[int]:
 
 def _disguised_tags(line: str) -> set[int]:
     """Return the opening characters of a line that contains one of our tags after normalisation."""
-    if not _OWN_TAG.search(_plain(line)):
-        return set()
-    return {at for at, sign in enumerate(line) if sign in "<﹤＜"}
+    opening = {match.start() for match in _OPENING.finditer(line)}
+    return opening if opening and _OWN_TAG.search(_plain(line)) else set()
 
 
 def _plain(line: str) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtree.unfolding.memory_message.memory_text import pieces
 from memtree.unfolding.memory_message.quotes import cut_lines
-from memtree.unfolding.own_lines import RULES, cut_spans, without_signs
+from memtree.unfolding.own_lines import LONGEST_HEADING, RULES, cut_spans, without_signs
 from memtree.unfolding.plan import Plan, TextSpan
 from tests.unit.unfolding.histories import history
 
@@ -81,6 +81,13 @@ def test_a_line_begins_where_the_piece_does():
     text = "see ¶7 user"
     assert list(cut_spans(text, 0, len(text))) == []
     assert list(cut_spans(text, 4, len(text))) == [(4, 5)]
+
+
+def test_a_line_without_an_opening_sign_is_not_normalised(monkeypatch: pytest.MonkeyPatch):
+    """A line may have megabytes, all of which one call would read."""
+    monkeypatch.setattr(unicodedata, "category", None)
+    text = "沈默" * LONGEST_HEADING
+    assert list(cut_spans(text, 1, len(text))) == []
 
 
 @given(st.lists(st.sampled_from([*FORGED, *ORDINARY, "plain words", ""]), min_size=1), st.data())
