@@ -64,7 +64,7 @@ def size_in(reason: str) -> int:
     >>> size_in("cheaper-whole; folds-at=53000")
     53000
     """
-    return int(reason.partition("folds-at=")[2] or 0)
+    return int(reason.partition("folds-at=")[2].partition(";")[0] or 0)
 
 
 def is_degraded(state: str) -> bool:

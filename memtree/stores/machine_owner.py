@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from memtree.stores.context.tenants import known_tenant, tenant_number
+from memtree.stores.context.tenants import begin, known_tenant
 from memtree.stores.copies import OWNED
 from memtree.stores.memories.scopes import lock_tenant
 from memtree.stores.schema import COLUMNS
@@ -40,6 +40,7 @@ _ENCODED = {
     "memory_tombstones": ("scope", "number"),
 }
 _LEFT = "SELECT coalesce(sum(counted), 0) FROM memory_scopes WHERE tenant = :of"
+_CONVERSATIONS = "SELECT count(*) FROM conversations WHERE tenant = :of"
 _ADD_TALLIES = """
     INSERT INTO tallies (tenant, day, name, amount)
     SELECT :to, day, name, amount FROM tallies WHERE tenant = :of
@@ -50,6 +51,8 @@ _COUNT = "UPDATE memory_tenants SET last = :last, counted = :counted WHERE tenan
 async def move(sql: Sql) -> str:
     """Move the rows. Returns the sentence that tells it, empty if there were none."""
     names = {"of": ANONYMOUS, "to": LOCAL}
+    for tenant in (ANONYMOUS, LOCAL):  # other processes may write meanwhile
+        await begin(sql, tenant, alone=True)
     await sql.run(_RECORD, {"part": PART})
     if await sql.fetch(_GIVEN, names):
         return ""
@@ -127,7 +130,10 @@ async def _move_trees(sql: Sql) -> int:
     of = await known_tenant(sql, ANONYMOUS)
     if of is None:
         return 0
-    to = await tenant_number(sql, LOCAL, [])
+    to = await known_tenant(sql, LOCAL)
+    if to is None:  # nothing needs to be written anew
+        await sql.run("UPDATE tenants SET name = :to WHERE number = :of", {"to": LOCAL, "of": of})
+        return int((await sql.fetch(_CONVERSATIONS, {"of": of}))[0][0])
     conversations = 0
     for table in OWNED:
         numbers = {"of": of, "to": to}

@@ -42,6 +42,8 @@ _BYTES = """
     SELECT sum(pg_total_relation_size(name::regclass))::bigint
     FROM unnest(%(tables)s::text[]) AS name"""
 _ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_LATER_COLUMN = """
+    ALTER TABLE requests ADD COLUMN IF NOT EXISTS conversation bytea NOT NULL DEFAULT ''"""
 _DURABLE = "SET LOCAL synchronous_commit TO on"
 # A cached plan made while a table was empty reads all of it, until the server's autovacuum has
 # gathered statistics.
@@ -65,6 +67,8 @@ async def create_tables(db: AsyncConnection, schema: str) -> None:
         parts = await _parts(db, schema)  # another process may have created them meanwhile
         if not parts:
             await _create(db, schema)
+        else:
+            await db.execute(_LATER_COLUMN)
         if machine_owner.PART not in parts:
             notice = await machine_owner.move(PostgresSql(db))
     if notice:

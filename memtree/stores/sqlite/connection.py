@@ -43,6 +43,7 @@ WAL_BYTES = 16 << 20  # size to which the WAL file is cut after a long read let 
 # which was stopped does not take its own pause for one of the store.
 PATIENCE, TICK = 4, 1.0
 PROBE = 0.25  # seconds that a probe, or a call that stood in line for long, waits for a lock
+_LOG_COLUMNS = "PRAGMA table_info(requests)"
 _FAULTS = {
     sqlite3.SQLITE_BUSY: "is locked by another process; see which one writes to it",
     sqlite3.SQLITE_LOCKED: "is locked by another connection",
@@ -72,6 +73,8 @@ def create_tables(db: sqlite3.Connection) -> None:
             for statement in (*statements(SQLITE), *_SQLITE_ALONE):
                 db.execute(statement)
             db.execute("INSERT INTO schema_version VALUES (?, ?)", (PART, VERSION))
+        elif "conversation" not in {name for _, name, *_ in db.execute(_LOG_COLUMNS)}:
+            db.execute("ALTER TABLE requests ADD COLUMN conversation BLOB NOT NULL DEFAULT x''")
         if machine_owner.PART not in parts:
             notice = finish(machine_owner.move(SqliteSql(db)))
         db.execute("COMMIT")

@@ -168,7 +168,9 @@ def is_loopback(host: str) -> bool:
 def comes_from_here(request: Request) -> bool:
     """Return True unless a request to a server on loopback shows that it began elsewhere: a proxy
     says for whom it forwards, or the client knows the server by another name than this machine's
-    own, as through a forwarded port."""
+    own, as through a forwarded port. HTTP/1.0 is what nginx speaks by default."""
+    if request.scope.get("http_version") == "1.0":
+        return False
     if any(name in FORWARDING or name.startswith("x-forwarded-") for name in request.headers):
         return False
     host = request.headers.get("host")
@@ -285,7 +287,7 @@ class Gate:
             self._local.check(values[0])
             return Tenant(LOCAL, keyed=not _own_key(request))
         name = await self._renamed(tenant_id(values[0]) if values else ANONYMOUS)
-        if name == ANONYMOUS and comes_from_here(request):
+        if not values and name == ANONYMOUS and comes_from_here(request):
             name = LOCAL
         return Tenant(name, keyed=False)
 

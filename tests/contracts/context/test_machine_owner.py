@@ -37,8 +37,11 @@ async def fill(store: Opened, *, given: bool) -> None:
 
 
 async def forget_the_move(store: Opened) -> None:
+    """Make the store what earlier builds of this version left behind."""
     unmoved = f"DELETE FROM schema_version WHERE part = '{PART}'"
+    earlier = "ALTER TABLE requests DROP COLUMN conversation"
     await store.database.write(lambda sql: sql.run(unmoved, {}))
+    await store.database.write(lambda sql: sql.run(earlier, {}))
     await store.close()
 
 
@@ -55,6 +58,7 @@ async def test_a_store_is_moved_once_and_told(
         store = open_store(url)
         memories = open_memories(store)
         lines = await store.check()
+        assert await store.requests(LOCAL, 9) == []  # the column is there again
         scopes = (Scope.of_chat(LOCAL, "c"), USER, Scope.of_user(LOCAL))
         chat, *both = [(await memories.page(each)).memories for each in scopes]
         tenants = {row.name for row in await store.tenants()}
@@ -80,9 +84,11 @@ async def test_memories_of_local_are_counted_as_before_if_there_are_no_others(
     store = open_store(url)
     await save(open_memories(store), scope, "own")
     await store.commit(ANONYMOUS, BATCH)
+    kept = (await store.stats()).nodes
     await forget_the_move(store)
     store = open_store(url)
     await save(open_memories(store), scope, "own too")
     assert await store.check() == []
     assert [row.name for row in await store.tenants()] == [LOCAL]
+    assert (await store.stats()).nodes == kept > 0
     await store.close()

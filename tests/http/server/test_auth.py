@@ -96,10 +96,18 @@ async def test_who_is_forwarded_from_elsewhere_is_nobody(
     assert (await Gate(FakeKeys(), loopback=True).tenant(asked)).id == tenant
 
 
+async def test_old_http_may_be_a_proxys():
+    asked = request({"host": "localhost"})
+    asked.scope["http_version"] = "1.0"
+    assert (await Gate(FakeKeys(), loopback=True).tenant(asked)).id == "anonymous"
+
+
 async def test_an_alias_of_nobody_still_counts():
     keys = FakeKeys()
-    keys.named_anew = {"anonymous": "t_1"}
-    assert (await Gate(keys, loopback=True).tenant(request())).id == "t_1"
+    keys.named_anew = {"anonymous": "t_1", tenant_id("K"): "anonymous"}
+    gate = Gate(keys, loopback=True)
+    assert (await gate.tenant(request())).id == "t_1"
+    assert (await gate.tenant(request({"x-api-key": "K"}))).id == "anonymous"
 
 
 @pytest.mark.parametrize("headers", [*FORMS, COOKIE])

@@ -31,7 +31,8 @@ function chats(row) {
 }
 
 /**
- * The model of a first chat: the one that the server was started with, else the only one. Of several none is chosen: the first by name may be a costly or a retired one.
+ * The model of a first chat: the one that the server was started with, else the only one. Of
+ * several none is chosen: the first by name may be a costly or a retired one.
  *
  * @param {string[]} ids
  * @param {string} [configured] setting `model` of the server
