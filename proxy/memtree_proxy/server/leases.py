@@ -87,6 +87,13 @@ class RunTotals:
         if memory.epoch or not self.folded:
             self.last_posted, self.last_sent = memory.raw_tokens or 0, memory.sent_tokens or 0
 
+    def folds_at(self, settings: Settings) -> int:
+        """Return the tokens at which the largest conversation will be folded; 0 if something was,
+        or if something else than its size keeps it whole."""
+        tokens, model, reason = self.largest
+        size = size_in(reason) or fields.chat_folds_at(model, settings)
+        return size if 0 < tokens < size and not self.folded else 0
+
 
 @dataclass(slots=True)
 class _WrapRun:
@@ -127,11 +134,7 @@ class Leases:
         run = self._runs.get(getattr(request.state, WRAP_RUN, ""))
         if run is None:
             raise NotFound(f"There is no {request.method} {TOTALS_PATH} here.")
-        _, model, reason = run.totals.largest
-        folds_at = 0
-        if run.totals.requests and not run.totals.folded:
-            settings = next(iter(run.paths.values())).settings
-            folds_at = size_in(reason) or fields.chat_folds_at(model, settings)
+        folds_at = run.totals.folds_at(next(iter(run.paths.values())).settings)
         return JSONResponse({**msgspec.to_builtins(run.totals), "folds_at": folds_at})
 
     # -- leases ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memtree.config import Settings
 from memtree.context.sent_requests import Saving
 from memtree.context.state import State
 from memtree_proxy.observability.metrics import Metrics
@@ -84,3 +85,20 @@ def test_all_renderings_of_a_record_say_the_same(caplog: pytest.LogCaptureFixtur
     assert span.known["memtree.epoch.continued"] is True
     assert span.known["memtree.raw_tokens"] == 900
     assert span.known["memtree.sent_tokens"] == 200
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "tokens", "told"),
+    [
+        (State.BELOW_THRESHOLD, "", 900, 20_000),
+        (State.PASSED, "cheaper-whole; folds-at=53000", 40_000, 53_000),
+        (State.PASSED, "one-round", 90_000, 0),  # its size does not keep it whole
+        (State.OFF, "", None, 0),
+    ],
+)
+def test_totals_tell_at_what_size_a_run_is_folded(
+    state: State, reason: str, tokens: int | None, told: int
+):
+    totals = RunTotals()
+    totals.add(MemoryShare(state, reason, "auto", raw_tokens=tokens), 0, "gpt-4o-mini")
+    assert totals.folds_at(Settings()) == told
