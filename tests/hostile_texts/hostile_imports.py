@@ -85,9 +85,9 @@ def codex_calls(text: str) -> list[dict[str, Any]]:
 def codex_compacted(text: str) -> list[dict[str, Any]]:
     """Messages, and a compaction that keeps each of them many times."""
     said = {"type": "message", "role": "user"}
-    made = [{**said, "id": f"{at}", "content": one} for at, one in enumerate(hostile.cut(text, 40))]
+    made = [{**said, "id": f"{at}", "content": one} for at, one in enumerate(hostile.cut(text, 4))]
     lines = [{"type": "response_item", "payload": one} for one in made]
-    return [*lines, {"type": "compacted", "payload": {"replacement_history": made * 50}}]
+    return [*lines, {"type": "compacted", "payload": {"replacement_history": made * 20}}]
 
 
 def claude_compacted(text: str) -> list[dict[str, Any]]:
