@@ -175,6 +175,7 @@ TEXTS = {
 READS = {
     "Markdown of SpecStory": (
         "_**User**_\n",
+        "---\n\n_**User**_\n```a\n",
         "```\n",
         "~~~~~\n",
         "<think>\n",
