@@ -181,7 +181,8 @@ def _repair(line: Line, read: Records, known: tuple[Opening, ...]) -> None:
     parts = list(_pieces(line.text, known))
     values = [piece for piece in parts if isinstance(piece, dict)]
     read.values += values
-    why = next((_why(piece) for piece in parts if not isinstance(piece, dict)), "")
+    wrong = (_why(piece) for piece in parts or [None] if not isinstance(piece, dict))
+    why = next(wrong, "")
     kept = f" but for {len(values)} record{'s' * (len(values) > 1)}" if values else ""
     if why:
         read.note(f"line {line.number}{why}; skipped{kept}")

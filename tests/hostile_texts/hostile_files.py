@@ -81,6 +81,12 @@ TEXTS = {
     "memories of claude.ai": Subject(
         read("claude-ai"), lambda text: json.dumps({"conversations_memory": text}).encode()
     ),
+    "the list that a conversation began with": Subject(
+        read("chatgpt"),
+        lambda text: json.dumps(
+            {"mapping": {"a": {"message": {"author": {}, "content": {"model_set_context": text}}}}}
+        ).encode(),
+    ),
     "marks of ChatGPT": Subject(foreign_formats.without_marks, lambda text: f"\ue200{text}"),
     "a broken line of a file": Subject(json_lines.records, behind('{"a": 1, "b": 2}\n')),
     "a memory of a file": Subject(
@@ -102,6 +108,7 @@ READS = {
     "a string of a file": JSON,
     "a list of memories": (*LIST, *hostile.SPEECH),
     "memories of claude.ai": (*LIST, "**a", "*a*\n", "# a\n", "- a\n"),
+    "the list that a conversation began with": ("\n", "\n1. [", "1. [2026-03-07]. a\n", "\n1"),
     "marks of ChatGPT": (
         "\ue200",
         " \ue200a",

@@ -82,6 +82,14 @@ def codex_calls(text: str) -> list[dict[str, Any]]:
     return [*lines, *({"type": "event_msg", "payload": back} for _ in pieces)]
 
 
+def codex_compacted(text: str) -> list[dict[str, Any]]:
+    """Messages, and a compaction that keeps each of them many times."""
+    said = {"type": "message", "role": "user"}
+    made = [{**said, "id": f"{at}", "content": one} for at, one in enumerate(hostile.cut(text, 4))]
+    lines = [{"type": "response_item", "payload": one} for one in made]
+    return [*lines, {"type": "compacted", "payload": {"replacement_history": made * 20}}]
+
+
 def claude_compacted(text: str) -> list[dict[str, Any]]:
     """Lines without their parents, and compactions that keep all of them and none."""
     lines: list[dict[str, Any]] = []
@@ -138,6 +146,7 @@ PIECES = {
     ),
     "claude.ai": Subject(lambda data: list(claude_ai.read("a", data)), claude_ai_export),
     "Codex": Subject(lambda data: codex.read(data, "s", False), codex_calls),
+    "Codex, compacted": Subject(lambda data: codex.read(data, "s", True), codex_compacted),
     "Cline with one id": Subject(
         lambda data: cline_cli.read("a", {"messages": data}, "1"), cline_with_one_id
     ),
@@ -166,6 +175,7 @@ TEXTS = {
 READS = {
     "Markdown of SpecStory": (
         "_**User**_\n",
+        "---\n\n_**User**_\n```a\n",
         "```\n",
         "~~~~~\n",
         "<think>\n",

@@ -180,7 +180,7 @@ def _label(mark: re.Match[str]) -> str:
 
 
 _BIO = "bio"
-_ENTRY = re.compile(r"\n+(?=[0-9]{1,5}\. ?\[)")
+_ENTRY = re.compile(r"\n(?=[0-9]{1,5}\. ?\[)")
 _FORGET = re.compile(r"(?:please )?(?:forget|delete|remove)\b", re.IGNORECASE)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Iterator
+from itertools import chain, islice
 from json.decoder import JSONDecodeError
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,7 +44,8 @@ class RepeatedKeys(dict[str, Any]):
 
 
 def line_entries(raw: bytes) -> Iterator[FileEntry | LineResult]:
-    """The value of each line that is not blank; of records that were glued together, each."""
+    """The value of each line that is not blank; of records that were glued together, each. What is
+    no object and stands beside something else is a piece of a document, and no entry."""
     known: dict[Opening, None] = {}
     for line in lines(raw):
         try:
@@ -55,11 +57,19 @@ def line_entries(raw: bytes) -> Iterator[FileEntry | LineResult]:
         if _values(text) > MOST_VALUES:
             yield _too_much(line.number)
             continue
-        for piece in pieces(text, _DECODER.raw_decode, known):
-            if not isinstance(piece, Exception):
+        parts = pieces(text, _DECODER.raw_decode, known)
+        first = list(islice(parts, 2))
+        broken = False
+        for piece in chain(first, parts):
+            told = broken
+            if len(first) > 1 and not isinstance(piece, dict | Exception):
+                piece = JSONDecodeError("Extra data", text, 0)
+            if not (broken := isinstance(piece, Exception)):
                 if len(known) < MOST_OPENINGS:
                     known[opening(piece)] = None
                 yield FileEntry(line.number, piece)
+            elif told:
+                continue
             elif line.end == len(raw) and line.number > 1 and isinstance(piece, JSONDecodeError):
                 yield LineResult(line.number, LineStatus.INVALID, CUT_OFF, _CUT_OFF)
             else:

@@ -116,12 +116,14 @@ def _has_lines(raw: bytes) -> bool:
     """Return True if each line is an object of its own, told by the first ones."""
     if raw.lstrip()[:1] != b"{":
         return False
-    for line in islice(lines(raw), _FIRST_LINES):
+    for place, line in enumerate(islice(lines(raw), _FIRST_LINES)):
         if not line.text.startswith(b"{") or len(line.text) > _LONGEST_FIRST:
             continue
         try:
             value = msgspec.json.decode(line.text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            if not place and line.text.endswith((b"{", b"[", b",")):
+                return False  # a document over several lines
             continue
         follows = line.end < len(raw) and not raw[line.end :].isspace()
         return follows or not _is_document(value)

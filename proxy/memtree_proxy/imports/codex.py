@@ -108,7 +108,9 @@ class _Session:
         newer = listed(history)
         if self._whole:
             newer = [
-                row for row in newer if not {text(row.get("id")), _words(row)} & self._known - {""}
+                row
+                for row in newer
+                if self._known.isdisjoint({text(row.get("id")), _words(row)} - {""})
             ]
         elif isinstance(history, list):
             self.dropped += max(0, len(self.history()) - len(newer))

@@ -98,7 +98,7 @@ def parse(data: bytes, name: str) -> ParsedFile:
     if name.endswith(".md"):
         raise NoConversation(f"{name}: not a session that SpecStory saved", param=name)
     read = records(data) if name.endswith(".jsonl") else None
-    if read and not read.faulty:
+    if read and read.values and not read.faulty:
         return ParsedFile(read.values, lines=True)
     wrong: BadRequest | None = None
     try:

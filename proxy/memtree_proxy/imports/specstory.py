@@ -2,7 +2,9 @@ r"""Sessions of coding agents that SpecStory saves as Markdown (`.specstory/hist
 
 A message begins with a line that names its role, with a rule before each change of roles. Tools
 stand in blocks of HTML, with what they printed as a fenced block. Such lines inside of a fence or a
-block are text that somebody quoted. Left out: thoughts, and work of other agents (side chains).
+block are text that somebody quoted, but a rule and an empty line before one end a fence: answers
+quote fences inside of fences, and one that is closed too late hides no message. Left out: thoughts,
+and work of other agents (side chains).
 
     >>> read(Markdown("_**User**_\n\nHi\n\n---\n\n_**Agent (m)**_\n\nHello\n"), "s").messages
     ({'role': 'user', 'content': 'Hi'}, {'role': 'assistant', 'content': 'Hello'})
@@ -43,6 +45,7 @@ _FILE = re.compile(r"(?:Read|Edit) file: ([^•]*[^•\s])")
 _CODE = re.compile(r"\s*`([^`]+)`\s*")
 _ENDS = {"<think>": "</think>", "<tool-use": "</tool-use>"}
 _FENCES = "fences"  # one that is never closed inside of a block
+_RULE = ["---", ""]
 _MESSAGE_ID = "<!-- message-id:"
 
 
@@ -99,10 +102,15 @@ def _turns(lines: list[str]) -> Iterator[_Turn]:
     """Yield the messages. What is opened and never closed hides nothing behind it."""
     turn: _Turn | None = None
     unclosed: set[str] = set()
-    at = 0
+    fences: set[str] = set()  # those that nothing closes before `border`
+    at = border = 0
     while at < len(lines):
+        if at >= border:
+            border, fences = _border(lines, at + 1), set()
         line, kind = lines[at], _opened(lines[at])
-        end = _closing(lines, at, kind, unclosed) if kind else 0
+        end = (
+            _closing(lines, at, kind, unclosed if kind in _ENDS else fences, border) if kind else 0
+        )
         if match := None if end else _ROLE.fullmatch(line):
             if turn is not None:
                 yield turn
@@ -112,9 +120,18 @@ def _turns(lines: list[str]) -> Iterator[_Turn]:
             if tool or not turn.parts or turn.parts[-1].tool:
                 turn.parts.append(_Part(tool, []))
             turn.parts[-1].lines.extend(lines[at : end or at + 1])
+            if rest := lines[end - 1].partition(_ENDS[kind])[2] if tool else "":
+                turn.parts.append(_Part(False, [rest]))
         at = end or at + 1
     if turn is not None:
         yield turn
+
+
+def _border(lines: list[str], at: int) -> int:
+    """Return the next place of a role line behind a rule and an empty line, or the end."""
+    while at < len(lines) and (lines[at - 2 : at] != _RULE or not _ROLE.fullmatch(lines[at])):
+        at += 1
+    return at
 
 
 def _opened(line: str) -> str:
@@ -124,14 +141,14 @@ def _opened(line: str) -> str:
     return next((name for name in _ENDS if line.startswith(name)), "")
 
 
-def _closing(lines: list[str], start: int, kind: str, unclosed: set[str]) -> int:
+def _closing(lines: list[str], start: int, kind: str, unclosed: set[str], stop: int) -> int:
     """Return the place behind the line that closes a block, 0 if none does. `unclosed`: kinds that
-    none closes, which are looked for once."""
+    none closes, which are looked for once. `stop`: place before which a fence is closed."""
     if kind in unclosed:
         return 0
     end = _ENDS.get(kind)
     if end is None:
-        for at in range(start + 1, len(lines)):
+        for at in range(start + 1, stop):
             line = lines[at].strip()
             if line.startswith(kind) and not line.strip(kind[0]):
                 return at + 1
@@ -149,7 +166,7 @@ def _closing(lines: list[str], start: int, kind: str, unclosed: set[str]) -> int
                 return at + 1
         if fence:
             unclosed.add(_FENCES)
-            return _closing(lines, start, kind, unclosed)
+            return _closing(lines, start, kind, unclosed, stop)
     unclosed.add(kind)
     return 0
 
@@ -202,7 +219,7 @@ def _fenced(lines: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
     at = 0
     while at < len(lines):
         fence = _FENCE.match(lines[at])
-        end = _closing(lines, at, fence[1], unclosed) if fence else 0
+        end = _closing(lines, at, fence[1], unclosed, len(lines)) if fence else 0
         if fence and end:
             fences.append((fence[2].strip(), "\n".join(lines[at + 1 : end - 1])))
         else:

@@ -231,6 +231,7 @@ def refused(path: Path, format_: str | None = None) -> str:
         ("a.json", b'[{"mapping": {}},\n nonsense', "line 2, column 2"),
         ("a.jsonl", b'{"mes": "x', "line 1, column 9: not valid JSON: Unterminated string"),
         ("a.jsonl", b"[1]\n{\n", "line 1: must be an object"),
+        ("a.jsonl", b",\n\xef\xbb\xbf\n", "line 1: must be an object; skipped"),
         ("a.jsonl", b'{"a": 1}\n{"mes": ', "line 2, column 8: not valid JSON"),
         ("a.jsonl", b"\0" * 600, "is empty"),
         ("a.json", b"\xff\xfe\x00", "broken text in UTF-16"),

@@ -54,11 +54,12 @@ def test_half_a_record_is_none_and_hides_none(cut: int) -> None:
         (WRITTEN[1].replace("user", "us\0er"), [], "line 2, column 13: not valid JSON: Inv"),
         ('{"a": NaN, "b": "\\ud800"}', ["stub"], ""),
         ("[1]", [], "line 2: must be an object; skipped"),
+        (" ,\ufeff, ", [], "line 2: must be an object; skipped"),
         ("5" * 5_000, [], "line 2: a number has too many digits; skipped"),
         ("[" * 100_000, [], "line 2: nested too deeply; skipped"),
         ('{"uuid": "the words of somebody"', [], "line 2, column 33: not valid JSON: "),
     ],
-    ids=range(12),
+    ids=range(13),
 )  # fmt: skip
 def test_a_line_is_read_or_named(line: str, found: list[str], told: str) -> None:
     ids, notes = read(WRITTEN[0], line, WRITTEN[3])

@@ -175,10 +175,13 @@ def test_tools_as_cursor_has_them() -> None:
          ["```\nnever closed", "Hello"], "``` never closed"),
         ("_**User**_\n\n<tool-use\n\n_**Assistant**_\n\n<think>\nHello\n",
          ["<tool-use", "Hello"], "<tool-use"),
+        ("_**User**_\n\n```markdown\n```bash\nls\n```\n```\n\n---\n\n_**Assistant**_\n\nHello\n```\nx\n"
+         "```\n", ["```markdown\n```bash\nls\n```\n```", "Hello\n```\nx\n```"],
+         "```markdown ```bash ls ``` ```"),
         ("_**User - sidechain**_\n\nHi\n", ["Hi"], "Hi"),
         ("_**User: ann (2026-02-12 05:48Z)**_\n\n---\n\n_**User**_\nHi\n", ["Hi"], "Hi"),
     ],
-    ids=range(5),
+    ids=range(6),
 )  # fmt: skip
 def test_other_layouts(markdown: str, said: list[str], title: str) -> None:
     found = read(markdown)
@@ -190,7 +193,10 @@ def test_other_layouts(markdown: str, said: list[str], title: str) -> None:
 def test_fences_that_do_not_close_inside_of_blocks_hide_no_message() -> None:
     block = '<tool-use data-tool-type="x" data-tool-name="F">\n```\n{}\n</details></tool-use>\n'
     found = read(
-        "_**Agent**_\n\n" + 3 * block.format("a\n```") + block.format("```\nb\n```") + "End\n"
+        "_**Agent**_\n\n"
+        + 3 * block.format("a\n```")
+        + block.format("```\nb\n```").strip()
+        + " End\n"
     )
     assert [message["role"] for message in found.messages] == 4 * ["assistant", "tool"] + [
         "assistant"

@@ -68,6 +68,14 @@ def test_documents_one_behind_the_other_count_as_one():
     ]  # fmt: skip
 
 
+def test_what_is_no_object_stands_alone_on_its_line():
+    raw = b'{"a": 1} "b"\n "entities": [\n"c"\n5 {"a": 2}\n{}'
+    assert shown(line_entries(raw)) == [
+        (1, "", {"a": 1}), (1, "json"), (2, "json"), (3, "", "c"), (4, "json"), (4, "", {"a": 2}),
+        (5, "", {}),
+    ]  # fmt: skip
+
+
 def test_an_object_with_a_key_twice_is_marked():
     (first, second) = line_entries(b'{"a": 1, "a": 2}\n{"a": {"b": 1, "b": 2}}')
     assert isinstance(first, FileEntry)
@@ -76,7 +84,9 @@ def test_an_object_with_a_key_twice_is_marked():
     assert not isinstance(second.value, RepeatedKeys)
 
 
-@pytest.mark.parametrize("bomb", ["[" * 100_000, '{"a":' * 100_000, "]]" * 50_000])
+@pytest.mark.parametrize(
+    "bomb", ["[" * 100_000, '{"a":' * 100_000, "]]" * 50_000, "[[" * 50 + "]]" * 50_000]
+)
 def test_deep_lines_are_invalid(bomb: str):
     found = list(line_entries(b'{"a": 1}\n' + bomb.encode() + b"\n{}\n"))
     assert [type(one) for one in found] == [FileEntry, LineResult, FileEntry]

@@ -90,6 +90,14 @@ def test_lines_are_lines_where_the_first_of_them_is_broken():
     assert (found.format, len(list(found.items))) == ("server-memory", 2)
 
 
+@pytest.mark.parametrize("first", ["{\n", "{", '{"version": 1,\n'])
+def test_a_document_over_many_lines_is_none_of_lines(first: str):
+    entity = KNOWN["server-memory"]
+    raw = f'{first} "entities": [\n {entity},\n {entity}\n ],\n "relations": [\n ]\n}}\n'
+    assert read_memory_file(raw.encode()).format == "server-memory"
+    assert texts(raw.encode()) == 2 * ["A: Likes té"]
+
+
 def test_a_list_of_texts_is_text():
     assert texts(b'["- Likes tea", 5, "Likes cake"]') == ["Likes tea", "Likes cake"]
 
