@@ -24,6 +24,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 from memtree.digests.tool_calls import shell
@@ -200,7 +201,6 @@ _NEXT = re.compile(r"\s{0,80},\s{0,80}(?=\{)")
 _ACTION = re.compile(r"^Action: {0,4}([\w.-]{1,60}) *\n", re.MULTILINE)
 _NAMES = ("name", "tool", "tool_name", "action", "function")
 _ARGUMENTS = ("arguments", "args", "parameters", "params", "input", "action_input", "tool_input")
-_NESTED = tuple(map(folded, _ARGUMENTS))
 _CHANGES = (CREATED, WRITTEN, EDITED, DELETED)
 
 
@@ -211,7 +211,7 @@ def listed(text: str, start: int, *, fenced: bool = False) -> list[Action]:
     actions: list[Action] = []
     marks = fences(text)
     for held, low, high in _objects(text):
-        arguments = _nested(groups(text[low:high], start + low))
+        arguments = _with_strings_read(held, groups(text[low:high], start + low))
         name = _name(held)
         if fenced or (name and _has_arguments(held)) or bisect_left(marks, low) % 2 == 0:
             actions += acted(name or _action_above(text, low), arguments)
@@ -249,17 +249,20 @@ def _name(held: dict[str, Any]) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _nested(outer: list[Group]) -> list[Group]:
-    """Return groups of arguments; arguments that are JSON within a string are read, too."""
+def _with_strings_read(held: dict[str, Any], outer: list[Group]) -> list[Group]:
+    """Return an object's groups of arguments, those given as a JSON string as its own groups. A
+    name other than `arguments` must be the object's own: elsewhere it may hold a file's text."""
+    names = ["arguments", *(folded(key) for key in _ARGUMENTS if isinstance(held.get(key), str))]
+    read: dict[int, list[Group]] = {}  # by its string, which several groups may inherit
     for group in outer:
-        written = (group[key] for key in _NESTED if key in group)
-        if (field := next(written, None)) is None or not field.text.lstrip().startswith("{"):
-            continue
-        return [
-            {key: _within(field, inner) for key, inner in each.items()}
-            for each in groups(field.text)
-        ]
-    return outer
+        field = next((group[name] for name in names if name in group), None)
+        if field is None or not field.text.lstrip().startswith("{"):
+            read[id(group)] = [group]
+        elif id(field) not in read:
+            place = cache(partial(_within, field))
+            inner = groups(field.text)
+            read[id(field)] = [{key: place(each) for key, each in one.items()} for one in inner]
+    return [group for each in read.values() for group in each]
 
 
 def _within(outer: Field, inner: Field) -> Field:

@@ -43,7 +43,7 @@ class CallResult:
         said: list[Field] = []
         for group in own:
             value = group.get("exitcode") or group.get("returncode")
-            if value is not None and value.text.lstrip("-").isdigit():
+            if value is not None and re.fullmatch("-?[0-9]{1,10}", value.text):
                 code = int(value.text)
             if (value := group.get("success")) is not None and value.text == "false":
                 code = code or FAILED

@@ -17,6 +17,7 @@ from memtree.conversation.message import RESULT_ROLES
 from memtree.digests.tool_calls import patches, prose, results
 from memtree.digests.tool_calls.calls import called
 from memtree.digests.tool_calls.fields import (
+    CHANGES,
     COMMITTED,
     EDITED,
     RAN,
@@ -61,9 +62,15 @@ def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent
     """Yield the events of messages [head, cut), in order."""
     confirms = False
     fences = runs_fences(history, cut, head)
+    told: set[str] = set()  # files that the message before the results changed
     for message in range(head, cut):
-        yield from message_events(history, message, cut, confirms=confirms, fences=fences)
         fact = history.facts[message]
+        done = list(message_events(history, message, cut, confirms=confirms, fences=fences))
+        if fact.role in RESULT_ROLES:
+            yield from (event for event in done if clean_path(event.text) not in told)
+        else:
+            yield from done
+            told = {clean_path(event.text) for event in done if event.action.kind in CHANGES}
         if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
             confirms = confirms or _confirms(history, message)
 
@@ -92,19 +99,11 @@ def message_events(
                 yield _event(history, message, action, None, {})
     elif fact.role in RESULT_ROLES:
         if APPLIED in posted.raw:
-            yield from _reported(history, message)
+            for action in prose.reported(history.view(message).text):
+                if action.kind == EDITED:
+                    yield _event(history, message, action, None, {})
     elif prose.may_tell(posted.raw):
         yield from _of_prose(history, message, cut, confirms, fences)
-
-
-def _reported(history: History, message: int) -> Iterator[WorkEvent]:
-    """Yield the edits that a result reports and that the message before it does not show."""
-    before = history.view(message - 1).text if message else ""
-    blocks = patches.patched(Field(before)) if patches.is_patch(before) else ()
-    shown = {clean_path(action.text) for action in blocks}
-    for action in prose.reported(history.view(message).text):
-        if action.kind == EDITED and clean_path(action.text) not in shown:
-            yield _event(history, message, action, None, {})
 
 
 def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:

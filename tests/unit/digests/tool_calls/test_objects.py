@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from memtree.digests.tool_calls.fields import EDITED, READ, WRITTEN
+from memtree.digests.tool_calls import prose
+from memtree.digests.tool_calls.fields import CREATED, EDITED, READ, WRITTEN, Field
 from memtree.digests.tool_calls.prose import MAX_CALLS, listed
 
 EDIT = {"path": "a.py", "old": "a = 1", "new": "b = 2"}
@@ -38,6 +39,15 @@ def fenced(value: object) -> str:
             json.dumps({"tool_calls": [{"function": {**CALL, "arguments": json.dumps(EDIT)}}]}),
             [(EDITED, "a.py")],
         ),
+        (json.dumps({"action": "edit", "action_input": json.dumps(EDIT)}), [(EDITED, "a.py")]),
+        (
+            json.dumps({"tool_calls": [{**CALL, "arguments": json.dumps(EDIT)}] * 2}),
+            [(EDITED, "a.py"), (EDITED, "a.py")],
+        ),
+        (
+            json.dumps({"name": "write_file", "arguments": {"path": "a.py", "input": '{"k": 1}'}}),
+            [(CREATED, "a.py")],
+        ),
         (fenced({"files": [{"path": "a.py", "content": "b = 2"}]}), [(WRITTEN, "a.py")]),
     ],
 )
@@ -52,6 +62,19 @@ def test_a_line_of_arguments_in_a_string_is_found_in_the_text() -> None:
     (action,) = listed(text, 9)
     assert action.new is not None
     assert text[action.new.start - 9 : action.new.end - 9].startswith("b = 2")
+
+
+def test_an_argument_that_edits_share_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[Field] = []
+
+    def counted(outer: Field, inner: Field) -> Field:
+        placed.append(inner)
+        return inner
+
+    monkeypatch.setattr(prose, "_within", counted)
+    edits = {"path": "a.py", "edits": [{"old": "a = 1", "new": "b = 2"}] * 9}
+    listed(json.dumps({"name": "edit", "arguments": json.dumps(edits)}), 0)
+    assert len(placed) == 19
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,8 @@ failed: 0⏎it ran
 Pass 28⏎Pass 29⏎the tide is high
 W: Some files failed to download
 curl: (28) Connection timed out
+{"output": "low", "exit_code": "--5"}
+{"output": "low", "exit_code": "²"}
 """,
 }
 

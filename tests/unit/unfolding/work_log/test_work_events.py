@@ -167,6 +167,15 @@ def test_a_result_may_report_an_edit_that_no_message_shows() -> None:
     )
     (event,) = events(found)
     assert (event.message, event.action.kind, said(found, event.name)) == (2, EDITED, "a.py")
+    calls = calling(call("Edit", EDIT), call("Read", '{"file_path":"b.py"}', "d"))
+    found = history(
+        "Go.", calls, answering("Applied edit to a.py"), answering("Applied edit to b.py", "d")
+    )
+    assert [(event.message, event.text) for event in events(found)] == [
+        (1, "a.py"),
+        (1, "b.py"),
+        (3, "b.py"),
+    ]
 
 
 @pytest.mark.parametrize(("before", "count"), [("", 0), ("It prints: ", 1)])
