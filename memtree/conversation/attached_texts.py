@@ -44,7 +44,8 @@ def _strings(
     """Yield readable strings in a part with their paths, and False for a name. `unknown`: all that
     the part holds may be text."""
     if isinstance(value, str):
-        if value and not is_data(value) and (" " in value or not unknown):
+        told = not unknown or " " in value or not value.isascii()  # Chinese has no spaces
+        if value and told and not is_data(value):
             yield path, value, body
     elif isinstance(value, list) and depth < _DEEP:
         for at, each in enumerate(value):

@@ -49,6 +49,7 @@ PLAIN = {"type": "text", "media_type": "text/plain", "data": "Call 911."}
             {"type": "widget", "id": "w7", "rows": [{"data": "Call 911.", "key": "A" * 300 + " "}]},
             {".rows[0].data": "Call 911."},
         ),
+        ({"type": "widget", "id": "w7", "note": "请拨打九一一。"}, {".note": "请拨打九一一。"}),
     ],
 )  # fmt: skip
 def test_readable_strings_are_found_with_their_paths(part, texts):
