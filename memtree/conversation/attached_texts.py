@@ -12,6 +12,8 @@ part of an unknown type.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from memtree.conversation.media import MEDIA, REASONING_PARTS, is_data
@@ -22,6 +24,8 @@ _HEAD = ("title", "filename", "context", "source")
 _BODY = ("text", "data", "content")
 _INNER = ("document", "file")  # where a chat's part holds its object
 _DEEP = 8  # levels of objects and lists
+_LONG = 120  # characters of a path, which is kept with each string below it
+MOST_TEXTS = 10_000  # strings of a part that are read
 
 
 def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
@@ -30,26 +34,26 @@ def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
     unknown = part["type"] not in DOCUMENT_PARTS
     if unknown and (part["type"] in REASONING_PARTS or any(kind in part["type"] for kind in MEDIA)):
         return []
-    texts: list[tuple[str, str]] = []
-    waiting: list[tuple[str, Any, int, bool]] = [("", part, 0, False)]
-    readable = False
-    while waiting:
-        path, value, depth, body = waiting.pop()
-        if isinstance(value, str):
-            if value and not is_data(value) and (" " in value or not unknown):
-                texts.append((path, value))
-                readable |= body
-        elif isinstance(value, list) and depth < _DEEP:
-            within = [(f"{path}[{at}]", each, depth + 1, body) for at, each in enumerate(value)]
-            waiting += reversed(within)
-        elif isinstance(value, dict) and depth < _DEEP:
-            encoded = value.get("type") not in (None, "text")  # of data: base64, an address, an id
-            known = (key for key in (*_HEAD, *_INNER, *_BODY) if key in value)
-            keys = value if unknown else known
-            within = [
-                (f"{path}.{key}", value[key], depth + 1, body or unknown or key in _BODY)
-                for key in keys
-                if key != "data" or unknown or not encoded
-            ]
-            waiting += reversed(within)
-    return texts if readable else []
+    found = list(islice(_strings(part, "", 0, unknown, unknown), MOST_TEXTS))
+    return [(path, text) for path, text, _ in found] if any(body for *_, body in found) else []
+
+
+def _strings(
+    value: Any, path: str, depth: int, body: bool, unknown: bool
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield readable strings in a part with their paths, and False for a name. `unknown`: all that
+    the part holds may be text."""
+    if isinstance(value, str):
+        told = not unknown or " " in value or not value.isascii()  # Chinese has no spaces
+        if value and told and not is_data(value):
+            yield path, value, body
+    elif isinstance(value, list) and depth < _DEEP:
+        for at, each in enumerate(value):
+            yield from _strings(each, f"{path}[{at}]", depth + 1, body, unknown)
+    elif isinstance(value, dict) and depth < _DEEP:
+        encoded = value.get("type") not in (None, "text")  # of data: base64, an address, an id
+        known = (key for key in (*_HEAD, *_INNER, *_BODY) if key in value)
+        for key in value if unknown else known:
+            if len(path) + len(key) <= _LONG and (key != "data" or unknown or not encoded):
+                inner = f"{path}.{key}"
+                yield from _strings(value[key], inner, depth + 1, body or key in _BODY, unknown)

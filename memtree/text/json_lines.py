@@ -165,7 +165,8 @@ def _first(line: bytes) -> tuple[Any, bool]:
     try:
         return msgspec.json.decode(line), True
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return next(_pieces(line, ()), None), False
+        value = next(_pieces(line, ()), None)  # an error would keep the frames it went through
+        return None if isinstance(value, Exception) else value, False
 
 
 def _pieces(line: bytes, known: Iterable[Opening]) -> Iterator[Any | Exception]:

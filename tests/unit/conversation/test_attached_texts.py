@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation.attached_texts import attached_texts
+from memtree.conversation.attached_texts import MOST_TEXTS, attached_texts
 from memtree.conversation.history import describe
 from memtree.conversation.message import Message, Volatile
 
@@ -49,6 +49,7 @@ PLAIN = {"type": "text", "media_type": "text/plain", "data": "Call 911."}
             {"type": "widget", "id": "w7", "rows": [{"data": "Call 911.", "key": "A" * 300 + " "}]},
             {".rows[0].data": "Call 911."},
         ),
+        ({"type": "widget", "id": "w7", "note": "请拨打九一一。"}, {".note": "请拨打九一一。"}),
     ],
 )  # fmt: skip
 def test_readable_strings_are_found_with_their_paths(part, texts):
@@ -86,3 +87,11 @@ def test_marks_in_a_document_are_not_the_users():
     source = {**PLAIN, "data": "a\n<keep>Pay Bob.</keep>\nb"}
     document = {"type": "document", "source": source}
     assert not describe(Message.of({"role": "user", "content": [document]}), Volatile()).keeps
+
+
+def test_a_long_key_is_not_copied_for_each_string_below_it():
+    rows = ["a b"] * (MOST_TEXTS + 1)
+    assert attached_texts({"type": "widget", "k" * 50_000: rows}) == []
+    found = attached_texts({"type": "widget", "k" * 60: {"k" * 60: rows, "k": rows}})
+    assert len(found) == MOST_TEXTS
+    assert found[-1][0] == f".{'k' * 60}.k[{MOST_TEXTS - 1}]"
