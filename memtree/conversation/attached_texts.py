@@ -34,8 +34,8 @@ def attached_texts(part: dict[str, Any]) -> list[tuple[str, str]]:
     unknown = part["type"] not in DOCUMENT_PARTS
     if unknown and (part["type"] in REASONING_PARTS or any(kind in part["type"] for kind in MEDIA)):
         return []
-    found = list(islice(_strings(part, "", 0, unknown, unknown), MOST_TEXTS))
-    return [(path, text) for path, text, _ in found] if any(body for *_, body in found) else []
+    texts = list(islice(_strings(part, "", 0, unknown, unknown), MOST_TEXTS))
+    return [(path, text) for path, text, _ in texts] if any(body for *_, body in texts) else []
 
 
 def _strings(
@@ -44,8 +44,8 @@ def _strings(
     """Yield readable strings in a part with their paths, and False for a name. `unknown`: all that
     the part holds may be text."""
     if isinstance(value, str):
-        told = not unknown or " " in value or not value.isascii()  # Chinese has no spaces
-        if value and told and not is_data(value):
+        readable = not unknown or " " in value or not value.isascii()  # Chinese has no spaces
+        if value and readable and not is_data(value):
             yield path, value, body
     elif isinstance(value, list) and depth < _DEEP:
         for at, each in enumerate(value):

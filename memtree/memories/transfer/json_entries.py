@@ -61,14 +61,14 @@ def line_entries(raw: bytes) -> Iterator[FileEntry | LineResult]:
         first = list(islice(parts, 2))
         broken = False
         for piece in chain(first, parts):
-            told = broken
+            named_already = broken
             if len(first) > 1 and not isinstance(piece, dict | Exception):
                 piece = JSONDecodeError("Extra data", text, 0)
             if not (broken := isinstance(piece, Exception)):
                 if len(known) < MOST_OPENINGS:
                     known[opening(piece)] = None
                 yield FileEntry(line.number, piece)
-            elif told:
+            elif named_already:
                 continue
             elif line.end == len(raw) and line.number > 1 and isinstance(piece, JSONDecodeError):
                 yield LineResult(line.number, LineStatus.INVALID, CUT_OFF, _CUT_OFF)

@@ -62,15 +62,15 @@ def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent
     """Yield the events of messages [head, cut), in order."""
     confirms = False
     fences = runs_fences(history, cut, head)
-    told: set[str] = set()  # files that the message before the results changed
+    changed: set[str] = set()  # files that the message before the results changed
     for message in range(head, cut):
         fact = history.facts[message]
         done = list(message_events(history, message, cut, confirms=confirms, fences=fences))
         if fact.role in RESULT_ROLES:
-            yield from (event for event in done if clean_path(event.text) not in told)
+            yield from (event for event in done if clean_path(event.text) not in changed)
         else:
             yield from done
-            told = {clean_path(event.text) for event in done if event.action.kind in CHANGES}
+            changed = {clean_path(event.text) for event in done if event.action.kind in CHANGES}
         if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
             confirms = confirms or _confirms(history, message)
 

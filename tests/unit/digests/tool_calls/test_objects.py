@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 
-from memtree.digests.tool_calls import prose
-from memtree.digests.tool_calls.fields import CREATED, EDITED, READ, WRITTEN, Field
+from memtree.digests.tool_calls.fields import CREATED, EDITED, READ, WRITTEN
 from memtree.digests.tool_calls.prose import MAX_CALLS, listed
 
 EDIT = {"path": "a.py", "old": "a = 1", "new": "b = 2"}
@@ -64,17 +64,14 @@ def test_a_line_of_arguments_in_a_string_is_found_in_the_text() -> None:
     assert text[action.new.start - 9 : action.new.end - 9].startswith("b = 2")
 
 
-def test_an_argument_that_edits_share_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    placed: list[Field] = []
-
-    def counted(outer: Field, inner: Field) -> Field:
-        placed.append(inner)
-        return inner
-
-    monkeypatch.setattr(prose, "_within", counted)
-    edits = {"path": "a.py", "edits": [{"old": "a = 1", "new": "b = 2"}] * 9}
-    listed(json.dumps({"name": "edit", "arguments": json.dumps(edits)}), 0)
-    assert len(placed) == 19
+def test_an_argument_that_edits_share_is_kept_once() -> None:
+    edits = {"path": "a.py", "old": "x" * 50_000, "edits": [{"new": f"{n}"} for n in range(999)]}
+    text = json.dumps({"name": "edit", "arguments": json.dumps(edits)})
+    tracemalloc.start()
+    listed(text, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 80 * len(text)
 
 
 @pytest.mark.parametrize(
