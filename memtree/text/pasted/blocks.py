@@ -30,7 +30,7 @@ _CLOSES = {
     '"': '"', "“": "”\"“", "„": "“”\"", "«": "»", "»": "«", "‹": "›", "›": "‹",
     "「": "」", "『": "』", "'": "'’", "‘": "’'", "‚": "‘’",
 }  # fmt: skip
-_SPEAKS = _OWN_VOICE.pattern(
+SPEAKS = _OWN_VOICE.pattern(
     "speaks",
     re.IGNORECASE,
     shaped=lambda words: rf"\b(?:{words})\b|[\u4e00-\u9fff\u3040-\u30ff]{{4}}",
@@ -101,7 +101,8 @@ def _quotations(text: str) -> Iterator[Span]:
 
 def _begins(text: str, at: int) -> bool:
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    return not before.isalnum() and (bool(after.strip()) or text[at] in "«‹")
+    apart = not before.isalnum() or text[at] in "「『" or (text[at] == "“" and not before.isascii())
+    return apart and (bool(after.strip()) or text[at] in "«‹")
 
 
 def _ends(text: str, at: int) -> bool:
@@ -115,7 +116,7 @@ def _says(quoted: str) -> bool:
     words = _WORD.findall(quoted)
     if len(words) > 1 and all(word[0].isupper() or word.lower() in _SMALL for word in words):
         return len(words) > QUOTED_WORDS + 2
-    return len(words) > QUOTED_WORDS or bool(_SPEAKS.search(quoted))
+    return len(words) > QUOTED_WORDS or bool(SPEAKS.search(quoted))
 
 
 _DATA = WordFile("all", "client_messages")

@@ -40,6 +40,7 @@ READ = 400  # characters of a line from which its form is read
 _MADE = WordFile("all", "made_lines").pattern("lines")
 _ENDING = re.compile(r"(?:[{};]|\)[,;:]|[\[({,]|=>|\\|->)$")
 _CODE_SIGN = re.compile(r"[=(){}\[\]<>|]|\w\.\w+\(|::|->|&&")
+_BRACKETS = re.compile(r"[{}\[\]()]+[,;]?$")
 _PLACE = re.compile(
     r"(?:[-*•]\s|\d+[.)]\s)?(?:(?:https?://|www\.)\S++[\s,;]*+)++$"
     r"|[^\s/\\]*+[/\\]\S++$"
@@ -70,7 +71,7 @@ def kind(line: str) -> LineKind:
     if not read:
         return LineKind.BLANK
     if not any(map(str.isalpha, read[:READ])):
-        return LineKind.MARK
+        return LineKind.MADE if _BRACKETS.match(read) else LineKind.MARK
     if _QUOTED.match(read) or _HEADING.match(read[:READ]) or _PLACE.match(read[:READ]):
         return LineKind.MARK
     bullet = BULLET.match(line)
@@ -132,7 +133,9 @@ def _paragraph(lines: Sequence[str], line_kinds: list[LineKind], start: int, end
     if any(_DIFF.match(lines[at]) for at in made):
         made.append(end - 1)
     if len(made) > 1:
-        for at in range(made[0], made[-1] + 1):
+        cells = _cells(lines[made[0]]) if made[0] > start else None
+        headed = cells is not None and cells == _cells(lines[made[0] - 1])  # the names of columns
+        for at in range(made[0] - headed, made[-1] + 1):
             line_kinds[at] = LineKind.MADE
     elif not made and _is_listing([line.strip() for line in lines[start:end]]):
         line_kinds[start:end] = [LineKind.MADE] * (end - start)

@@ -25,19 +25,31 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
-from memtree.language.word_file import WordFile
-from memtree.text.pasted.blocks import blocks, inline
-from memtree.text.pasted.documents import HEADINGS, handed_over, transcript
-from memtree.text.pasted.lines import BULLET, LineKind, begins_note, is_by_client, kinds
+from memtree.language.word_file import WordFile, WordFiles, lazily
+from memtree.text.pasted.blocks import SPEAKS, blocks, inline
+from memtree.text.pasted.lines import is_by_client
+from memtree.text.pasted.runs import TELLS, Run, is_about_self, lowered, runs
 from memtree.text.persona_card import is_card
-from memtree.text.spans import Span, blanked, merged, outside
+from memtree.text.spans import Span, blanked, clipped, merged, outside
 
 _DATA = WordFile("all", "own_voice")
 
 __all__ = ["Span", "others_words", "own_words", "without_own"]
 
-NOTHING = (0, 0)
+_VOICE = WordFiles("own_voice")
+BRIEF = 600  # characters of a message that is one remark
+STORY = 150  # characters behind which a remark goes on
+FIRST = 300  # characters of a first remark that stands alone
+_part = _VOICE.part
+_ASKS = lazily(lambda: rf"[?？]|\b(?:{_part('asks')})\b|{_part('asks_unspaced')}")
+_JOINS = lazily(
+    lambda: rf"(?:^|[.!?)]\s|[。！？])\W{{0,3}}(?:(?:{_part('joins')})\b|{_part('joins_unspaced')})"
+)
+_TEXTS = lazily(lambda: rf"\b(?:{_part('texts')})\b|{_part('texts_unspaced')}")
+_COLON = re.compile(r":(?=\s)|：")
+_STOP = re.compile(r"[.!?](?=\s|$)|[。！？]|\n")
 LONGEST = 1_000_000  # characters of a message that is read at all
 READ = 100_000  # characters of a message outside blocks; only the ends of a longer one are read
 DOCUMENT = 8_000  # characters of prose that make a document, not speech
@@ -46,15 +58,13 @@ _ADDRESSES = _DATA.pattern("addresses", re.IGNORECASE, shaped=r"\?|\b(?:{})\b".f
 BEGINNING, END = 2_500, 1_500  # characters of a document's ends, where its author may speak
 _BRIEF = 400  # characters; a shorter message holds words of others only with one of these signs
 _SIGNS = re.compile(r"[\"“„«»‹「『<>`*:|\n]|(?<!\w)['‘‚]")
-# At the beginning, or with two marks: a single mark elsewhere may begin a comment in code.
-_HEADING = re.compile(r"\A#{1,6}(?=[ \t])|^#{2,6}(?=[ \t])", re.MULTILINE)
 
 
 def others_words(text: str) -> tuple[Span, ...]:
     """Return the spans of a message that are not its author's own words, including white space and
     marks: all that `own_words` leaves out, except a persona card, which is meant literally, and the
     ends of a long text, which count as the user's unless something shows otherwise."""
-    if len(text) < _BRIEF and not _SIGNS.search(text):
+    if len(text) < _BRIEF and not _SIGNS.search(text) and not next(_reported(text), None):
         return ()
     others = without_own(text)
     return () if others and len(text) <= LONGEST and is_card(text) else others
@@ -63,9 +73,7 @@ def others_words(text: str) -> tuple[Span, ...]:
 def without_own(text: str) -> tuple[Span, ...]:
     """Find the same spans as `others_words`, but also in persona cards, and in texts that lack the
     signs of quoting which let `others_words` skip short messages."""
-    headings = _HEADING.findall(text)
-    # One or two headings belong to a request, like list items; many belong to a document.
-    own = _read(_HEADING.sub(_point, text) if len(headings) < HEADINGS else text)
+    own = _read(text)
     if sum(end - start for start, end in own) > DOCUMENT:
         own = outside(own, [Span(BEGINNING, len(text) - END)])
     others = outside([Span(0, len(text))], own)
@@ -79,11 +87,6 @@ def own_words(text: str) -> list[Span]:
     return [] if is_card(text[:LONGEST]) else _spoken(text, _read(text))
 
 
-def _point(marks: re.Match[str]) -> str:
-    """Replace a heading's mark by a list item's mark of the same length."""
-    return "-".ljust(len(marks[0]))
-
-
 def _read(text: str) -> list[Span]:
     """Return all prose of the message, however long."""
     if len(text) > LONGEST or is_by_client(text):
@@ -93,12 +96,13 @@ def _read(text: str) -> list[Span]:
     if cuts and is_by_client(shown.lstrip()):
         return []
     if len(shown) <= READ:
-        return _whole(shown, outside(_prose(shown), cuts))
+        return _whole(shown, outside(_prose(shown, cuts), cuts))
     # The ends of whole lines; a line longer than that is none of a person's.
     head, tail = shown.rfind("\n", 0, READ // 2) + 1, shown.find("\n", len(shown) - READ // 2)
-    spans = _prose(shown[:head])
+    spans = _prose(shown[:head], clipped(cuts, 0, head))
     if tail >= 0:
-        spans += [Span(start + tail, end + tail) for start, end in _prose(shown[tail:])]
+        rest = _prose(shown[tail:], clipped(cuts, tail, len(shown)))
+        spans += [Span(start + tail, end + tail) for start, end in rest]
     return _whole(shown, outside(spans, cuts))
 
 
@@ -108,52 +112,106 @@ def _whole(text: str, spans: Iterable[Span]) -> list[Span]:
     return [span for span in trimmed if any(map(str.isalpha, text[span.start : span.end]))]
 
 
-def _prose(text: str) -> list[Span]:
+def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
+    """Return the own spans of a text whose `cuts` were blanked."""
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    delimited = frozenset(
+        line
+        for start, end in cuts
+        for line in range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1))
+        if not lines[line].strip()
+    )
+    found = runs(lines, delimited)
+    texts = [Span(starts[run.first] + run.start, starts[run.end] - 1) for run in found]
+    quoted = [merged(map(Span._make, inline(text[start:end]))) for start, end in texts]
+    said = [text[start:end] for start, end in texts]
     spans: list[Span] = []
-    for paragraph in _paragraphs(text):
-        start, end = paragraph
-        cuts = merged(Span(start + a, start + b) for a, b in inline(text[start:end]))
-        spans += outside([paragraph], cuts)
+    for (start, end), own, words, cut in zip(
+        texts, _judged(found, said, quoted), said, quoted, strict=True
+    ):
+        if own:
+            others = merged([*cut, *_reported(words, last=end == texts[-1].end)])
+            spans += outside([Span(start, end)], [Span(start + a, start + b) for a, b in others])
     return spans
 
 
-def _paragraphs(text: str) -> Iterator[Span]:
-    """Yield runs of lines of prose; a list item begins a new run."""
-    lines = text.split("\n")
-    columns = _columns(lines)
-    at, start, end = 0, -1, -1
-    for line, (first, last) in zip(lines, columns, strict=True):
-        if start >= 0 and (first != 0 or last == 0):
-            yield Span(start, end)
-            start = -1
-        if last > first:
-            start = at + first if start < 0 else start
-            end = at + last
-        at += len(line) + 1
-    if start >= 0:
-        yield Span(start, end)
+def _judged(
+    found: Sequence[Run], said: Sequence[str], quoted: Sequence[Sequence[Span]]
+) -> list[bool]:
+    """Return for each run True if it is positively its author's own."""
+    whole = [(0, len(words)) in cuts for words, cuts in zip(said, quoted, strict=True)]
+    speaks = [not quote and _speaks(words) for quote, words in zip(whole, said, strict=True)]
+    if len(found) == 1:
+        return [not found[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= BRIEF)]
+    marks = [at for at, run in enumerate(found) if run.mark or (run.short and not speaks[at])]
+    first, last = (marks[0], marks[-1]) if marks else (len(found), -1)
+    own: list[bool] = []
+    for at, run in enumerate(found):
+        if run.item:
+            listed = at > 0 and not run.opens and own[at - 1]
+            own.append(listed and (found[at - 1].item or _is_own_list(said[at - 1])))
+        elif whole[at] or first <= at <= last:
+            own.append(False)
+        elif marks:
+            own.append(speaks[at] or (at == 0 and first == 1 and found[1].opens))
+        else:
+            own.append(speaks[at] or _stands(found, whole, speaks, at, len(said[at])))
+    return own
 
 
-def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Return for each line the start and end of its prose; (0, 0) if it has none."""
-    columns = [
-        (bullet.end() if (bullet := BULLET.match(line)) else 0, len(line))
-        if kind is LineKind.PROSE
-        else NOTHING
-        for line, kind in zip(lines, kinds(lines), strict=True)
-    ]
-    note = False
-    for at, line in enumerate(lines):
-        note = bool(line.strip()) and (note or begins_note(line))
-        if note:
-            columns[at] = NOTHING
-    if talk := transcript(lines):
-        columns[slice(*talk)] = [NOTHING] * (talk[1] - talk[0])
-    begin, column, end = handed_over(lines)
-    for at in range(begin, end):
-        first = columns[at][0]
-        columns[at] = (first, column) if at == begin and first < column else NOTHING
-    return columns
+def _is_own_list(head: str) -> bool:
+    return is_about_self(head) and bool(SPEAKS.search(head))
+
+
+def _stands(
+    found: Sequence[Run], whole: Sequence[bool], speaks: Sequence[bool], at: int, size: int
+) -> bool:
+    """Return True for a remark at an end of the message that says nothing to the assistant by
+    itself: beside a text with marks around it, or before what its author goes on to say."""
+    if at == len(found) - 1:
+        return found[at].border or whole[at - 1] or found[at - 1].item
+    following = found[at + 1]
+    if at or not (following.opens or following.item):
+        return False
+    return following.border or following.item or whole[1] or (size <= FIRST and all(speaks[1:]))
+
+
+def _speaks(run: str) -> bool:
+    """Return True if a run shows by itself that its author speaks to the assistant: it asks
+    something, or goes on from what was said."""
+    lower = lowered(run)
+    return bool(_ASKS.search(lower) or _JOINS.search(lower))
+
+
+def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
+    """Yield the spans of an own run that others said, without marks of quotation. `last`: no run
+    follows, so that a text that a sentence speaks of stands in this run."""
+    lower = lowered(run)
+    for match in _COLON.finditer(lower):
+        begin = _begin(lower, match.start())
+        label = lower[begin : match.start()]
+        told = TELLS.search(label) or _TEXTS.search(label)
+        # Whoever has talked for a while may announce words of their own.
+        own = not told if begin > STORY else is_about_self(label)
+        if lower[match.end() :].strip() and not own:
+            resumed = _JOINS.search(lower, match.end())
+            yield Span(match.end(), resumed.start() + 1 if resumed else len(run))
+            break
+    for match in TELLS.finditer(lower):
+        yield Span(match.end(), _stop(lower, match.end()))
+    for match in _TEXTS.finditer(lower) if last else ():
+        begin, end = _begin(lower, match.start()), _stop(lower, match.end())
+        yield Span(end, len(run)) if lower[end:].strip() else Span(0, begin)
+
+
+def _begin(lower: str, at: int) -> int:
+    return max((match.end() for match in _STOP.finditer(lower, 0, at)), default=0)
+
+
+def _stop(lower: str, at: int) -> int:
+    match = _STOP.search(lower, at)
+    return match.end() if match else len(lower)
 
 
 def _trimmed(text: str, span: Span) -> Span:
