@@ -40,7 +40,9 @@ __all__ = ["Span", "others_words", "own_words", "without_own"]
 
 _VOICE = WordFiles("own_voice")
 BRIEF = 600  # characters of a message that is one remark
-STORY = 150  # characters behind which a remark goes on
+STORY = 60  # characters behind which, or of which, words before a colon are a tale of its author's
+BEGINNING_OF_TALE = 200  # characters in which who tells a long tale says "I"
+TALE = 1_500  # characters of such a message
 FIRST = 300  # characters of a first remark that stands alone
 _part = _VOICE.part
 _ASKS = lazily(lambda: rf"[?？]|\b(?:{_part('asks')})\b|{_part('asks_unspaced')}")
@@ -141,22 +143,32 @@ def _judged(
 ) -> list[bool]:
     """Return for each run True if it is positively its author's own."""
     whole = [(0, len(words)) in cuts for words, cuts in zip(said, quoted, strict=True)]
-    speaks = [not quote and _speaks(words) for quote, words in zip(whole, said, strict=True)]
+    lower = [lowered(words) for words in said]
+    asks = [
+        not quote and bool(_ASKS.search(words)) for quote, words in zip(whole, lower, strict=True)
+    ]
+    joins = [
+        not quote and bool(_JOINS.search(words)) for quote, words in zip(whole, lower, strict=True)
+    ]
+    speaks = [one or other for one, other in zip(asks, joins, strict=True)]
     if len(found) == 1:
-        return [not found[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= BRIEF)]
+        most = TALE if SPEAKS.search(said[0], 0, BEGINNING_OF_TALE) else BRIEF
+        return [not found[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= most)]
     marks = [at for at, run in enumerate(found) if run.mark or (run.short and not speaks[at])]
     first, last = (marks[0], marks[-1]) if marks else (len(found), -1)
     own: list[bool] = []
     for at, run in enumerate(found):
+        goes_on = joins[at] and (not at or own[at - 1] or run.border or at - 1 == last)
         if run.item:
             listed = at > 0 and not run.opens and own[at - 1]
             own.append(listed and (found[at - 1].item or _is_own_list(said[at - 1])))
         elif whole[at] or first <= at <= last:
             own.append(False)
         elif marks:
-            own.append(speaks[at] or (at == 0 and first == 1 and found[1].opens))
+            own.append(asks[at] or goes_on or (at == 0 and first == 1 and found[1].opens))
         else:
-            own.append(speaks[at] or _stands(found, whole, speaks, at, len(said[at])))
+            stands = _stands(found, whole, speaks, at, len(said[at]))
+            own.append(asks[at] or goes_on or stands)
     return own
 
 
@@ -170,18 +182,12 @@ def _stands(
     """Return True for a remark at an end of the message that says nothing to the assistant by
     itself: beside a text with marks around it, or before what its author goes on to say."""
     if at == len(found) - 1:
-        return found[at].border or whole[at - 1] or found[at - 1].item
+        first = at if found[at].opens else at - 1  # its author may break the line once
+        return found[first].border or whole[first - 1] or found[first - 1].item
     following = found[at + 1]
     if at or not (following.opens or following.item):
         return False
     return following.border or following.item or whole[1] or (size <= FIRST and all(speaks[1:]))
-
-
-def _speaks(run: str) -> bool:
-    """Return True if a run shows by itself that its author speaks to the assistant: it asks
-    something, or goes on from what was said."""
-    lower = lowered(run)
-    return bool(_ASKS.search(lower) or _JOINS.search(lower))
 
 
 def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
@@ -193,11 +199,13 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
         label = lower[begin : match.start()]
         told = TELLS.search(label) or _TEXTS.search(label)
         # Whoever has talked for a while may announce words of their own.
-        own = not told if begin > STORY else is_about_self(label)
-        if lower[match.end() :].strip() and not own:
+        tale = begin > STORY or len(label) > STORY
+        if lower[match.end() :].strip() and (told or not (tale or is_about_self(label))):
             resumed = _JOINS.search(lower, match.end())
-            yield Span(match.end(), resumed.start() + 1 if resumed else len(run))
-            break
+            end = resumed.start() + 1 if resumed else len(run)
+            yield Span(match.end(), _stop(lower, match.end()) if tale else end)
+            if not tale:
+                break
     for match in TELLS.finditer(lower):
         yield Span(match.end(), _stop(lower, match.end()))
     for match in _TEXTS.finditer(lower) if last else ():

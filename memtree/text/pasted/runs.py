@@ -36,7 +36,7 @@ _STAMP = re.compile(
 )
 _FIELD = re.compile(r"\W{0,4}(?P<label>[^\W\d_][^\n:：?？!。]{0,40}?)\W{0,3}[:：](?=\s*\S)(?!//)")
 _NAMES = 3  # words of a name before a colon
-_ADDRESS = re.compile(r"[^.?!:;。？！]{1,60}[,，、،!！]$")
+_ADDRESS = re.compile(r"[^?!:;。？！]{1,60}[,，、،]$|[^.?!:;。？！]{1,60}[!！]$")
 _MADE_OF = re.compile(r"[-*_=~#.·•—–+<> ]{3,}$")
 _BETWEEN = re.compile(r"([-=*_~#+<>]){3,} ?[^\n]{1,60}? ?\1{3,}$")
 _DIGIT = re.compile(r"\d")
