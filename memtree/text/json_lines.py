@@ -182,22 +182,24 @@ def _repair(line: Line, read: Records, known: tuple[Opening, ...]) -> None:
     parts = list(_pieces(line.text, known))
     values = [piece for piece in parts if isinstance(piece, dict)]
     read.values += values
-    wrong = (_why(piece) for piece in parts or [None] if not isinstance(piece, dict))
-    why = next(wrong, "")
+    wrong = (why(piece) for piece in parts or [None] if not isinstance(piece, dict))
+    reason = next(wrong, "")
     kept = f" but for {len(values)} record{'s' * (len(values) > 1)}" if values else ""
-    if why:
-        read.note(f"line {line.number}{why}; skipped{kept}")
+    if reason:
+        read.note(f"line {line.number}{reason}; skipped{kept}")
     elif len(values) > 1:
         read.note(f"line {line.number}: {len(values)} records on one line, split")
 
 
-def _why(piece: object) -> str:
-    """Return the place and the reason, without a piece of what was read."""
-    match piece:
+def why(error: object, document: bool = False) -> str:
+    """Return the place and the reason, without a piece of what was read: behind the name of a line,
+    or of a document over several of them."""
+    match error:
         case json.JSONDecodeError():
-            return f", column {piece.colno}: not valid JSON: {piece.msg}"
+            line = f", line {error.lineno}" if document else ""
+            return f"{line}, column {error.colno}: not valid JSON: {error.msg}"
         case UnicodeDecodeError():
-            return f": not text in UTF-8, byte {piece.start}"
+            return f": not text in UTF-8, byte {error.start}"
         case RecursionError():
             return ": nested too deeply"
         case ValueError():

@@ -42,7 +42,7 @@ from memtree.memories.transfer.foreign_formats import (
 )
 from memtree.memories.transfer.json_entries import FileEntry, document_entries, line_entries
 from memtree.memories.transfer.own_lines import own_items
-from memtree.text.json_lines import as_utf8, lines
+from memtree.text.json_lines import as_utf8, lines, why
 
 _LOOKED_AT = 2_000  # entries, until one tells the format
 _FIRST_LINES = 20
@@ -142,7 +142,7 @@ def _decoded(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise BadRequest(f"the file is not text in UTF-8 (byte {error.start + 1})") from None
+        raise BadRequest(f"the file cannot be read{why(error)}") from None
 
 
 def _format_of(entry: FileEntry) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree.text.json_lines import as_utf8, records
+from memtree.text.json_lines import as_utf8, records, why
 from memtree_proxy.imports import (
     chatgpt,
     claude_ai,
@@ -131,16 +131,10 @@ def _json(data: bytes, name: str) -> Any:
 def _slowly(data: bytes, name: str) -> Any:
     try:
         return json.loads(data.decode())
-    except json.JSONDecodeError as error:
-        kind = NotOneValue if error.msg == "Extra data" else BadRequest
-        place = f"{name}, line {error.lineno}, column {error.colno}"
-        raise kind(f"{place}: not valid JSON: {error.msg}", param=name) from error
-    except UnicodeDecodeError as error:
-        raise BadRequest(f"{name}: not text in UTF-8, byte {error.start}", param=name) from error
-    except RecursionError as error:
-        raise BadRequest(f"{name}: nested too deeply", param=name) from error
-    except ValueError as error:  # the only other cause
-        raise BadRequest(f"{name}: a number has too many digits", param=name) from error
+    except (ValueError, RecursionError) as error:
+        more = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data"
+        kind = NotOneValue if more else BadRequest
+        raise kind(f"{name}{why(error, document=True)}", param=name) from error
 
 
 def recognised(parsed: ParsedFile, name: str, origin: str) -> str:

@@ -53,7 +53,7 @@ def test_a_format_is_told_from_the_content_in_any_encoding(format_: str, encodin
         (b'{"messages": [{"role": "user", "content": "a"}]}', "no memories"),
         (b"[]", "no memories"),
         (b"[1, 2", "cut"),
-        (b'[{"memory": "\xff"}]', "byte 14"),
+        (b'[{"memory": "\xff"}]', "byte 13"),
         (b'{"results": [nonsense]}', "not valid JSON"),
     ],
 )
