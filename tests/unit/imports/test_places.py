@@ -10,6 +10,7 @@ import zipfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -162,13 +163,16 @@ def test_the_database_is_read_as_the_export_is(tmp_path: Path) -> None:
     assert len(damaged.messages) == len(one.messages)
 
 
-def test_a_zip_of_chatgpt(tmp_path: Path) -> None:
+def test_a_zip_of_chatgpt_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("chat.html", "<html>")
         archive.writestr("conversations-000.json", json.dumps([chatgpt_simple("a", "One")]))
         archive.writestr("conversations-001.json", json.dumps([chatgpt_simple("b", "Two")]))
+    opened = Mock(wraps=zipfile.ZipFile)
+    monkeypatch.setattr(zipfile, "ZipFile", opened)
     assert [one.title for one in read(path)[0]] == ["One", "Two"]
+    assert opened.call_count == 1
 
 
 CLAUDE_PROJECT = {"uuid": "p", "name": "Shop", "prompt_template": "Be brief.", "docs": [
