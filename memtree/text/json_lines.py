@@ -116,8 +116,8 @@ def _next(text: str, at: int) -> int:
 
 @dataclass(slots=True)
 class Records:
-    """`values`: the objects of the lines. `faulty`: number of lines that are not one object each;
-    `notes`: a sentence for each, the first `MOST_NOTES` of them."""
+    """`values`: the objects of lines or rows. `faulty`: number of those that are not one object
+    each; `notes`: a sentence for each of the first `MOST_NOTES`, and how many follow."""
 
     values: list[dict[str, Any]] = field(default_factory=list)
     faulty: int = 0
@@ -131,7 +131,7 @@ class Records:
     @property
     def notes(self) -> tuple[str, ...]:
         more = self.faulty - len(self._notes)
-        return (*self._notes, *([f"and {more:,} more lines like these"] if more else []))
+        return (*self._notes, *([f"and {more:,} more like these"] if more else []))
 
 
 def records(raw: bytes) -> Records:

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from memtree.errors import BadRequest
-from memtree.text.json_lines import MOST_NOTES
+from memtree.text.json_lines import Records
 from memtree_proxy.imports import tasks
 from memtree_proxy.imports.conversation import fields
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile, parse
@@ -219,13 +219,13 @@ def _exported(path: Path, id_: str) -> ParsedFile:
     sessions = rows(path, "SELECT * FROM session WHERE id = ?", id_)
     if not sessions:
         raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
-    broken: list[str] = []
+    broken = Records()
 
     def value(row: sqlite3.Row | dict[str, Any]) -> Any:
         try:
             return parse(str(row["data"]).encode(), str(path)).value
         except BadRequest:
-            broken.append(row["id"])
+            broken.note(f"row {row['id']}: not valid JSON; skipped")
             return None
 
     stored = rows(
@@ -246,8 +246,7 @@ def _exported(path: Path, id_: str) -> ParsedFile:
     revert = value({"id": "revert", "data": known["revert"]}) if known.get("revert") else None
     time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
     info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}
-    notes = tuple(f"row {name}: not valid JSON; skipped" for name in broken[:MOST_NOTES])
-    return ParsedFile({"info": info, "messages": messages}, notes=notes)
+    return ParsedFile({"info": info, "messages": messages}, notes=broken.notes)
 
 
 def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:

@@ -158,8 +158,11 @@ def test_the_database_is_read_as_the_export_is(tmp_path: Path) -> None:
     kilo = database(tmp_path / "kilo.db")
     with closing(sqlite3.connect(kilo)) as base, base:
         base.execute("""UPDATE part SET data = '{"type": "te' WHERE id = 'm2-05'""")
+        more = [(f"x{at}", "m2", "ses_1", "{") for at in range(24)]
+        base.executemany("INSERT INTO part VALUES (?,?,?,?)", more)
     (damaged,) = read(kilo)[0]
-    assert (damaged.format, damaged.notes) == ("kilo", ("row m2-05: not valid JSON; skipped",))
+    assert (damaged.format, damaged.notes[0]) == ("kilo", "row m2-05: not valid JSON; skipped")
+    assert damaged.notes[20:] == ("and 5 more like these",)
     assert len(damaged.messages) == len(one.messages)
 
 
