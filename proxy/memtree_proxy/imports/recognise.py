@@ -86,13 +86,22 @@ def conversations(
 
 def parse(data: bytes, name: str) -> ParsedFile:
     """Parse JSON, JSON on each line, or Markdown of SpecStory's. Lines that are broken are left out
-    and noted. Raises `BadRequest` if nothing can be read, naming the line and column."""
+    and noted, and so are NULs. Raises `BadRequest` if nothing can be read, naming the line and
+    column."""
     try:
         data = as_utf8(data)
     except BadRequest as error:
         raise BadRequest(f"{name}: {error.message}", param=name) from error
-    if not data.strip(b"\0 \t\r\n\f\v"):
+    nulls = data.count(b"\0")
+    data = data.rstrip(b"\0 \t\r\n\f\v") if nulls else data
+    if not data or data.isspace():
         raise BadRequest(f"{name}: is empty", param=name)
+    parsed = _parsed(data, name)
+    told = (f"NULs ({nulls:,}), where something was not written; skipped",) if nulls else ()
+    return replace(parsed, notes=parsed.notes + told)
+
+
+def _parsed(data: bytes, name: str) -> ParsedFile:
     if specstory.is_history(data):
         return ParsedFile(Markdown(data.decode(errors="replace")))
     if name.endswith(".md"):
@@ -125,10 +134,7 @@ def _json(data: bytes, name: str) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _slowly(data, name)
-
-
-def _slowly(data: bytes, name: str) -> Any:
+        pass
     try:
         return json.loads(data.decode())
     except (ValueError, RecursionError) as error:

@@ -278,8 +278,11 @@ def test_broken_files_are_named_with_the_place(
         ("a.json", json.dumps([None, chatgpt_simple()]), "1 of 2 entries are no objects"),
         ("a.json", json.dumps([5, claude_ai_conversation()]), "1 of 2 entries are no objects"),
         ("a.jsonl", json.dumps(OPENCODE_STORED), ""),
+        ("a.json", json.dumps([chatgpt_simple()]) + "\0" * 1_000, "NULs (1,000)"),
+        ("a.json", json.dumps(OPENCODE_STORED, indent=1) + "\n\0\r\n", "NULs (1)"),
+        ("a.jsonl", '{"mes": "x"}\n\0\0\n{"mes": "y"}', "NULs (2)"),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_a_broken_line_is_named_and_costs_itself(
     tmp_path: Path, name: str, content: str, noted: str
