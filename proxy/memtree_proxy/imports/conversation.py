@@ -85,8 +85,8 @@ def branch(
             joined = joined or bool(parent)
         at = parent
     names = "1 message names a parent" if missing == 1 else f"{missing:,} messages name parents"
-    told = "the pieces are joined in the file's order" if joined else "what stood before is lost"
-    return path[::-1], (f"{names} outside of the file; {told}",) if missing else ()
+    rest = "the pieces are joined in the file's order" if joined else "what stood before is lost"
+    return path[::-1], (f"{names} outside of the file; {rest}",) if missing else ()
 
 
 def objects(value: Any, where: str) -> list[Fields]:

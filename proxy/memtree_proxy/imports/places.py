@@ -162,7 +162,8 @@ def _of_zip(path: Path, opened: OpenZip) -> list[SourceFile]:
 def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
     """Yield files whose names allow that they hold conversations."""
     seen = 0
-    for base, folders, files in os.walk(folder, onerror=lambda e: trouble(_reason(e))):
+    walk = os.walk(folder, onerror=lambda e: trouble(f"{e.filename}: {e.strerror}"))
+    for base, folders, files in walk:
         folders[:] = [folder_name for folder_name in folders if folder_name not in SKIPPED]
         seen += len(files) + len(folders)
         if seen > MAX_ENTRIES:
@@ -260,10 +261,6 @@ def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
         raise BadRequest(
             f"{path}: the database cannot be read: {error}", param=str(path)
         ) from error
-
-
-def _reason(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}"
 
 
 def _unreadable(name: str, error: OSError) -> NoReturn:

@@ -97,8 +97,8 @@ def parse(data: bytes, name: str) -> ParsedFile:
     if not data or data.isspace():
         raise BadRequest(f"{name}: is empty", param=name)
     parsed = _parsed(data, name)
-    told = (f"NULs ({nulls:,}), where something was not written; skipped",) if nulls else ()
-    return replace(parsed, notes=parsed.notes + told)
+    note = (f"NULs ({nulls:,}), where something was not written; skipped",) if nulls else ()
+    return replace(parsed, notes=parsed.notes + note)
 
 
 def _parsed(data: bytes, name: str) -> ParsedFile:
