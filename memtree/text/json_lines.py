@@ -116,8 +116,8 @@ def _next(text: str, at: int) -> int:
 
 @dataclass(slots=True)
 class Records:
-    """`values`: the objects of the lines. `faulty`: number of lines that are not one object each;
-    `notes`: a sentence for each, the first `MOST_NOTES` of them."""
+    """`values`: the objects of lines or rows. `faulty`: number of those that are not one object
+    each; `notes`: a sentence for each of the first `MOST_NOTES`, and how many follow."""
 
     values: list[dict[str, Any]] = field(default_factory=list)
     faulty: int = 0
@@ -131,7 +131,7 @@ class Records:
     @property
     def notes(self) -> tuple[str, ...]:
         more = self.faulty - len(self._notes)
-        return (*self._notes, *([f"and {more:,} more lines like these"] if more else []))
+        return (*self._notes, *([f"and {more:,} more like these"] if more else []))
 
 
 def records(raw: bytes) -> Records:
@@ -182,22 +182,24 @@ def _repair(line: Line, read: Records, known: tuple[Opening, ...]) -> None:
     parts = list(_pieces(line.text, known))
     values = [piece for piece in parts if isinstance(piece, dict)]
     read.values += values
-    wrong = (_why(piece) for piece in parts or [None] if not isinstance(piece, dict))
-    why = next(wrong, "")
+    wrong = (why(piece) for piece in parts or [None] if not isinstance(piece, dict))
+    reason = next(wrong, "")
     kept = f" but for {len(values)} record{'s' * (len(values) > 1)}" if values else ""
-    if why:
-        read.note(f"line {line.number}{why}; skipped{kept}")
+    if reason:
+        read.note(f"line {line.number}{reason}; skipped{kept}")
     elif len(values) > 1:
         read.note(f"line {line.number}: {len(values)} records on one line, split")
 
 
-def _why(piece: object) -> str:
-    """Return the place and the reason, without a piece of what was read."""
-    match piece:
+def why(error: object, document: bool = False) -> str:
+    """Return the place and the reason, without a piece of what was read: behind the name of a line,
+    or of a document over several of them."""
+    match error:
         case json.JSONDecodeError():
-            return f", column {piece.colno}: not valid JSON: {piece.msg}"
+            line = f", line {error.lineno}" if document else ""
+            return f"{line}, column {error.colno}: not valid JSON: {error.msg}"
         case UnicodeDecodeError():
-            return f": not text in UTF-8, byte {piece.start}"
+            return f": not text in UTF-8, byte {error.start}"
         case RecursionError():
             return ": nested too deeply"
         case ValueError():

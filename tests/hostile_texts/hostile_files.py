@@ -9,7 +9,7 @@ from memtree.memories.transfer import foreign_formats
 from memtree.memories.transfer.checked import importable
 from memtree.memories.transfer.file_items import FileMemory
 from memtree.memories.transfer.json_entries import document_entries
-from memtree.memories.transfer.memory_file import read_memory_file
+from memtree.memories.transfer.memory_file import PART_END, read_memory_file
 from memtree.text import json_lines
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
@@ -75,6 +75,9 @@ TEXTS = {
     "a document of a file": Subject(read("mem0"), behind('{"results": [')),
     "a document of more values than are read": Subject(
         lambda text: list(document_entries(text, 1)), lambda text: f'[[,,"{text}'
+    ),
+    "parts of an export": Subject(
+        read("mem0"), lambda text: PART_END.join([b"[", *(part.encode() for part in text.split())])
     ),
     "a string of a file": Subject(read("mem0"), behind('{"results": [{"memory": "', '"}]}')),
     "a list of memories": Subject(read("text"), str.encode),

@@ -55,7 +55,7 @@ from memtree.memories.fields.tags import canonical_tag
 from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import MAX_TAGS
 from memtree.memories.transfer.file_items import FileItem, FileMemory, LineResult, LineStatus
-from memtree.memories.transfer.json_entries import FileEntry, RepeatedKeys
+from memtree.memories.transfer.json_entries import FileEntry, RepeatedKeys, broken
 from memtree.summaries import prompt_injection
 from memtree.text.json_lines import lines
 
@@ -348,8 +348,7 @@ def list_items(raw: bytes) -> Iterator[FileItem]:
         try:
             text = line.text.decode().strip()
         except UnicodeDecodeError as error:
-            message = f"not text in UTF-8 (byte {error.start + 1} of the line)"
-            yield LineResult(line.number, LineStatus.INVALID, "encoding", message)
+            yield broken(line.number, error)
             continue
         if text.startswith(_FENCE) or _HEADING.match(text):
             continue

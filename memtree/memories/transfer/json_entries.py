@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Iterator
-from itertools import chain, islice
 from json.decoder import JSONDecodeError
 from typing import Any, NamedTuple, TypeVar
 
 from memtree.memories.transfer.file_items import BROKEN, CUT_OFF, LineResult, LineStatus
-from memtree.text.json_lines import MOST_OPENINGS, Opening, lines, opening, pieces
+from memtree.text.json_lines import MOST_OPENINGS, Opening, lines, opening, pieces, why
 
 MOST_VALUES = 2_000_000  # of one entry
-_CUT_OFF = "the file breaks off here"
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[^,\]}]*")
 # A string that is never closed reaches to the end: looked for anew behind each of its quotation
@@ -51,29 +49,25 @@ def line_entries(raw: bytes) -> Iterator[FileEntry | LineResult]:
         try:
             text = line.text.decode()
         except UnicodeDecodeError as error:
-            message = f"not text in UTF-8 (byte {error.start + 1} of the line)"
-            yield LineResult(line.number, LineStatus.INVALID, "encoding", message)
+            yield broken(line.number, error)
             continue
         if _values(text) > MOST_VALUES:
             yield _too_much(line.number)
             continue
-        parts = pieces(text, _DECODER.raw_decode, known)
-        first = list(islice(parts, 2))
-        broken = False
-        for piece in chain(first, parts):
-            named_already = broken
-            if len(first) > 1 and not isinstance(piece, dict | Exception):
+        parts = list(pieces(text, _DECODER.raw_decode, known))
+        is_broken = False
+        for piece in parts:
+            named_already = is_broken
+            if len(parts) > 1 and not isinstance(piece, dict | Exception):
                 piece = JSONDecodeError("Extra data", text, 0)
-            if not (broken := isinstance(piece, Exception)):
+            if not (is_broken := isinstance(piece, Exception)):
                 if len(known) < MOST_OPENINGS:
                     known[opening(piece)] = None
                 yield FileEntry(line.number, piece)
-            elif named_already:
-                continue
-            elif line.end == len(raw) and line.number > 1 and isinstance(piece, JSONDecodeError):
-                yield LineResult(line.number, LineStatus.INVALID, CUT_OFF, _CUT_OFF)
-            else:
-                yield _broken(line.number, piece)
+            elif not named_already:
+                last = line.end == len(raw) and line.number > 1
+                cut = last and isinstance(piece, JSONDecodeError)
+                yield _cut_off(line.number) if cut else broken(line.number, piece)
 
 
 def document_entries(text: str, most: int = MOST_VALUES) -> Iterator[FileEntry | LineResult]:
@@ -88,7 +82,7 @@ def document_entries(text: str, most: int = MOST_VALUES) -> Iterator[FileEntry |
         elif text[at] == "{":
             at = yield from _members(text, at, guard)
         else:
-            yield _broken(1, JSONDecodeError("Extra data", text, at))
+            yield broken(1, JSONDecodeError("Extra data", text, at), document=True)
             return
         at = _space(text, at) if at >= 0 else at
 
@@ -100,20 +94,15 @@ def _elements(text: str, at: int, key: str, guard: int, number: int) -> Steps[tu
     at = _space(text, at + 1)
     while text[at : at + 1] != "]":
         number += 1
-        end = _end(text, at) if guard else at
-        if guard and _values(text, at, end) > guard:
-            yield _too_much(number, guard)
-            at = end
-        else:
-            try:
-                value, at = _DECODER.raw_decode(text, at)
-            except (ValueError, RecursionError) as error:
-                yield _stopped(number, error, text)
-                return -1, number
-            yield FileEntry(number, value, key)
         try:
+            if guard and _values(text, at, end := _end(text, at)) > guard:
+                yield _too_much(number, guard)
+                at = end
+            else:
+                value, at = _DECODER.raw_decode(text, at)
+                yield FileEntry(number, value, key)
             at = _next(text, at, "]")
-        except JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             yield _stopped(number, error, text)
             return -1, number
     return at + 1, number
@@ -209,8 +198,13 @@ def _too_much(number: int, most: int = MOST_VALUES) -> LineResult:
     return LineResult(number, LineStatus.INVALID, "too_large", message)
 
 
-def _broken(number: int, error: Exception) -> LineResult:
-    return LineResult(number, LineStatus.INVALID, "json", _why(error))
+def _cut_off(number: int) -> LineResult:
+    return LineResult(number, LineStatus.INVALID, CUT_OFF, "the file breaks off here")
+
+
+def broken(number: int, error: Exception, document: bool = False) -> LineResult:
+    reason = "encoding" if isinstance(error, UnicodeDecodeError) else "json"
+    return LineResult(number, LineStatus.INVALID, reason, why(error, document).lstrip(",: "))
 
 
 def _stopped(number: int, error: Exception, text: str) -> LineResult:
@@ -219,15 +213,6 @@ def _stopped(number: int, error: Exception, text: str) -> LineResult:
         error.msg.startswith("Unterminated string") or _space(text, error.pos) >= len(text)
     )
     if cut:
-        return LineResult(number, LineStatus.INVALID, CUT_OFF, _CUT_OFF)
-    why = f"{_why(error)}; nothing behind it was read"
-    return LineResult(number, LineStatus.INVALID, BROKEN, why)
-
-
-def _why(error: Exception) -> str:
-    """Without a piece of what was read."""
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    if isinstance(error, JSONDecodeError):
-        return f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-    return "not valid JSON: a number that is too long"
+        return _cut_off(number)
+    result = broken(number, error, document=True)
+    return result._replace(reason=BROKEN, message=f"{result.message}; nothing behind it was read")

@@ -40,10 +40,17 @@ from memtree.memories.transfer.foreign_formats import (
     openmemory_items,
     server_memory_items,
 )
-from memtree.memories.transfer.json_entries import FileEntry, document_entries, line_entries
+from memtree.memories.transfer.json_entries import (
+    FileEntry,
+    broken,
+    document_entries,
+    line_entries,
+)
 from memtree.memories.transfer.own_lines import own_items
 from memtree.text.json_lines import as_utf8, lines
 
+PART_END = b"\n\x1e\n"  # between the files of an export: no JSON holds this control character
+MOST_PARTS = 1_000
 _LOOKED_AT = 2_000  # entries, until one tells the format
 _FIRST_LINES = 20
 _LONGEST_FIRST = 1_000_000  # bytes of a line that is tried
@@ -69,20 +76,22 @@ class MemoryFile(NamedTuple):
 
 
 def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
-    """`format_`: one of FORMATS, or AUTO. Raises `BadRequest` for a file that is empty or of a kind
-    that is not known."""
+    """`raw`: a file, or the parts of an export with `PART_END` between them. `format_`: one of
+    FORMATS, or AUTO. Raises `BadRequest` for a file that is empty or of a kind that is not
+    known."""
     raw = as_utf8(raw)
     if format_ not in (AUTO, *FORMATS):
         raise BadRequest(f"format must be one of {', '.join((AUTO, *FORMATS))}", param="format")
     if not raw or raw.isspace():
         raise BadRequest("the file is empty")
-    if format_ == TEXT or not _JSON.match(raw):
+    parts = raw.split(PART_END, MOST_PARTS)
+    if format_ == TEXT or not any(map(_JSON.match, parts)):
         if format_ not in (AUTO, TEXT, CHATGPT):
             raise BadRequest(f"the file is not JSON, so it cannot be of the format {format_}")
         if format_ == AUTO:
             _refuse_damaged(raw)
         return MemoryFile(CHATGPT if format_ == CHATGPT else TEXT, list_items(raw))
-    entries = line_entries(raw) if _has_lines(raw) else document_entries(_decoded(raw))
+    entries = _entries(parts)
     if format_ == AUTO:
         seen: list[FileEntry | LineResult] = []
         for entry in entries:
@@ -138,11 +147,18 @@ def _is_document(value: dict[str, Any]) -> bool:
     )
 
 
-def _decoded(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError as error:
-        raise BadRequest(f"the file is not text in UTF-8 (byte {error.start + 1})") from None
+def _entries(parts: Iterable[bytes]) -> Iterator[FileEntry | LineResult]:
+    """The entries of each part, whatever is broken in those before it; numbers go on."""
+    number = 0
+    for part in parts:
+        before = number
+        try:
+            entries = line_entries(part) if _has_lines(part) else document_entries(part.decode())
+        except UnicodeDecodeError as error:
+            entries = iter([broken(1, error)])
+        for entry in entries:
+            number = before + entry.line
+            yield entry._replace(line=number) if before else entry
 
 
 def _format_of(entry: FileEntry) -> str:
@@ -188,9 +204,9 @@ def _texts(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
 
 
 def _unknown(seen: list[FileEntry | LineResult]) -> BadRequest:
-    broken = next((entry for entry in seen if isinstance(entry, LineResult)), None)
-    if broken is not None and not any(isinstance(entry, FileEntry) for entry in seen):
-        return BadRequest(f"the file cannot be read: {broken.message} (line {broken.line})")
+    wrong = next((entry for entry in seen if isinstance(entry, LineResult)), None)
+    if wrong is not None and not any(isinstance(entry, FileEntry) for entry in seen):
+        return BadRequest(f"the file cannot be read: {wrong.message} (line {wrong.line})")
     return BadRequest(
         "the file contains no memories in a known format; set format to one of "
         f"{', '.join(FORMATS)}"

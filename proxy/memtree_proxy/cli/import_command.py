@@ -95,15 +95,11 @@ def _survey(
         try:
             read = recognise.conversations(place, options.format, options.whole, options.names)
             entries += [_entry(place, conversation) for conversation in read]
-        except NoConversation as error:
-            if len(sources) == 1:
-                raise
-            if options.format:
-                troubles.append(error.message)
         except BadRequest as error:
             if len(sources) == 1:
                 raise
-            troubles.append(error.message)
+            if options.format or not isinstance(error, NoConversation):
+                troubles.append(error.message)
     return sorted(entries, key=lambda entry: entry.conversation.date, reverse=True)
 
 

@@ -89,12 +89,8 @@ def _turns(message: Fields, at: int) -> Iterator[Fields]:
     content = _content(message, at)
     if not role or not content:
         return
-    for results, run in groupby(content, key=_is_result):
+    for results, run in groupby(content, lambda block: block.get("type") == "tool_result"):
         yield {"role": "user" if results else role, "content": list(run)}
-
-
-def _is_result(block: Fields) -> bool:
-    return block.get("type") == "tool_result"
 
 
 def _content(message: Fields, at: int) -> list[Fields]:

@@ -180,16 +180,12 @@ def _messages(
             used = [text(block.get("id")) for block in content if block.get("type") == "tool_use"]
             # Use each result once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
-            made.of_user([block for _, block in sorted(answers, key=_place)])
+            made.of_user([block for _, block in sorted(answers, key=lambda answer: answer[0])])
     sent = SentMessages(unique.values())
     for message in made.messages:
         if message["role"] == "user":
             message["content"] = sent.content(message["content"])
     return made.messages
-
-
-def _place(answer: tuple[int, Fields]) -> int:
-    return answer[0]
 
 
 class _Made:

@@ -65,7 +65,7 @@ def branch(
     every id in the file; empty for a root. `order`: ids as they stand in the file.
 
     Where a parent is not in the file, as after a broken line, the walk goes on with what stands
-    before all that it has taken.
+    before all that it has taken, if anything does.
 
         >>> branch("d", {"a": "", "b": "a", "d": "c"}, ["a", "b", "d"])[0]
         ['a', 'b', 'd']
@@ -73,7 +73,7 @@ def branch(
     places = {id_: place for place, id_ in enumerate(order)}
     path: list[str] = []
     seen: set[str] = set()
-    first, missing, at = len(order), 0, leaf
+    first, missing, joined, at = len(order), 0, False, leaf
     while at:
         seen.add(at)
         path.append(at)
@@ -82,10 +82,11 @@ def branch(
         missing += bool(parent) and parent not in parents
         if parent and (parent in seen or parent not in parents):
             parent = order[first - 1] if first else ""
+            joined = joined or bool(parent)
         at = parent
     names = "1 message names a parent" if missing == 1 else f"{missing:,} messages name parents"
-    note = f"{names} outside of the file; the pieces are joined in the file's order"
-    return path[::-1], (note,) if missing else ()
+    rest = "the pieces are joined in the file's order" if joined else "what stood before is lost"
+    return path[::-1], (f"{names} outside of the file; {rest}",) if missing else ()
 
 
 def objects(value: Any, where: str) -> list[Fields]:

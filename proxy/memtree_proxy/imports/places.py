@@ -17,12 +17,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NoReturn
 from urllib.parse import quote
 
 from memtree.errors import BadRequest
-from memtree.text.json_lines import MOST_NOTES
+from memtree.text.json_lines import Records
 from memtree_proxy.imports import tasks
 from memtree_proxy.imports.conversation import fields
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile, parse
@@ -35,6 +36,7 @@ _SPECSTORY = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d.*\.md", re.DOTALL)
 _SQLITE = b"SQLite format 3\x00"
 
 Trouble = Callable[[str], None]
+OpenZip = Callable[[Path], zipfile.ZipFile]
 
 
 def place(name: str, path: PurePath, read: Callable[[str], bytes]) -> SourceFile:
@@ -62,25 +64,25 @@ def file_place(path: Path, name: str, held: bytes | None = None) -> SourceFile:
     return place(name, whole, read)
 
 
-def _zip_place(path: Path, member: str) -> SourceFile:
+def _zip_place(path: Path, member: str, opened: OpenZip) -> SourceFile:
     """Return a file in a zip."""
     name, inner = f"{path}:{member}", PurePosixPath(member)
 
     def read(other: str) -> bytes:
-        return _unzipped(path, member if other == inner.name else str(inner.with_name(other)), name)
+        held = member if other == inner.name else str(inner.with_name(other))
+        return _unzipped(path, held, name, opened)
 
     return replace(place(name, inner, read), origin=f"{path.absolute()}:{member}")
 
 
-def _unzipped(path: Path, member: str, name: str) -> bytes:
+def _unzipped(path: Path, member: str, name: str, opened: OpenZip) -> bytes:
     try:
-        with zipfile.ZipFile(path) as archive:
-            info = archive.getinfo(member)
-            if info.flag_bits & 1:
-                raise BadRequest(f"{name}: is encrypted", param=name)
-            with archive.open(info) as file:
-                # The size that the zip states may be false: count bytes while unpacking.
-                data = file.read(MAX_BYTES + 1)
+        info = opened(path).getinfo(member)
+        if info.flag_bits & 1:
+            raise BadRequest(f"{name}: is encrypted", param=name)
+        with opened(path).open(info) as file:
+            # The size that the zip states may be false: count bytes while unpacking.
+            data = file.read(MAX_BYTES + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise BadRequest(f"{name}: the zip is broken: {error}", param=name) from error
     except OSError as error:
@@ -101,6 +103,7 @@ def places(given: str, trouble: Trouble) -> list[SourceFile]:
     Raises `BadRequest` if the path itself cannot be read, or nothing is there.
     """
     path = Path(given)
+    opened = lru_cache(maxsize=1)(zipfile.ZipFile)  # its directory may name 200,000 files
     if given == "-":
         name = "standard input"
         return [file_place(path, name, _bounded(sys.stdin.buffer.read(MAX_BYTES + 1), name))]
@@ -108,20 +111,22 @@ def places(given: str, trouble: Trouble) -> list[SourceFile]:
         mode = path.stat().st_mode
         if not stat.S_ISDIR(mode):
             if stat.S_ISREG(mode):
-                return _of_file(path)
+                return _of_file(path, opened)
             return [file_place(path, given, _bytes(path, given))]
         os.scandir(path).close()
     except OSError as error:
         _unreadable(given, error)
-    all_places = [place for file in sorted(_walk(path, trouble)) for place in _tried(file, trouble)]
+    all_places: list[SourceFile] = []
+    for file in sorted(_walk(path, trouble)):
+        all_places += _tried(file, trouble, opened)
     if not all_places:
         raise BadRequest(f"{given}: no conversations in this folder", param=given)
     return all_places
 
 
-def _tried(path: Path, trouble: Trouble) -> list[SourceFile]:
+def _tried(path: Path, trouble: Trouble, opened: OpenZip) -> list[SourceFile]:
     try:
-        return _of_file(path)
+        return _of_file(path, opened)
     except NoConversation:
         return []
     except BadRequest as error:
@@ -131,20 +136,19 @@ def _tried(path: Path, trouble: Trouble) -> list[SourceFile]:
     return []
 
 
-def _of_file(path: Path) -> list[SourceFile]:
+def _of_file(path: Path, opened: OpenZip) -> list[SourceFile]:
     with path.open("rb") as file:
         head = file.read(16)
     if head == _SQLITE:
         return [session_place(path, id_) for id_ in _sessions(path)]
     if head[:4] == b"PK\x03\x04":
-        return _of_zip(path)
+        return _of_zip(path, opened)
     return [file_place(path, str(path))]
 
 
-def _of_zip(path: Path) -> list[SourceFile]:
+def _of_zip(path: Path, opened: OpenZip) -> list[SourceFile]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+        names = opened(path).namelist()
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise BadRequest(f"{path}: the zip is broken: {error}", param=str(path)) from error
     held = sorted(name for name in names if may_hold(PurePosixPath(name)))
@@ -152,13 +156,14 @@ def _of_zip(path: Path) -> list[SourceFile]:
         raise BadRequest(f"{path}: no conversations in this zip", param=str(path))
     if len(held) > MAX_ENTRIES:
         raise BadRequest(f"{path}: holds more than {MAX_ENTRIES:,} files", param=str(path))
-    return [_zip_place(path, name) for name in held]
+    return [_zip_place(path, name, opened) for name in held]
 
 
 def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
     """Yield files whose names allow that they hold conversations."""
     seen = 0
-    for base, folders, files in os.walk(folder, onerror=lambda e: trouble(_reason(e))):
+    walk = os.walk(folder, onerror=lambda e: trouble(f"{e.filename}: {e.strerror}"))
+    for base, folders, files in walk:
         folders[:] = [folder_name for folder_name in folders if folder_name not in SKIPPED]
         seen += len(files) + len(folders)
         if seen > MAX_ENTRIES:
@@ -215,13 +220,13 @@ def _exported(path: Path, id_: str) -> ParsedFile:
     sessions = rows(path, "SELECT * FROM session WHERE id = ?", id_)
     if not sessions:
         raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
-    broken: list[str] = []
+    broken = Records()
 
     def value(row: sqlite3.Row | dict[str, Any]) -> Any:
         try:
             return parse(str(row["data"]).encode(), str(path)).value
         except BadRequest:
-            broken.append(row["id"])
+            broken.note(f"row {row['id']}: not valid JSON; skipped")
             return None
 
     stored = rows(
@@ -242,8 +247,7 @@ def _exported(path: Path, id_: str) -> ParsedFile:
     revert = value({"id": "revert", "data": known["revert"]}) if known.get("revert") else None
     time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
     info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}
-    notes = tuple(f"row {name}: not valid JSON; skipped" for name in broken[:MOST_NOTES])
-    return ParsedFile({"info": info, "messages": messages}, notes=notes)
+    return ParsedFile({"info": info, "messages": messages}, notes=broken.notes)
 
 
 def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
@@ -257,10 +261,6 @@ def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
         raise BadRequest(
             f"{path}: the database cannot be read: {error}", param=str(path)
         ) from error
-
-
-def _reason(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}"
 
 
 def _unreadable(name: str, error: OSError) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree.text.json_lines import as_utf8, records
+from memtree.text.json_lines import as_utf8, records, why
 from memtree_proxy.imports import (
     chatgpt,
     claude_ai,
@@ -86,13 +86,22 @@ def conversations(
 
 def parse(data: bytes, name: str) -> ParsedFile:
     """Parse JSON, JSON on each line, or Markdown of SpecStory's. Lines that are broken are left out
-    and noted. Raises `BadRequest` if nothing can be read, naming the line and column."""
+    and noted, and so are NULs. Raises `BadRequest` if nothing can be read, naming the line and
+    column."""
     try:
         data = as_utf8(data)
     except BadRequest as error:
         raise BadRequest(f"{name}: {error.message}", param=name) from error
-    if not data.strip(b"\0 \t\r\n\f\v"):
+    nulls = data.count(b"\0")
+    data = data.rstrip(b"\0 \t\r\n\f\v") if nulls else data
+    if not data or data.isspace():
         raise BadRequest(f"{name}: is empty", param=name)
+    parsed = _parsed(data, name)
+    note = (f"NULs ({nulls:,}), where something was not written; skipped",) if nulls else ()
+    return replace(parsed, notes=parsed.notes + note)
+
+
+def _parsed(data: bytes, name: str) -> ParsedFile:
     if specstory.is_history(data):
         return ParsedFile(Markdown(data.decode(errors="replace")))
     if name.endswith(".md"):
@@ -125,22 +134,13 @@ def _json(data: bytes, name: str) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _slowly(data, name)
-
-
-def _slowly(data: bytes, name: str) -> Any:
+        pass
     try:
         return json.loads(data.decode())
-    except json.JSONDecodeError as error:
-        kind = NotOneValue if error.msg == "Extra data" else BadRequest
-        place = f"{name}, line {error.lineno}, column {error.colno}"
-        raise kind(f"{place}: not valid JSON: {error.msg}", param=name) from error
-    except UnicodeDecodeError as error:
-        raise BadRequest(f"{name}: not text in UTF-8, byte {error.start}", param=name) from error
-    except RecursionError as error:
-        raise BadRequest(f"{name}: nested too deeply", param=name) from error
-    except ValueError as error:  # the only other cause
-        raise BadRequest(f"{name}: a number has too many digits", param=name) from error
+    except (ValueError, RecursionError) as error:
+        more = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data"
+        kind = NotOneValue if more else BadRequest
+        raise kind(f"{name}{why(error, document=True)}", param=name) from error
 
 
 def recognised(parsed: ParsedFile, name: str, origin: str) -> str:

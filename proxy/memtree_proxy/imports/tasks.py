@@ -60,7 +60,11 @@ def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: s
     """Read the conversation of a task. `beside`: returns the parsed file of a name in the same
     folder, None if there is no such file. `format_`: a name in FLAVOURS."""
     messages = _stored(data, name)
-    kept = messages if whole else _next(messages, format_, beside)
+    kept = messages
+    if not whole and format_ == "cline":
+        kept = _cut(messages, beside(SHOWN), beside(EDITS))
+    elif not whole:
+        kept = _effective(messages)
     dropped = len(messages) - len(kept)
     if format_ != "cline":
         kept = _merged(kept)
@@ -68,27 +72,16 @@ def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: s
     made = paired(blocks.converted(kept, FLAVOURS[format_]), lambda _: lost)
     times = [message["ts"] for message in messages if isinstance(message.get("ts"), int | float)]
     when = max(times, default=int(id_) if id_.isdecimal() else 0)
-    title = titled(_task(beside), made)
+    # The user's task, without the tags and context that were sent with it.
+    first: Fields = next(iter(listed(beside(SHOWN))), {})
+    title = titled(first.get("text"), made)
     return Conversation(format_, id_, title, moment(when), tuple(made), dropped)
-
-
-def _task(beside: Beside) -> str:
-    """Return the user's task, without the tags and context that were sent with it."""
-    first = next(iter(listed(beside(SHOWN))), {})
-    return str(first.get("text") or "")
 
 
 def _stored(data: Any, name: str) -> list[Fields]:
     if not isinstance(data, list):
         raise BadRequest(f"{name}: must be an array of messages", param=name)
     return objects(data, f"{name}: messages")
-
-
-def _next(messages: list[Fields], format_: str, beside: Beside) -> list[Fields]:
-    """Return the messages that the next request carries."""
-    if format_ == "cline":
-        return _cut(messages, beside(SHOWN), beside(EDITS))
-    return _effective(messages)
 
 
 def _cut(messages: list[Fields], shown: Any, edits: Any) -> list[Fields]:

@@ -10,9 +10,10 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memtree.errors import BadRequest
+from memtree.memories.transfer.memory_file import MOST_PARTS, PART_END
 from memtree.text.json_lines import as_utf8
 from memtree_proxy.http import request_body
 
@@ -24,7 +25,7 @@ KINDS = (
     ("memory.jsonl", r"memory\.jsonl"),
     ("conversations.json", r"conversations[^/]*\.json"),
 )
-MOST_FILES, MOST_PARTS = 100_000, 1_000  # in a zip, and of these to read
+MOST_FILES = 100_000  # in a zip
 _GZIP, _ZIP, _ENTRY = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
@@ -33,34 +34,47 @@ _TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
 def unpacked(raw: bytes, limit: int) -> bytes:
     """Unpack a file that may be zipped or gzipped. `limit`: bytes of output. Raises
     `RequestTooLarge`, and `BadRequest` if the file is broken or holds no file of memories."""
-    if raw.startswith(_ZIP):
-        raw = _of_zip(raw, limit)
     if raw.startswith(_GZIP):
-        raw = request_body.decoded(raw, "gzip", limit)
-    return raw
-
-
-def _of_zip(raw: bytes, limit: int) -> bytes:
+        return request_body.decoded(raw, "gzip", limit)
+    if not raw.startswith(_ZIP):
+        return raw
     if raw.count(_ENTRY) > MOST_FILES:
         raise BadRequest(f"the zip has more than {MOST_FILES:,} files")
-    parts: list[bytes] = []
-    room = limit
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            for info in map(archive.getinfo, chosen(archive.namelist())):
+
+            def read(name: str, most: int) -> bytes:
+                info = archive.getinfo(name)
                 if info.compress_type not in _METHODS or info.flag_bits & 1:
                     raise BadRequest(
                         "the zip is encrypted or packed in a way that is not read here"
                     )
                 with archive.open(info) as file:
-                    part = file.read(room + 1)
-                room -= len(part)
-                if room < 0:
-                    raise request_body.too_large(limit)
-                parts.append(as_utf8(part))
+                    return file.read(most)
+
+            return joined(archive.namelist(), read, limit)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise BadRequest("the zip is broken") from error
-    return b"\n".join(parts)
+
+
+def joined(names: Sequence[str], read: Callable[[str, int], bytes], limit: int) -> bytes:
+    """Return the files of memories among those of a zip or a folder as one file. `read`: returns
+    the beginning of a file, as many bytes as it is given. `limit`: bytes of all of them, unpacked.
+    Raises as `unpacked`."""
+    gzip, room = request_body.Decoder("gzip", limit), limit
+    parts: list[bytes] = []
+    for name in chosen(names):
+        part = read(name, room + 1)
+        if len(part) <= room:
+            if part.startswith(_GZIP):
+                part = gzip.feed(part)
+                gzip.finish()
+            part = as_utf8(part)
+        room -= len(part)
+        if room < 0:
+            raise request_body.too_large(limit)
+        parts.append(part)
+    return PART_END.join(filter(None, parts))
 
 
 def chosen(names: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtree_proxy.cli.main import main
+from memtree_proxy.cli.memories import commands
 from memtree_proxy.cli.memories.commands import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
@@ -67,6 +68,17 @@ def test_a_folder_is_read_as_a_zip_of_it_is(terminal: Terminal) -> None:
     (folder / "memories" / "none").mkdir()
     none = terminal.run("import", str(folder / "memories" / "none"), code=1)[1]
     assert "holds no file of the name" in none
+
+
+def test_the_files_of_a_folder_share_a_limit(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "LARGEST", 100)
+    for name in ("memories.json", "more/memories.json"):
+        (terminal.folder / "export" / name).parent.mkdir(parents=True, exist_ok=True)
+        (terminal.folder / "export" / name).write_text(f'["Likes {"t" * 60}"]')
+    assert "over the limit of 100" in terminal.run("import", "export", code=1)[1]
+    terminal.run("import", "export/memories.json")
 
 
 def test_a_list_is_imported_and_what_is_wrong_is_told(terminal: Terminal) -> None:

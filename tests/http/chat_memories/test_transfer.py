@@ -117,6 +117,8 @@ async def test_a_body_over_the_limit_is_refused():
     async with transferring(max_body_bytes=1_000) as t:
         error(await t.post("a" * 1_001), 413, "request_too_large", None)
         bombs = [gzip.compress(b"a" * 2_000), zipped(memories_json=b"a" * 2_000)]
+        half = gzip.compress(b"a" * 600)
+        bombs.append(zipped(a__memories_jsonl_gz=half, b__memories_jsonl_gz=half))
         for bomb in bombs:
             error(await t.post(bomb), 413, "request_too_large", None)
         assert await t.texts() == []
@@ -173,8 +175,11 @@ CLAUDE_MEMORY = b'{"conversations_memory": "Likes tea\\n\\nHas a beagle"}'
         (zipped(memories_json=CLAUDE_MEMORY, conversations_json=b"[]", projects_json=b"[]"),
          "claude-ai"),
         (zipped(memories__0a1b_json=CLAUDE_MEMORY, users_json=b"[]"), "claude-ai"),
+        (zipped(a__memories_jsonl_gz=gzip.compress(lines(LINE)),
+                b__memories_jsonl_gz=gzip.compress(lines({**LINE, "content": "Has a beagle"}))),
+         "openmemory"),
     ],
-    ids=range(3),
+    ids=range(4),
 )  # fmt: skip
 async def test_exports_in_parts_are_read_as_one(raw: bytes, format_: str):
     async with transferring() as t:

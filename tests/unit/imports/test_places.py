@@ -10,6 +10,7 @@ import zipfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -157,18 +158,24 @@ def test_the_database_is_read_as_the_export_is(tmp_path: Path) -> None:
     kilo = database(tmp_path / "kilo.db")
     with closing(sqlite3.connect(kilo)) as base, base:
         base.execute("""UPDATE part SET data = '{"type": "te' WHERE id = 'm2-05'""")
+        more = [(f"x{at}", "m2", "ses_1", "{") for at in range(24)]
+        base.executemany("INSERT INTO part VALUES (?,?,?,?)", more)
     (damaged,) = read(kilo)[0]
-    assert (damaged.format, damaged.notes) == ("kilo", ("row m2-05: not valid JSON; skipped",))
+    assert (damaged.format, damaged.notes[0]) == ("kilo", "row m2-05: not valid JSON; skipped")
+    assert damaged.notes[20:] == ("and 5 more like these",)
     assert len(damaged.messages) == len(one.messages)
 
 
-def test_a_zip_of_chatgpt(tmp_path: Path) -> None:
+def test_a_zip_of_chatgpt_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("chat.html", "<html>")
         archive.writestr("conversations-000.json", json.dumps([chatgpt_simple("a", "One")]))
         archive.writestr("conversations-001.json", json.dumps([chatgpt_simple("b", "Two")]))
+    opened = Mock(wraps=zipfile.ZipFile)
+    monkeypatch.setattr(zipfile, "ZipFile", opened)
     assert [one.title for one in read(path)[0]] == ["One", "Two"]
+    assert opened.call_count == 1
 
 
 CLAUDE_PROJECT = {"uuid": "p", "name": "Shop", "prompt_template": "Be brief.", "docs": [
@@ -271,8 +278,11 @@ def test_broken_files_are_named_with_the_place(
         ("a.json", json.dumps([None, chatgpt_simple()]), "1 of 2 entries are no objects"),
         ("a.json", json.dumps([5, claude_ai_conversation()]), "1 of 2 entries are no objects"),
         ("a.jsonl", json.dumps(OPENCODE_STORED), ""),
+        ("a.json", json.dumps([chatgpt_simple()]) + "\0" * 1_000, "NULs (1,000)"),
+        ("a.json", json.dumps(OPENCODE_STORED, indent=1) + "\n\0\r\n", "NULs (1)"),
+        ("a.jsonl", '{"mes": "x"}\n\0\0\n{"mes": "y"}', "NULs (2)"),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_a_broken_line_is_named_and_costs_itself(
     tmp_path: Path, name: str, content: str, noted: str

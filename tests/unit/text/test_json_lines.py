@@ -78,7 +78,7 @@ def test_bytes_that_are_no_text_cost_their_line() -> None:
 def test_many_notes_are_counted() -> None:
     found = records(b"{\n" * 100 + b"{}")
     assert (len(found.values), found.faulty) == (1, 100)
-    assert found.notes[MOST_NOTES:] == ("and 80 more lines like these",)
+    assert found.notes[MOST_NOTES:] == ("and 80 more like these",)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,6 @@ from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.file_items import ImportReport, LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import has_store
-from memtree.text.json_lines import as_utf8
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.opening import (
     agents_of,
@@ -40,7 +39,7 @@ from memtree_proxy.cli.memories.opening import (
     opened_tenant,
     scope_of,
 )
-from memtree_proxy.memories.unpacking import MOST_FILES, chosen, unpacked
+from memtree_proxy.memories.unpacking import MOST_FILES, joined, unpacked
 from memtree_proxy.wire.transfer import ShownReport
 
 PAGE = 1_000
@@ -343,19 +342,21 @@ async def _save(target: Path, lines: AsyncIterator[bytes]) -> None:
 def _content(name: str) -> bytes:
     if os.path.isdir(name):
         files = islice((path for path in Path(name).rglob("*") if path.is_file()), MOST_FILES)
-        parts = chosen([path.relative_to(name).as_posix() for path in files])
-        raw = b"\n".join(as_utf8(_content(os.path.join(name, part))) for part in parts)
-    elif name == STDIN:
-        raw = sys.stdin.buffer.read(LARGEST + 1)
-    else:
-        try:
-            with open(name, "rb") as file:
-                raw = file.read(LARGEST + 1)
-        except OSError as error:
-            raise BadRequest(f"{name}: {error.strerror}", param="file") from error
+        names = [path.relative_to(name).as_posix() for path in files]
+        return joined(names, lambda part, most: _begun(os.path.join(name, part), most), LARGEST)
+    raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else _begun(name, LARGEST + 1)
     if len(raw) > LARGEST:
         raise BadRequest(f"{name} is over {LARGEST:,} bytes", param="file")
     return raw
+
+
+def _begun(name: str, most: int) -> bytes:
+    """Return the first bytes of a file."""
+    try:
+        with open(name, "rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise BadRequest(f"{name}: {error.strerror}", param="file") from error
 
 
 def _print(report: ImportReport, *, as_json: bool) -> None:

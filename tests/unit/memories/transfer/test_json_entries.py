@@ -50,6 +50,8 @@ def test_half_of_a_last_line_is_told_from_a_broken_one(last: bytes):
 def test_no_message_holds_what_was_read():
     raw = b'{"a": 1}\n{"%s": "\xff"}\n{"%s": }\n{"%s": "' % ((SECRET.encode(),) * 3)
     told = [one.message for one in line_entries(raw) if isinstance(one, LineResult)]
+    assert told[0] == f"not text in UTF-8, byte {len(SECRET) + 6}"
+    assert told[1] == f"column {len(SECRET) + 6}: not valid JSON: Expecting value"
     assert len(told) == 3
     assert not any(SECRET in message for message in told)
 

@@ -4,7 +4,7 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.memories.transfer.file_items import FORMATS
-from memtree.memories.transfer.memory_file import read_memory_file
+from memtree.memories.transfer.memory_file import PART_END, read_memory_file
 
 MEM0 = '{"results": [{"memory": "Likes té"}]}'
 OWN = '{"type":"export","format":"memtree-memories","version":1}\n{"text":"Likes té"}\n'
@@ -53,7 +53,7 @@ def test_a_format_is_told_from_the_content_in_any_encoding(format_: str, encodin
         (b'{"messages": [{"role": "user", "content": "a"}]}', "no memories"),
         (b"[]", "no memories"),
         (b"[1, 2", "cut"),
-        (b'[{"memory": "\xff"}]', "byte 14"),
+        (b'[{"memory": "\xff"}]', "byte 13"),
         (b'{"results": [nonsense]}', "not valid JSON"),
     ],
 )
@@ -64,6 +64,21 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_reason(raw: bytes, why: st
     with pytest.raises(BadRequest, match=why) as caught:
         read_memory_file(raw)
     assert caught.value.message.startswith("the file ")
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        (b'[{"memory": "Likes', "cut_off"),
+        (b"[nonsense]", "broken"),
+        (b'[{"memory": "\xff"}]', "encoding"),
+        (b"nonsense", "json"),
+    ],
+)
+def test_a_broken_part_costs_itself(part: bytes, reason: str):
+    file = read_memory_file(PART_END.join([part, MEM0.encode(), part, MEM0.encode()]))
+    told = [(item.line, getattr(item, "reason", "")) for item in file.items]
+    assert told == [(1, reason), (2, ""), (3, reason), (4, "")]
 
 
 def test_latin_1_costs_its_lines_alone():
