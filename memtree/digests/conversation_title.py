@@ -14,7 +14,8 @@ from __future__ import annotations
 from memtree.digests.clauses.clauses import clip
 from memtree.language import borders
 from memtree.text import secrets
-from memtree.text.pasted.own_words import others_words
+from memtree.text.pasted.own_words import first_remark, others_words
+from memtree.text.requests import orders
 from memtree.text.spans import Span, outside
 
 LONGEST = 60  # characters of a title
@@ -25,9 +26,11 @@ _MARKS = " #*_>|•-"  # Markdown before a request
 
 def title(request: str) -> str:
     """Return a title of at most `LONGEST` characters, without secrets; "" for a request without
-    text."""
+    text. Without own words it is the beginning, unless that orders something for good."""
     own = outside([Span(0, len(request))], others_words(request))
     words = " ".join(" ".join(request[start:end] for start, end in own).split()).lstrip(_MARKS)
+    if not own and not orders(remark := first_remark(request)):
+        words = " ".join(remark.split()).lstrip(_MARKS)
     if any(map(str.isalnum, words)):
         return clip(secrets.mask(clip(words, _MASKED)), LONGEST)
     count = sum(any(map(str.isalnum, unit)) for unit in borders.units(request))

@@ -33,17 +33,10 @@ _TO_SOMEBODY = lazily(r"\b(?:you|your|yours|you're|u|ur)\b")
 _REQUEST = _DATA.pattern("request")
 _OTHERS = _DATA.pattern("others")
 _SYSTEM = _DATA.pattern("system")
-_HANDS_OVER = _DATA.pattern("hands_over")
 _PRIVATE = _DATA.pattern("private", re.IGNORECASE)
 _PASSING = frozenset(
     {SkipReason.HYPOTHETICAL, SkipReason.FICTION, SkipReason.TRANSIENT, SkipReason.CODE}
 )
-
-
-def handed_over(own: str, spans: int) -> int:
-    """How many spans of a message are the user's: the first alone where it asks to do something
-    with a text, which follows it."""
-    return 1 if _HANDS_OVER.match(own.lower()) else spans
 
 
 def is_private(sentence: str) -> bool:

@@ -38,7 +38,6 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
     if not spans:
         return OwnSentences([], [])
     own = text[spans[0].start : spans[0].end]
-    spans = spans[: gate.handed_over(own, len(spans))]
     whole = SkipReason.FICTION if in_play else gate.message_reason(text, own)
     if whole:
         return OwnSentences([], [Skip(0, len(text), whole)])

@@ -23,6 +23,7 @@ from itertools import islice
 import msgspec
 
 from memtree.language.word_file import WordFile, lazily
+from memtree.text.pasted.lines import without_prompts
 from memtree.text.pasted.source_names import source_name
 
 _DATA = WordFile("all", "licences")
@@ -74,7 +75,6 @@ LONGEST = 60  # characters of a name
 HEAD = 4_000  # characters of a text's beginning that are read for its title
 _LINES = 40  # lines of the beginning that are read
 _JSON = 1_000_000  # characters that are parsed
-_PROMPT = "#### "
 _SHARE = 0.6  # share of the first lines that have the form of a log
 
 
@@ -93,7 +93,7 @@ class DocumentName:
 
 def document_name(text: str) -> DocumentName | None:
     """Return the name of a text, from its beginning and number of lines; None without words."""
-    text = _without_notice(_without_prompt(text.strip("\n\ufeff")))
+    text = _without_notice(without_prompts(text.strip("\n\ufeff")).strip())
     head = text[:HEAD]
     for recognise in _RECOGNISERS:
         if name := recognise(text, head):
@@ -101,15 +101,6 @@ def document_name(text: str) -> DocumentName | None:
             return DocumentName(shortened(name), lined=lined, loose=recognise in _LOOSE)
     first = _first_words(head)
     return DocumentName(shortened(first), certain=False) if first else None
-
-
-def _without_prompt(text: str) -> str:
-    """Strip the mark that some clients' records put before each line of the user's."""
-    if not text.startswith(_PROMPT):
-        return text
-    lines = text.split("\n")
-    prompted = all(line.startswith(_PROMPT) or not line.strip(" #") for line in lines)
-    return "\n".join(line.removeprefix(_PROMPT) for line in lines) if prompted else text
 
 
 def _without_notice(text: str) -> str:

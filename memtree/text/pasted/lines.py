@@ -34,6 +34,18 @@ def begins_note(line: str) -> bool:
     return _PARAGRAPH.match(line[:READ]) is not None
 
 
+_PROMPT = "#### "
+
+
+def without_prompts(text: str) -> str:
+    """Blank the mark that some clients' records put before each line of the user's."""
+    lines = text.split("\n") if text.startswith(_PROMPT) else []
+    if not lines or not all(line.startswith(_PROMPT) or not line.strip(" #") for line in lines):
+        return text
+    blank = "\N{NO-BREAK SPACE}" * len(_PROMPT)  # four spaces would be the mark of code
+    return "\n".join(blank + line[len(_PROMPT) :] for line in lines)
+
+
 _DATA = WordFile("all", "own_voice")
 
 READ = 400  # characters of a line from which its form is read

@@ -27,18 +27,19 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from memtree.language.word_file import WordFile, WordFiles, lazily
+from memtree.language.languages import language, script
+from memtree.language.word_file import WordFiles, languages_with, lazily
 from memtree.text.pasted.blocks import SPEAKS, blocks, inline
-from memtree.text.pasted.lines import is_by_client
+from memtree.text.pasted.lines import is_by_client, without_prompts
 from memtree.text.pasted.runs import TELLS, Run, is_about_self, lowered, runs
 from memtree.text.persona_card import is_card
 from memtree.text.spans import Span, blanked, clipped, merged, outside
 
-_DATA = WordFile("all", "own_voice")
-
 __all__ = ["Span", "others_words", "own_words", "without_own"]
 
 _VOICE = WordFiles("own_voice")
+HEAD = 1_000  # characters that tell the language
+_SCRIPTS = ("", "latin", "cyrillic", "kana", "han")
 BRIEF = 600  # characters of a message that is one remark
 STORY = 60  # characters behind which, or of which, words before a colon are a tale of its author's
 BEGINNING_OF_TALE = 200  # characters in which who tells a long tale says "I"
@@ -56,7 +57,6 @@ LONGEST = 1_000_000  # characters of a message that is read at all
 READ = 100_000  # characters of a message outside blocks; only the ends of a longer one are read
 DOCUMENT = 8_000  # characters of prose that make a document, not speech
 REMARK = 1_000  # characters of a paragraph before or behind a document
-_ADDRESSES = _DATA.pattern("addresses", re.IGNORECASE, shaped=r"\?|\b(?:{})\b".format)
 BEGINNING, END = 2_500, 1_500  # characters of a document's ends, where its author may speak
 _BRIEF = 400  # characters; a shorter message holds words of others only with one of these signs
 _SIGNS = re.compile(r"[\"“„«»‹「『<>`*:|\n]|(?<!\w)['‘‚]")
@@ -82,6 +82,16 @@ def without_own(text: str) -> tuple[Span, ...]:
     return tuple(span for span in others if any(map(str.isalpha, text[span.start : span.end])))
 
 
+def first_remark(text: str) -> str:
+    """Return the beginning of a message that shows no sign of a document; "" if it has one."""
+    shown = blanked(text[:READ], blocks(text[:READ]))
+    lines = shown.split("\n")
+    first = next(iter(runs(lines)), None)
+    if first is None or first.mark or first.item:
+        return ""
+    return "\n".join(lines[first.first : first.end])
+
+
 def own_words(text: str) -> list[Span]:
     """Return the spans of the user's own prose, in order, each within one paragraph or list item. A
     span that ends within a sentence is followed by code or a quotation."""
@@ -93,6 +103,7 @@ def _read(text: str) -> list[Span]:
     """Return all prose of the message, however long."""
     if len(text) > LONGEST or is_by_client(text):
         return []
+    text = without_prompts(text)
     cuts = blocks(text)
     shown = blanked(text, cuts)
     if cuts and is_by_client(shown.lstrip()):
@@ -151,6 +162,8 @@ def _judged(
         not quote and bool(_JOINS.search(words)) for quote, words in zip(whole, lower, strict=True)
     ]
     speaks = [one or other for one, other in zip(asks, joins, strict=True)]
+    if len(found) > 1 and not _is_read(" ".join(said)):
+        return [False] * len(found)
     if len(found) == 1:
         most = TALE if SPEAKS.search(said[0], 0, BEGINNING_OF_TALE) else BRIEF
         return [not found[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= most)]
@@ -165,11 +178,25 @@ def _judged(
         elif whole[at] or first <= at <= last:
             own.append(False)
         elif marks:
-            own.append(asks[at] or goes_on or (at == 0 and first == 1 and found[1].opens))
+            own.append(asks[at] or goes_on or (not at and _announces(found, marks)))
         else:
-            stands = _stands(found, whole, speaks, at, len(said[at]))
+            typed = run.opens and said[at][:1].islower()  # what is printed begins with a capital
+            stands = typed or _stands(found, whole, speaks, at, len(said[at]))
             own.append(asks[at] or goes_on or stands)
     return own
+
+
+def _is_read(text: str) -> bool:
+    """Return True if the signs of own words are known in the language of a text."""
+    head = text[:HEAD]
+    if script(head) not in _SCRIPTS:
+        return False
+    return script(head) != "latin" or language(head) in ("", *languages_with(_VOICE.name))
+
+
+def _announces(found: Sequence[Run], marks: Sequence[int]) -> bool:
+    """Return True if a document begins right behind the first run: not its signature alone."""
+    return marks[0] == 1 and found[1].opens and len(marks) < len(found) - 1
 
 
 def _is_own_list(head: str) -> bool:
@@ -240,7 +267,7 @@ def _spoken(text: str, spans: list[Span]) -> list[Span]:
     return [
         span
         for span in ends
-        if span.end - span.start <= REMARK and _ADDRESSES.search(text[span.start : span.end])
+        if span.end - span.start <= REMARK and _ASKS.search(lowered(text[span.start : span.end]))
     ]
 
 

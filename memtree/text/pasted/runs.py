@@ -138,9 +138,10 @@ def _shortened(lines: Sequence[str], found: list[Run]) -> list[Run]:
         read = lines[run.first].strip()
         following = found[at + 1] if at + 1 < len(found) else None
         if run.end == run.first + 1 and not run.item and not _ENDS.search(read[-8:]):
-            apart = run.opens and (following is None or following.opens or following.border)
+            apart = run.opens and (following is None or following.opens)
             title = len(read) <= _TITLE and not read[:1].islower() and len(found) > 1
-            run = replace(run, short=title if apart else len(read) <= _SHORT)
+            beside = following is not None and following.border
+            run = replace(run, short=not beside and (title if apart else len(read) <= _SHORT))
         noted.append(run)
     return noted
 
