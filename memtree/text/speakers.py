@@ -46,6 +46,18 @@ def speaker(text: str) -> str:
     return match["name"].strip() if match else ""
 
 
+def untagged(text: str) -> str:
+    """Return a message of one line with spaces in place of the name that it begins with.
+
+    >>> untagged("Ada: Hello"), untagged("Ada: Hello\\nBen: Hello")
+    ('     Hello', 'Ada: Hello\\nBen: Hello')
+    """
+    match = _TAG.match(text, 0, min(len(text), REACH))
+    if match is None or "\n" in text:
+        return text
+    return " " * match.end() + text[match.end() :]
+
+
 def tag(text: str) -> str:
     """Return the name that a message begins with, in lower case, or "".
 

@@ -43,9 +43,10 @@ from memtree.conversation.message import Message, View, Volatile
 from memtree.digests import summarize
 from memtree.digests.clauses.clauses import read_lines
 from memtree.digests.clauses.read_lines import ReadLines
-from memtree.text import standing_rules, terms
+from memtree.text import speakers, standing_rules, terms
 from memtree.text.pasted.own_words import others_words
 from memtree.text.spans import Span, clipped
+from memtree.text.speakers import untagged
 from memtree.tree import chunking, node
 from memtree.tree.btree import Spine
 from memtree.tree.chunking import Block
@@ -192,8 +193,11 @@ class MessageTexts:
 
     def rules(self, message: int) -> tuple[tuple[int, int], ...]:
         if message not in self._rules:
-            text = self.view(message).text[:RULES_REACH]
-            others = clipped(self.others(message), 0, len(text))
+            view = self.view(message)
+            text = view.text[:RULES_REACH]
+            # A summary names who speaks; a rule has to be the user's.
+            named = others_words(view.own) if speakers.tag(view.own) else ()
+            others = clipped(named or self.others(message), 0, len(text))
             self._rules[message] = standing_rules.standing_rules(
                 text, self.lines.rule, withdrawals=True, others=others
             )
@@ -205,7 +209,7 @@ class MessageTexts:
         if message not in self._others:
             view = self.view(message)
             attached = ((len(view.own), len(view.text)),) if len(view.own) < len(view.text) else ()
-            self._others[message] = (*others_words(view.own), *attached)
+            self._others[message] = (*others_words(untagged(view.own)), *attached)
         return self._others[message]
 
 

@@ -50,7 +50,12 @@ _ASKS = lazily(lambda: rf"[?？]|\b(?:{_part('asks')})\b|{_part('asks_unspaced')
 _JOINS = lazily(
     lambda: rf"(?:^|[.!?)]\s|[。！？])\W{{0,3}}(?:(?:{_part('joins')})\b|{_part('joins_unspaced')})"
 )
-_TEXTS = lazily(lambda: rf"\b(?:{_part('texts')})\b|{_part('texts_unspaced')}")
+_TEXTS = lazily(
+    lambda: (
+        rf"\b(?:{_part('texts')})\b|{_part('texts_unspaced')}"
+        rf"|(?P<task>\b(?:{_part('tasks')})\b|{_part('tasks_unspaced')})"
+    )
+)
 _COLON = re.compile(r":(?=\s)|：")
 _STOP = re.compile(r"[.!?](?=\s|$)|[。！？]|\n")
 LONGEST = 1_000_000  # characters of a message that is read at all
@@ -237,7 +242,10 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
         yield Span(match.end(), _stop(lower, match.end()))
     for match in _TEXTS.finditer(lower) if last else ():
         begin, end = _begin(lower, match.start()), _stop(lower, match.end())
-        yield Span(end, len(run)) if lower[end:].strip() else Span(0, begin)
+        if lower[end:].strip():
+            yield Span(end, len(run))
+        elif match.lastgroup != "task":  # "this sentence": the one before it
+            yield Span(0, begin)
 
 
 def _begin(lower: str, at: int) -> int:

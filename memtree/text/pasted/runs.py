@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from memtree.language.word_file import WordFiles, lazily
 from memtree.text.pasted.lines import BULLET, LineKind, begins_note, kinds
 
-WRAPPED = 60  # characters of a line that may have been wrapped
+WRAPPED = 50  # characters of a line that may have been wrapped
 _part = WordFiles("own_voice").part
 _OWN = lazily(
     lambda: (
@@ -47,7 +47,7 @@ _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?$|[-*]{2} $|--\s*$")
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run of the lines [first, end). `start`: column of its words on its first line. `mark`: it
-    shows that a document stands here. `short`: it looks like a title, or a line of a signature.
+    shows that a document stands here. `short`: it looks like an address, a title or a signature.
     `item`: of a list. `opens`: it begins a paragraph. `border`:
     a text with marks of its own around it, such as code or a quotation, stands before it."""
 
@@ -84,7 +84,7 @@ def runs(lines: Sequence[str], delimited: frozenset[int] = frozenset()) -> list[
             found[-1] = replace(found[-1], end=at + 1)
             continue
         start = bullet.end() if bullet else 0
-        mark = _is_marked(line, opens)
+        mark = _is_marked(line)
         found.append(Run(at, at + 1, start, mark, False, bool(bullet), opens, border))
         border = opens = False
     return _shortened(lines, _before(found, rules))
@@ -105,11 +105,9 @@ def _goes_on(before: str, line: str) -> bool:
     return len(before) >= WRAPPED and not _ENDS.search(before[-8:]) and line[:1] not in " \t"
 
 
-def _is_marked(line: str, opens: bool) -> bool:
+def _is_marked(line: str) -> bool:
     read = line.strip()[:READ]
     if _STAMP.match(read) or _HEADING.match(read):
-        return True
-    if opens and len(read) <= 60 and _ADDRESS.match(read):
         return True
     field = _FIELD.match(read)
     return bool(field and _is_name(field["label"]) and not is_about_self(field["label"]))
@@ -132,16 +130,19 @@ def _before(found: list[Run], rules: Sequence[int]) -> list[Run]:
 
 
 def _shortened(lines: Sequence[str], found: list[Run]) -> list[Run]:
-    """Note titles and signatures: short lines that no mark ends."""
+    """Note addresses, titles and signatures: short lines, most of which no mark ends."""
     noted: list[Run] = []
     for at, run in enumerate(found):
         read = lines[run.first].strip()
         following = found[at + 1] if at + 1 < len(found) else None
-        if run.end == run.first + 1 and not run.item and not _ENDS.search(read[-8:]):
+        if run.end == run.first + 1 and not run.item and len(found) > 1:
             apart = run.opens and (following is None or following.opens)
-            title = len(read) <= _TITLE and not read[:1].islower() and len(found) > 1
+            title = len(read) <= _TITLE and not read[:1].islower()
             beside = following is not None and following.border
-            run = replace(run, short=not beside and (title if apart else len(read) <= _SHORT))
+            short = title if apart else len(read) <= _SHORT
+            address = run.opens and len(read) <= _TITLE and bool(_ADDRESS.match(read))
+            bare = not beside and short and not _ENDS.search(read[-8:])
+            run = replace(run, short=address or bare)
         noted.append(run)
     return noted
 
