@@ -249,7 +249,7 @@ class _Output:
         text, doubtful, others = self.pieces[-1].text, False, 0
         for at, (start, line) in enumerate(self.telling):
             wrong = _ERROR_LINE.match(line) or (purpose == BUILD and _PLACE.match(line))
-            faulty = _FAULTS.search(line) and not _CURED.search(line)
+            faulty = _FAULTS.search(_CURED.sub("", line))
             if faulty or (wrong and not _indented(text, start)):
                 return UNKNOWN if doubtful else FAILED
             if _TOTALS.match(line) or (passed and any(_counted(line))):
@@ -397,6 +397,7 @@ def _counted(line: str) -> tuple[int, int]:
     if len(line) > LONGEST_LINE or not _SUMS_UP.search(line):
         return 0, 0
     failed = passed = 0
+    line = _CURED.sub("", line)
     for match in _COUNTED.finditer(line):
         number, word = int(match[1]), match[2].lower()
         if word.startswith(("pass", "ok")):
@@ -409,7 +410,7 @@ def _counted(line: str) -> tuple[int, int]:
                 passed += int(match[2])
             else:
                 failed += int(match[2])
-    return (0 if _CURED.search(line) else failed), passed
+    return failed, passed
 
 
 def _is_trouble(line: str) -> bool:

@@ -40,6 +40,7 @@ from memtree.digests.tool_calls.results import (
         ("Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 passed, 1 total", FAILED, 1, 1),
         (" Test Files  1 failed | 1 passed (2)\n      Tests  1 passed (1)", FAILED, 1, 1),
         ("1 failed, 2 passed in 1s\n1 passed in 1s", FAILED, 1, 1),
+        ("1 failed, 4 passed, bug fixed", FAILED, 1, 4),
         ("all good", UNKNOWN, 0, 0),
         ("", UNKNOWN, 0, 0),
     ],
@@ -75,6 +76,7 @@ Success! The configuration is valid.
 0 issues.
 ✖ 1 problem (0 errors, 1 warning)
 Found 3 errors (3 fixed, 0 remaining).⏎ok
+3 offenses detected, 3 offenses corrected⏎ok
 found 0 vulnerabilities
 added 12 packages in 2s
 make: 'tide' is up to date.
@@ -127,6 +129,9 @@ FATAL ERROR: Reached heap limit
 2 issues:⏎* gofmt: 2
 ✖ 3 problems (3 errors, 0 warnings)⏎  0 errors and 1 warning potentially fixable
 4 failed, 2 passed
+Found 5 errors (3 fixed, 2 remaining).⏎ok
+3 errors could not be fixed
+3 errors not fixed
 svelte-check found 5 errors and 2 warnings in 3 files
 │ Error: Invalid index⏎│ ⏎│   on main.tf line 3
 error[E0308]: mismatched types
@@ -254,6 +259,10 @@ Success rate: 40 %
 Exits with 0 if the run is successful
 Opening: done⏎the tide is high
 12 errors of last year were fixed
+fixed 3 errors
+2 issues resolved
+3 problems were solved
+4 violations corrected
 a.c:3:5: warning: unused
 ℹ️  Project config: not found
     Error: shown below another line
