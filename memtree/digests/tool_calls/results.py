@@ -86,14 +86,18 @@ _NO_WARNING = r"(?!\W{0,6}(?:W:|\S{0,20}(?i:warn)))"
 _SIGN = _NO_WARNING + r"(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3}){0,2}"
 
 
+def _beginning(*sections: str) -> str:
+    none = rf"(?!(?:\S{{1,40}} ){{0,2}}(?i:{_DATA.part('no_errors')}))"
+    return rf"{_SIGN}{none}(?:{'|'.join(map(_DATA.part, sections))})"
+
+
 def _at_line_start(*sections: str) -> str:
-    parts = "|".join(map(_DATA.part, sections))
-    return rf"\n[ \t]{{0,3}}(?P<line>{_SIGN}(?:{parts})[^\n]{{0,240}})"
+    return rf"\n[ \t]{{0,3}}(?P<line>{_beginning(*sections)}[^\n]{{0,240}})"
 
 
 _FAILURE_LINE = lazily(lambda: _at_line_start("failure_lines"), re.MULTILINE)
 _ERROR = lazily(lambda: _at_line_start("failure_lines", "error_lines"), re.MULTILINE)
-_ERROR_LINE = lazily(lambda: rf"{_SIGN}(?:{_DATA.part('error_lines')})")
+_ERROR_LINE = lazily(lambda: _beginning("error_lines"))
 _FAULTS = _DATA.pattern("faults", re.IGNORECASE)
 _CURED = _DATA.pattern("cured", re.IGNORECASE)
 _PLACE = _DATA.pattern("places", re.IGNORECASE)
@@ -102,7 +106,7 @@ _SUCCESS = _DATA.pattern("successes", re.IGNORECASE)
 _FINISH = _DATA.pattern("finishes", re.IGNORECASE)
 _DEED = _DATA.pattern("deeds", re.IGNORECASE)
 _TROUBLE = _DATA.pattern("troubles")
-_NO_TROUBLE = re.compile(r"\b(?:0|no) (?:error|fail)|\bwarn", re.IGNORECASE)
+_NO_TROUBLE = _DATA.pattern("no_trouble", re.IGNORECASE)
 _NOT_RUN = _DATA.pattern("not_run", re.IGNORECASE)
 # A client's own line below a result, and lines of signs only
 _TRAILER = re.compile(

@@ -88,6 +88,7 @@ Apply complete! Resources: 1 added, 0 changed, 0 destroyed.
  id | level⏎----⏎(5 rows)
 Switched to a new branch 'tide'
 Applying tide.0001_initial... OK
+Failure: none⏎Done.
 1 file reformatted, 2 files left unchanged.
 File updated. Please review the changes
    1a2b3c4..5d6e7f8  main -> main
@@ -127,6 +128,9 @@ Automatic merge failed; fix conflicts
 FATAL ERROR: Reached heap limit
 ✖ 1 problem (1 error, 0 warnings)
 2 issues:⏎* gofmt: 2
+Error: none of the files exist
+error: null pointer
+Error: 0 is no valid port
 ✖ 3 problems (3 errors, 0 warnings)⏎  0 errors and 1 warning potentially fixable
 4 failed, 2 passed
 Found 5 errors (3 fixed, 2 remaining).⏎ok
@@ -260,6 +264,12 @@ Exits with 0 if the run is successful
 Opening: done⏎the tide is high
 12 errors of last year were fixed
 fixed 3 errors
+Error: none
+Error: (none).
+FAILED: none
+Failures: 0⏎Failed: 0⏎Errors: 0, warnings: 3
+tide: error: null
+Build error: <nil>
 2 issues resolved
 3 problems were solved
 4 violations corrected
@@ -362,6 +372,8 @@ def test_refused_edits(text: str) -> None:
         "File updated. Please review the changes",
         "Success. Updated the following files:\nM a.py",
         "Wrote file successfully.",
+        *("Error: none\nFile written", "error=false, path=a.py", "error: 0"),
+        *('{"error": null, "path": "a.py"}', '{"error": null}'),
         "",
     ],
 )
