@@ -216,11 +216,11 @@ class _Output:
 
     def stopped(self, passed: int) -> tuple[int, tuple[int, int]] | None:
         """Return the line that says that the command was stopped, or still runs, and its code. A
-        line above the sum of tests that passed is the name of a test."""
+        line above the sum of tests is the name of a test."""
         lines = [(self.pieces[-1], *line) for line in self.telling[:LAST_WORDS]]
         lines += [(self.pieces[0], *line) for line in self.first if not passed]
         for piece, start, line in lines:
-            if passed and any(_counted(line)):
+            if _TOTALS.match(line) or _RAN_TESTS.match(line) or any(_counted(line)):
                 break
             for code, pattern in _STOPS:
                 if pattern.search(line):
