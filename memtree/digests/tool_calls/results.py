@@ -116,6 +116,7 @@ _TRAILER = re.compile(
 _TIMED_OUT = _DATA.pattern("timed_out", re.IGNORECASE)
 _KILLED = _DATA.pattern("killed", re.IGNORECASE)
 _RUNNING = _DATA.pattern("running", re.IGNORECASE)
+_NEGATED = _DATA.pattern("negated", re.IGNORECASE)
 _EXIT_COMMAND = re.compile(r"exit -?\d+;?$")
 _REFUSED = _DATA.pattern("refusals", re.IGNORECASE)
 _SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
@@ -223,7 +224,7 @@ class _Output:
             if _TOTALS.match(line) or _RAN_TESTS.match(line) or any(_counted(line)):
                 break
             for code, pattern in _STOPS:
-                if pattern.search(line):
+                if (match := pattern.match(line)) and not _NEGATED.search(match[0]):
                     return code, piece.span(start, start + len(line))
         return None
 

@@ -210,6 +210,8 @@ Timed out after 9 s
 subprocess.TimeoutExpired: 9 seconds
 timeout: sending signal TERM to command 'make'
 3 passed⏎The command timed out and has been killed
+Tool error: TimeoutError: the last command timed out
+The command did not end in time, timed out
 """,
     KILLED: """
 epoch 1 loss 0.3⏎Killed⏎
@@ -222,6 +224,11 @@ Command aborted
 [Request interrupted by user for tool use]
 Interrupted by user
 tide was sent SIGKILL
+tide failed with signal "SIGTERM"
+bash tool terminated command after 9 s
+Build interrupted by signal 2
+process didn't exit successfully: `tide` (signal: 9, SIGKILL: kill)
+npm error signal SIGTERM
 Traceback (most recent call last):⏎  x⏎KeyboardInterrupt
 Exit code 137
 [exit code: -9]
@@ -232,6 +239,7 @@ Command is still running in the terminal.
 Command was manually backgrounded
 Process running with session ID 12
 Background process started.
+Server started in the background
 [The command has no new output after 30 seconds.]
 """,
     REFUSED: """
@@ -287,6 +295,20 @@ The log says: the user rejected it
 Find who has said: command was denied
 make⏎exit 1
 failed: 0⏎it ran
+The process was not killed
+The process wasn't killed
+The process was never killed
+The process will be killed after 9 s
+No process was killed
+tide is not running, so it cannot be killed by signal 9
+It was not killed by SIGTERM
+It sends signal SIGTERM
+12:00 log: the process was killed
+It is told when a command timed out
+The tests catch TimeoutExpired
+It stops, timeout: sending signal TERM
+No command is still running
+tides: command still running
 Pass 28⏎Pass 29⏎the tide is high
 W: Some files failed to download
 curl: (28) Connection timed out
