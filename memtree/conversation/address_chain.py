@@ -31,7 +31,7 @@ from memtree.conversation.call_arguments import canonical
 from memtree.conversation.media import Base64Data
 from memtree.conversation.message import RESULT_ROLES, Message, Volatile, has_placeholder, label
 from memtree.conversation.posted_json import encode
-from memtree.conversation.volatile_blocks import without
+from memtree.text.spans import without
 
 LONG = 1_000  # length in characters from which a string in an unknown part is hashed by itself
 _SAFE = str.maketrans("-_", "+/")

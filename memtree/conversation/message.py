@@ -83,11 +83,11 @@ class Message:
         "_calls",
         "_documents",
         "_fields",
+        "_has_thoughts",
         "_name",
         "_only",
         "_segments",
         "_text",
-        "_thinks",
         "_values",
         "_viewed",
         "aside",
@@ -111,7 +111,7 @@ class Message:
         self._fields: dict[str, Any] | None = None
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
-        self._thinks = True  # as far as it was read
+        self._has_thoughts = True  # until it is known that it has none
         self._calls: tuple[ToolCall, ...] | None = None
         self._only: dict[tuple[str, str], ToolCall | None] | None = None
         self._documents: tuple[PastedDocument, ...] | None = None
@@ -170,8 +170,8 @@ class Message:
         if self.role != "assistant":
             return self.words
         texts = [part["text"] for part in self.parts if part["type"] in TEXT_PARTS]
-        said = [without_thoughts(text) for text in texts] if self._thinks else texts
-        self._thinks = said != texts
+        said = [without_thoughts(text) for text in texts] if self._has_thoughts else texts
+        self._has_thoughts = said != texts
         return "".join(said)
 
     @property
@@ -253,7 +253,7 @@ class Message:
                 cuts = volatile.find(self.text)
             elif self.role in RESULT_ROLES:
                 cuts = volatile.find_in_result(self.text)
-            elif self.role == "assistant" and self._thinks:
+            elif self.role == "assistant" and self._has_thoughts:
                 cuts = tuple(self._thoughts())
             else:
                 cuts = ()

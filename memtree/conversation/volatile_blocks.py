@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+
+from memtree.text.spans import without
 
 # Codex writes the last two; `INSTRUCTIONS` counts only after its heading, since people write such
 # tags themselves.
@@ -57,8 +59,7 @@ class Volatile:
                 yield tag, match.start(), at
 
     def strip(self, text: str) -> str:
-        cuts = self.find(text)
-        return without(text, cuts) if cuts else text
+        return without(text, self.find(text))
 
 
 @lru_cache(maxsize=16)
@@ -69,23 +70,3 @@ def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
         for index, tag in enumerate(tags)
     )
     return re.compile("|".join(forms))
-
-
-def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    """Return the text without the cuts, which are sorted spans."""
-    kept = outside(0, len(text), cuts)
-    return "".join(text[start:end] for start, end in kept)
-
-
-def outside(start: int, end: int, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return [start, end) without the cuts, as a list of spans."""
-    kept, at = [], start
-    for low, high in cuts:
-        if low >= end:
-            break
-        if low > at:
-            kept.append((at, low))
-        at = max(at, high)
-    if at < end:
-        kept.append((at, end))
-    return kept

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from memtree.digests.clauses.clause import Clause
 from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ, UNDONE
-from memtree.digests.tool_calls.results import ENDS
+from memtree.digests.tool_calls.results import ENDS, OK
 from memtree.text import secrets
 from memtree.text.requests import asks
 
@@ -47,7 +47,7 @@ _RAN = re.compile(
     rf"{_NAMED}: (?:({_ENDS})(?: (\d{{1,6}}) of)?(?: (\d{{1,6}}) times)?"
     rf"(?:, last ({_ENDS}))?)(?: \(([^()`]{{1,40}})\))?(?:: `([^`]{{1,80}})`)?"
 )
-_BAD = ("failed", "timed out", "killed")
+_BAD = frozenset(word for code, word in ENDS.items() if code > OK)
 _READS = re.compile(r"(read|lines(?: (\d+-\d+))? of) ((?:`[^`]{1,60}`(?:, )?){1,6})")
 _READ_MANY = re.compile(
     rf"(?:read (?:files )?(\d{{1,6}}) (?:files|times)|lines of (?:(\d{{1,6}}) )?files)"

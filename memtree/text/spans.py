@@ -45,6 +45,20 @@ def outside(spans: Iterable[Span], cuts: Iterable[Span]) -> list[Span]:
     return kept
 
 
+def without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
+    """Return a text without the cuts, which are sorted.
+
+    >>> without("ab cd ef", [(2, 5), (3, 4), (7, 8)])
+    'ab e'
+    """
+    pieces: list[str] = []
+    at = 0
+    for start, end in cuts:
+        pieces.append(text[at:start])
+        at = max(at, end)
+    return "".join((*pieces, text[at:]))
+
+
 def blanked(text: str, cuts: Iterable[Span]) -> str:
     """Replace the cuts of a text by spaces; its lines keep their places. `cuts` are merged."""
     pieces: list[str] = []

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memtree.text.spans import Span, outside
+from memtree.text.spans import Span, without
 
 _TAG = (
     r"(?:\w{1,20}+:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad"
@@ -93,10 +93,7 @@ def thoughts(text: str) -> tuple[Span, ...]:
 
 def without_thoughts(text: str) -> str:
     """Return a text without the thoughts in it."""
-    cuts = thoughts(text)
-    if not cuts:
-        return text
-    return "".join(text[start:end] for start, end in outside([Span(0, len(text))], cuts))
+    return without(text, thoughts(text))
 
 
 def _is_marked(text: str) -> bool:

@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from memtree.text.memory_lines import DOCUMENTS_HEADING, HEADING, USER_HEADING
+from memtree.text.spans import without
 
 MARK = "¶"
 GAP = "[...]"
@@ -53,11 +54,7 @@ def without_tags(line: str) -> str:
 
 def without_signs(text: str) -> str:
     """Return a text without characters by which it could be mistaken for ours."""
-    kept, start = [], 0
-    for low, high in cut_spans(text, 0, len(text)):
-        kept.append(text[start:low])
-        start = high
-    return "".join([*kept, text[start:]])
+    return without(text, cut_spans(text, 0, len(text)))
 
 
 def cut_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -86,14 +86,18 @@ _NO_WARNING = r"(?!\W{0,6}(?:W:|\S{0,20}(?i:warn)))"
 _SIGN = _NO_WARNING + r"(?:[^\w\s\"'`$({/.@&<=+#:;,?~-][^\w\s]{0,9}[ \t]{0,3}){0,2}"
 
 
+def _beginning(*sections: str) -> str:
+    none = rf"(?!(?:\S{{1,40}} ){{0,2}}(?i:{_DATA.part('no_errors')}))"
+    return rf"{_SIGN}{none}(?:{'|'.join(map(_DATA.part, sections))})"
+
+
 def _at_line_start(*sections: str) -> str:
-    parts = "|".join(map(_DATA.part, sections))
-    return rf"\n[ \t]{{0,3}}(?P<line>{_SIGN}(?:{parts})[^\n]{{0,240}})"
+    return rf"\n[ \t]{{0,3}}(?P<line>{_beginning(*sections)}[^\n]{{0,240}})"
 
 
 _FAILURE_LINE = lazily(lambda: _at_line_start("failure_lines"), re.MULTILINE)
 _ERROR = lazily(lambda: _at_line_start("failure_lines", "error_lines"), re.MULTILINE)
-_ERROR_LINE = lazily(lambda: rf"{_SIGN}(?:{_DATA.part('error_lines')})")
+_ERROR_LINE = lazily(lambda: _beginning("error_lines"))
 _FAULTS = _DATA.pattern("faults", re.IGNORECASE)
 _CURED = _DATA.pattern("cured", re.IGNORECASE)
 _PLACE = _DATA.pattern("places", re.IGNORECASE)
@@ -102,7 +106,7 @@ _SUCCESS = _DATA.pattern("successes", re.IGNORECASE)
 _FINISH = _DATA.pattern("finishes", re.IGNORECASE)
 _DEED = _DATA.pattern("deeds", re.IGNORECASE)
 _TROUBLE = _DATA.pattern("troubles")
-_NO_TROUBLE = re.compile(r"\b(?:0|no) (?:error|fail)|\bwarn", re.IGNORECASE)
+_NO_TROUBLE = _DATA.pattern("no_trouble", re.IGNORECASE)
 _NOT_RUN = _DATA.pattern("not_run", re.IGNORECASE)
 # A client's own line below a result, and lines of signs only
 _TRAILER = re.compile(
@@ -112,6 +116,7 @@ _TRAILER = re.compile(
 _TIMED_OUT = _DATA.pattern("timed_out", re.IGNORECASE)
 _KILLED = _DATA.pattern("killed", re.IGNORECASE)
 _RUNNING = _DATA.pattern("running", re.IGNORECASE)
+_NEGATED = _DATA.pattern("negated", re.IGNORECASE)
 _EXIT_COMMAND = re.compile(r"exit -?\d+;?$")
 _REFUSED = _DATA.pattern("refusals", re.IGNORECASE)
 _SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
@@ -212,14 +217,14 @@ class _Output:
 
     def stopped(self, passed: int) -> tuple[int, tuple[int, int]] | None:
         """Return the line that says that the command was stopped, or still runs, and its code. A
-        line above the sum of tests that passed is the name of a test."""
+        line above the sum of tests is the name of a test."""
         lines = [(self.pieces[-1], *line) for line in self.telling[:LAST_WORDS]]
         lines += [(self.pieces[0], *line) for line in self.first if not passed]
         for piece, start, line in lines:
-            if passed and any(_counted(line)):
+            if _TOTALS.match(line) or _RAN_TESTS.match(line) or any(_counted(line)):
                 break
             for code, pattern in _STOPS:
-                if pattern.search(line):
+                if (match := pattern.match(line)) and not _NEGATED.search(match[0]):
                     return code, piece.span(start, start + len(line))
         return None
 
@@ -249,7 +254,7 @@ class _Output:
         text, doubtful, others = self.pieces[-1].text, False, 0
         for at, (start, line) in enumerate(self.telling):
             wrong = _ERROR_LINE.match(line) or (purpose == BUILD and _PLACE.match(line))
-            faulty = _FAULTS.search(line) and not _CURED.search(line)
+            faulty = _FAULTS.search(_CURED.sub("", line))
             if faulty or (wrong and not _indented(text, start)):
                 return UNKNOWN if doubtful else FAILED
             if _TOTALS.match(line) or (passed and any(_counted(line))):
@@ -397,6 +402,7 @@ def _counted(line: str) -> tuple[int, int]:
     if len(line) > LONGEST_LINE or not _SUMS_UP.search(line):
         return 0, 0
     failed = passed = 0
+    line = _CURED.sub("", line)
     for match in _COUNTED.finditer(line):
         number, word = int(match[1]), match[2].lower()
         if word.startswith(("pass", "ok")):
@@ -409,7 +415,7 @@ def _counted(line: str) -> tuple[int, int]:
                 passed += int(match[2])
             else:
                 failed += int(match[2])
-    return (0 if _CURED.search(line) else failed), passed
+    return failed, passed
 
 
 def _is_trouble(line: str) -> bool:

@@ -40,6 +40,7 @@ _TEST_NAME = re.compile(
     r"(?:^|[\W_])(?:run_?)?(?:tests?|specs?|check|e2e)(?:$|[\W_])", re.IGNORECASE
 )
 _INTERPRETERS = frozenset("bash sh zsh source node ruby java lua Rscript julia pwsh".split())
+MAX_WORDS = 100  # words of a command by which it is classified; runners may stand behind runners
 _QUERIES = frozenset({"--version", "-v", "-V", "--help", "-h", "version", "help", "-version"})
 
 
@@ -69,7 +70,7 @@ def program_purpose(words: Sequence[str]) -> int:
     [1, 2, 0]
     """
     name = program(words[0])
-    rest = list(words[1:])
+    rest = list(words[1:MAX_WORDS])
     if not name or name in readers() or (len(rest) == 1 and rest[0] in _QUERIES):
         return 0
     if _PYTHON.match(name):
@@ -107,9 +108,10 @@ def program_purpose(words: Sequence[str]) -> int:
 
 def _git_words(words: Sequence[str]) -> Sequence[str]:
     """Return the verb of a git command and what follows it."""
-    while words and words[0].startswith("-"):
-        words = words[2 if words[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1 :]
-    return words
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
+    return words[at:]
 
 
 def _python(rest: Sequence[str]) -> int:

@@ -14,6 +14,7 @@ from memtree.language.word_file import WordFile
 _DATA = WordFile("all", "programs")
 
 MAX_COMMANDS = 200  # simple commands of one call
+MAX_GLUED = 4_000  # characters of a word that is joined from several quoted ones
 _LEX = re.compile(
     r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.|\d?>&\d?|&>>?|\d?>\|?>?|<<<|<<-?|<\(|<|&&|\|\||[;|&\n]"""
     r"""|[^\s'"\\><&;|\n]++|[^\S\n]++|.""",
@@ -75,7 +76,8 @@ def split(text: str) -> list[Command]:
             said = _unquoted(token)
             last = command.words[-1:] if operator != "+" else [command.targets[-1][1]]
             if glued and last:
-                last[0].text += said
+                if len(last[0].text) < MAX_GLUED:
+                    last[0].text += said
                 last[0].end = at
                 continue
             word = Word(said, match.start(), at)
@@ -121,25 +123,24 @@ def _unquoted(token: str) -> str:
 
 def _unwrap(command: Command) -> None:
     """Remove what stands before a program: assignments, `sudo`, `timeout 60`, brackets."""
-    words = command.words
-    while words:
-        first = words[0].text
-        if first.lstrip("({") != first:
-            bare = first.lstrip("({")
-            words[0] = _without_brackets(words[0], bare)
-            if not bare:
-                words.pop(0)
+    words, at = command.words, 0
+    while at < len(words):
+        first = words[at].text
+        if (bare := first.lstrip("({")) != first:
+            words[at] = _without_brackets(words[at], bare)
+            at += not bare
         elif _ASSIGNED.match(first):
-            words.pop(0)
+            at += 1
         elif first in _WRAPPERS:
-            words.pop(0)
-            while words and (
-                words[0].text.startswith("-")
-                or words[0].text.rstrip("smh").replace(".", "").isdigit()
+            at += 1
+            while at < len(words) and (
+                words[at].text.startswith("-")
+                or words[at].text.rstrip("smh").replace(".", "").isdigit()
             ):
-                words.pop(0)
+                at += 1
         else:
             break
+    del words[:at]
     if words and words[-1].text.endswith(")") and "(" not in words[-1].text:
         last = words[-1]
         words[-1] = replace(last, text=last.text[:-1], end=last.end - 1)

@@ -177,3 +177,18 @@ UNITS = (
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
     assert list(slow(SUBJECTS[name], hostile.shapes(*UNITS), 1 << 15)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("beginning", "unit", "most"),
+    [("git ", "-c a ", 2), ("git ", "-x ", 2), ("", "npx ", 1)]
+    + [("", unit, 10) for unit in ("a=1 ", "env ", "( ", '"b"')],
+)
+def test_no_command_line_takes_more_than_its_share_of_time(beginning, unit, most):
+    commands = Subject(
+        lambda text: list(shell.commands(Field(text))),
+        lambda text: beginning + unit * (most * len(text)),  # shorter ones show no square
+    )
+    assert list(slow(commands, {unit: "a"}, 1 << 15)) == []

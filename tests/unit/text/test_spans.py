@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memtree.text.spans import Span, blanked, merged, outside
+from memtree.text.spans import Span, blanked, merged, outside, without
 
 
 def test_spans_outside_of_cuts():
@@ -15,3 +15,8 @@ def test_spans_outside_of_cuts():
 
 def test_blanked_text_keeps_its_places_and_lines():
     assert blanked("ab\ncd ef", [Span(1, 5), Span(7, 8)]) == "a \n   e "
+
+
+def test_a_text_without_cuts_that_overlap_or_reach_to_its_end():
+    assert without("ab cd ef", [(0, 1), (2, 5), (3, 4), (7, 8)]) == "b e"
+    assert without("ab", ()) == "ab"

@@ -125,7 +125,8 @@ def test_the_marks_of_one_text_that_are_looked_at_are_bounded():
 
 def test_a_closing_mark_is_looked_for_once():
     words = Subject(lambda text: thoughts(f"a{text}</think> it.</thought> it."), str)
-    assert list(slow(words, {"two kinds": "\n<think> and\n[think] a"}, 1 << 14)) == []
+    shapes = ("\n<think> and\n[think] a", "\n</think>\nA", "\n```\n</think>\n<think>")
+    assert list(slow(words, {shape: shape for shape in shapes}, 1 << 14)) == []
 
 
 @pytest.mark.parametrize(

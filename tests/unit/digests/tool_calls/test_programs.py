@@ -41,6 +41,7 @@ from memtree.digests.tool_calls.shell import program_purpose
         ("node server.js", RUN),
         ("./run-tests.sh", TEST),
         ("my-tool --all", RUN),
+        ("npx " * 2_000, RUN),
         ("%%", 0),
     ],
 )

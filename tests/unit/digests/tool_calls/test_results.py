@@ -40,6 +40,12 @@ from memtree.digests.tool_calls.results import (
         ("Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 passed, 1 total", FAILED, 1, 1),
         (" Test Files  1 failed | 1 passed (2)\n      Tests  1 passed (1)", FAILED, 1, 1),
         ("1 failed, 2 passed in 1s\n1 passed in 1s", FAILED, 1, 1),
+        ("1 failed, 4 passed, bug fixed", FAILED, 1, 4),
+        ("Command timed out is told ... ok\n\n---\nRan 1 test in 0.1s\n\nOK", OK, 0, 1),
+        ("t.py::test_TimeoutExpired PASSED\n\n== 1 passed in 1s ==", OK, 0, 1),
+        ("Command timed out is told\n== 1 failed in 1s ==", FAILED, 1, 0),
+        ("Command timed out ... ok\nRan 1 test in 0s\nFAILED (errors=1)", FAILED, 1, 0),
+        ("command timed out\nPASS", OK, 0, 0),
         ("all good", UNKNOWN, 0, 0),
         ("", UNKNOWN, 0, 0),
     ],
@@ -75,6 +81,7 @@ Success! The configuration is valid.
 0 issues.
 ✖ 1 problem (0 errors, 1 warning)
 Found 3 errors (3 fixed, 0 remaining).⏎ok
+3 offenses detected, 3 offenses corrected⏎ok
 found 0 vulnerabilities
 added 12 packages in 2s
 make: 'tide' is up to date.
@@ -86,6 +93,7 @@ Apply complete! Resources: 1 added, 0 changed, 0 destroyed.
  id | level⏎----⏎(5 rows)
 Switched to a new branch 'tide'
 Applying tide.0001_initial... OK
+Failure: none⏎Done.
 1 file reformatted, 2 files left unchanged.
 File updated. Please review the changes
    1a2b3c4..5d6e7f8  main -> main
@@ -125,8 +133,14 @@ Automatic merge failed; fix conflicts
 FATAL ERROR: Reached heap limit
 ✖ 1 problem (1 error, 0 warnings)
 2 issues:⏎* gofmt: 2
+Error: none of the files exist
+error: null pointer
+Error: 0 is no valid port
 ✖ 3 problems (3 errors, 0 warnings)⏎  0 errors and 1 warning potentially fixable
 4 failed, 2 passed
+Found 5 errors (3 fixed, 2 remaining).⏎ok
+3 errors could not be fixed
+3 errors not fixed
 svelte-check found 5 errors and 2 warnings in 3 files
 │ Error: Invalid index⏎│ ⏎│   on main.tf line 3
 error[E0308]: mismatched types
@@ -196,6 +210,8 @@ Timed out after 9 s
 subprocess.TimeoutExpired: 9 seconds
 timeout: sending signal TERM to command 'make'
 3 passed⏎The command timed out and has been killed
+Tool error: TimeoutError: the last command timed out
+The command did not end in time, timed out
 """,
     KILLED: """
 epoch 1 loss 0.3⏎Killed⏎
@@ -208,6 +224,11 @@ Command aborted
 [Request interrupted by user for tool use]
 Interrupted by user
 tide was sent SIGKILL
+tide failed with signal "SIGTERM"
+bash tool terminated command after 9 s
+Build interrupted by signal 2
+process didn't exit successfully: `tide` (signal: 9, SIGKILL: kill)
+npm error signal SIGTERM
 Traceback (most recent call last):⏎  x⏎KeyboardInterrupt
 Exit code 137
 [exit code: -9]
@@ -218,6 +239,7 @@ Command is still running in the terminal.
 Command was manually backgrounded
 Process running with session ID 12
 Background process started.
+Server started in the background
 [The command has no new output after 30 seconds.]
 """,
     REFUSED: """
@@ -254,6 +276,16 @@ Success rate: 40 %
 Exits with 0 if the run is successful
 Opening: done⏎the tide is high
 12 errors of last year were fixed
+fixed 3 errors
+Error: none
+Error: (none).
+FAILED: none
+Failures: 0⏎Failed: 0⏎Errors: 0, warnings: 3
+tide: error: null
+Build error: <nil>
+2 issues resolved
+3 problems were solved
+4 violations corrected
 a.c:3:5: warning: unused
 ℹ️  Project config: not found
     Error: shown below another line
@@ -263,6 +295,20 @@ The log says: the user rejected it
 Find who has said: command was denied
 make⏎exit 1
 failed: 0⏎it ran
+The process was not killed
+The process wasn't killed
+The process was never killed
+The process will be killed after 9 s
+No process was killed
+tide is not running, so it cannot be killed by signal 9
+It was not killed by SIGTERM
+It sends signal SIGTERM
+12:00 log: the process was killed
+It is told when a command timed out
+The tests catch TimeoutExpired
+It stops, timeout: sending signal TERM
+No command is still running
+tides: command still running
 Pass 28⏎Pass 29⏎the tide is high
 W: Some files failed to download
 curl: (28) Connection timed out
@@ -353,6 +399,8 @@ def test_refused_edits(text: str) -> None:
         "File updated. Please review the changes",
         "Success. Updated the following files:\nM a.py",
         "Wrote file successfully.",
+        *("Error: none\nFile written", "error=false, path=a.py", "error: 0"),
+        *('{"error": null, "path": "a.py"}', '{"error": null}'),
         "",
     ],
 )
