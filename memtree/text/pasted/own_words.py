@@ -172,6 +172,8 @@ def _judged(
     if len(found) == 1:
         most = TALE if SPEAKS.search(said[0], 0, BEGINNING_OF_TALE) else BRIEF
         return [not found[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= most)]
+    if all(run.item for run in found) and sum(map(len, said)) <= BRIEF:
+        return [not run.mark for run in found]  # a list by itself
     marks = [at for at, run in enumerate(found) if run.mark or (run.short and not speaks[at])]
     first, last = (marks[0], marks[-1]) if marks else (len(found), -1)
     own: list[bool] = []

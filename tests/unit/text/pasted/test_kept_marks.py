@@ -76,6 +76,6 @@ def test_a_mark_that_is_not_the_users_or_not_closed_counts_nothing(text: str):
 
 
 def test_of_many_marks_the_last_ones_count():
-    text = "".join(f"<keep>n{number}</keep> and " for number in range(MOST + 5))
+    text = "".join(f"<keep>n{number}</keep> and " for number in range(MOST + 5)) + "so on, ok?"
     assert kept(text)[0] == "n5"
     assert len(kept(text)) == MOST
