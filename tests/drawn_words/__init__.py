@@ -54,7 +54,7 @@ def _filler(lang: str) -> list[str]:
 _FILLER = {lang: _filler(lang) for lang in LANGUAGES}
 
 # A full stop before another mark or before the rest of a sentence.
-_STOPPED = re.compile(r"[.。](?=[?!,;:？！，；：]| [a-zа-яßà-ÿ—–-])")
+_STOPPED = re.compile(r"[.。](?= ?[?!,;:？！，；：]| [a-zа-яßà-ÿ—–-])")
 
 
 def _fill(template: str, place: str, words: str) -> tuple[str, str]:

@@ -245,7 +245,7 @@ Die Lampe brennt, die Treppe steigt,
 das Meer hat alles schon gezeigt.
 Er schrieb ein Wort an seine Wand:
 {order}
-Dann legte er den Stift vom Rand.
+Dann glitt der Stift ihm aus der Hand.
 
 Die Möwen kamen, der Wind ging um,
 der ganze Winter blieb so stumm.""",
