@@ -60,4 +60,5 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -709,6 +709,8 @@ Mach mir aus solchen Zetteln immer eine Liste nach Abteilungen: Gemüse zuerst, 
 
 Korallenriffe bedecken weniger als ein Prozent des Meeresbodens, doch etwa ein Viertel aller Meerestiere ist irgendwann in seinem Leben auf sie angewiesen. Bleibt das Wasser mehrere Wochen zu warm, stoßen die Korallen die Algen ab, die in ihrem Gewebe leben, und werden weiß. Eine gebleichte Koralle ist nicht tot. Sinkt die Temperatur rechtzeitig, kann sie sich erholen. In den letzten dreißig Jahren sind die Pausen zwischen zwei Hitzewellen allerdings kürzer geworden.
 
+An manchen Riffen vor Queensland waren inzwischen drei von fünf Sommern zu warm. Forscherinnen ziehen dort Korallenstücke auf Gestellen in der Lagune und bringen sie zurück ans Riff, sobald sie handgroß sind. Es ist mühsame Arbeit. Eine Taucherin befestigt in einer Stunde etwa sechzig davon, und ein einziger Sturm kann eine ganze Saison zunichtemachen. Kritiker meinen, das Geld wäre besser angelegt, wenn weniger Dünger in die Flüsse gelangte. Beides müsse geschehen, heißt es aus dem Institut, und keines könne auf das andere warten.
+
 Stellst du mir dazu drei Fragen, damit ich mich prüfen kann? Und verrat mir beim Lernen generell nicht gleich die Lösung, lass es mich erst selbst versuchen.""",
         "verrat mir beim Lernen generell nicht gleich die Lösung, lass es mich erst selbst versuchen",
     ),
@@ -911,6 +913,14 @@ Mein Sohn Arthur hat Asthma und braucht vor dem Sport sein Spray. Wie schreibe i
 Es ist für unsere Silberhochzeit, mein Mann heißt Matteo. Es soll warm klingen und nicht wie eine Pressemitteilung. Er ist ein stiller Mensch und mag keine großen Worte, also bitte schlicht. Danke!""",
         "mein Mann heißt Matteo",
     ),
+    (
+        """Das stand heute in der Zeitung, und ich bin stinksauer:
+
+Der Landkreis schließt bis Jahresende sechs seiner elf Zweigbüchereien. Nach Angaben der Verwaltung ist die Zahl der Besuche seit 2016 um ein Drittel gesunken, während die Kosten für Heizung und Personal gestiegen sind. Die Leserinnen und Leser sollen auf die Kreisbibliothek ausweichen, die aus den meisten Orten binnen fünfzig Minuten mit dem Bus zu erreichen ist. Jeden zweiten Donnerstag hält außerdem ein Bücherbus mit rund zweitausend Bänden. „Wir nehmen nichts weg, wir bringen es näher“, sagte ein Sprecher. Die Gemeinden seien vergangene Woche unterrichtet worden.
+
+Ich sitze im Gemeinderat von Dornbach, und uns hat niemand unterrichtet. Jeden Mittwochnachmittag lese ich in unserer Bücherei den Kleinen vor, manchmal sind es zwanzig auf drei Teppichen, also erzähl mir keiner, es gebe keinen Bedarf. Hilf mir bitte mit einem Leserbrief, höchstens 200 Wörter. Scharf, aber anständig, und mit einem Satz, den man sich merkt.""",
+        "Ich sitze im Gemeinderat von Dornbach",
+    ),
 ]
 
 NO_FACTS = [
@@ -951,7 +961,7 @@ NO_FACTS = [
     ("Ich habe keine Kinder.", "Ich habe Kinder"),
     ("Wenn ich nicht bis Freitag Millionär werde, bleibt das Boot im Laden.", "Millionär werde"),
     ("Was sagt es über jemanden aus, wenn er Horrorfilme liebt?", "Horrorfilme liebt"),
-    ("Es stimmt nicht, dass ich bei Siemens arbeite.", "ich bei Siemens arbeite"),
+    ("Ich arbeite nicht bei Siemens, das ist mein Bruder.", "Ich arbeite bei Siemens"),
     (
         "Für ein Quiz: Ich bin gelb, ich bin lang und Affen lieben mich. Was bin ich?",
         "Ich bin gelb",

@@ -702,6 +702,8 @@ From lists like these, always make me a list sorted by aisle: vegetables first, 
 
 Coral reefs cover less than one percent of the ocean floor, yet about a quarter of all marine species depend on them at some stage of their lives. When the water stays too warm for several weeks, the corals expel the algae that live in their tissue and turn white. A bleached coral is not dead. If the temperature falls soon enough, it can recover. In the last thirty years, however, the pauses between two heat waves have become shorter.
 
+On some reefs off Queensland, three summers out of five have now been too warm. Researchers there grow coral fragments on frames in the lagoon and take them back to the reef once they are as big as a hand. It is slow work. A diver can fix about sixty of them in an hour, and a single storm may undo a season. Critics say that the money would be better spent on keeping fertiliser out of the rivers. The researchers answer that both have to happen, and that nobody has the time to wait for the other.
+
 Could you ask me three questions about it so that I can test myself? And in general, don't give me the answers straight away when I'm studying, let me try first.""",
         "don't give me the answers straight away when I'm studying, let me try first",
     ),
@@ -889,6 +891,14 @@ My son Arthur has asthma and needs his inhaler before sports. How do I put that 
 It's for our silver wedding, my husband's name is Matteo. I'd like it to sound warm and not like a press release. He's a quiet man and doesn't like big words, so keep it simple. Thanks!""",
         "my husband's name is Matteo",
     ),
+    (
+        """I found this in the local paper and it made me furious:
+
+The county will close six of its eleven branch libraries by the end of the year. According to the council, visits have fallen by a third since 2016, while the costs for heating and staff have gone up. Readers are to use the central library instead, which can be reached by bus from most villages within fifty minutes. A van with about two thousand books will call at each village every other Thursday. "We are not taking anything away, we are bringing it closer," a spokesman said. The parish councils were informed last week.
+
+I'm on the parish council in Thornby, and nobody informed us of anything. I read to the little ones in our branch every Wednesday afternoon, sometimes twenty of them on three rugs, so don't tell me that there's no demand. Please help me with a letter to the editor, 200 words at most. It should be sharp but stay decent, and it ought to have one good line that people remember.""",
+        "I'm on the parish council in Thornby",
+    ),
 ]
 
 NO_FACTS = [
@@ -923,7 +933,7 @@ NO_FACTS = [
         "become a millionaire",
     ),
     ("What does it say about a person if they love horror films?", "love horror films"),
-    ("It's not true that I work for Siemens.", "I work for Siemens"),
+    ("I don't work for Siemens, that's my brother.", "I work for Siemens"),
     ("For a quiz: I am yellow, I am long and monkeys love me. What am I?", "I am yellow"),
     ("In my dream last night I was married to a baker from Riga.", "married to a baker"),
     ("I can't play the guitar, can I still write songs?", "I can play the guitar"),

@@ -705,6 +705,8 @@ De listas así hazme siempre una ordenada por pasillos: primero la verdura, al f
 
 Los arrecifes de coral ocupan menos del uno por ciento del fondo del océano y, sin embargo, cerca de una cuarta parte de las especies marinas depende de ellos. Si el agua está demasiado caliente durante semanas, los corales expulsan las algas que viven en sus tejidos y se blanquean. Un coral blanqueado no está muerto. Si la temperatura baja a tiempo, puede recuperarse. En los últimos treinta años, sin embargo, las pausas son cada vez más cortas.
 
+En algunos arrecifes de Queensland, tres de los últimos cinco veranos han sido demasiado cálidos. Allí unas investigadoras crían fragmentos de coral en bastidores, dentro de la laguna, y los devuelven al arrecife cuando tienen el tamaño de una mano. Es un trabajo lento. Una buceadora fija unos sesenta por hora, y una sola tormenta puede echar a perder la temporada. Los críticos dicen que el dinero estaría mejor empleado en que los abonos no llegaran a los ríos. Hay que hacer ambas cosas, responden en el instituto, y sin esperar.
+
 ¿Me haces tres preguntas sobre el texto? Y cuando estudie, no me des nunca la solución a la primera, déjame intentarlo.""",
         "cuando estudie, no me des nunca la solución a la primera, déjame intentarlo",
     ),
@@ -895,6 +897,14 @@ Mi hijo Arturo tiene asma y usa el inhalador antes de hacer deporte. ¿Cómo lo 
 Es para nuestras bodas de plata, mi marido se llama Mateo. Que suene cálido y no a nota de prensa. Es un hombre callado al que no le gustan las palabras grandes, así que sencillo. ¡Gracias!""",
         "mi marido se llama Mateo",
     ),
+    (
+        """Ha salido esto en el periódico y estoy que muerdo:
+
+La diputación cerrará antes de fin de año seis de sus once bibliotecas de barrio. Según sus datos, las visitas han bajado un tercio desde 2016, mientras que la calefacción y el personal cuestan más. Los lectores podrán acudir a la biblioteca central, a la que se llega en autobús desde la mayoría de los pueblos en menos de cincuenta minutos. Un bibliobús con unos dos mil libros parará un jueves de cada dos. «No quitamos nada, lo acercamos», dijo un portavoz. A los ayuntamientos se les informó la semana pasada.
+
+Soy concejala en Villaespino y a nosotros no nos ha informado nadie. Todos los miércoles por la tarde leo cuentos a los pequeños en nuestra biblioteca, a veces son veinte en tres alfombras, así que no me digan que no hay demanda. Ayúdame con una carta al director, de 200 palabras como mucho, afilada pero decente y con una frase que se quede.""",
+        "Soy concejala en Villaespino",
+    ),
 ]
 
 NO_FACTS = [
@@ -935,7 +945,7 @@ NO_FACTS = [
         "¿Qué dice de alguien que le encanten las películas de terror?",
         "encanten las películas de terror",
     ),
-    ("No es verdad que trabaje en Seat.", "trabaje en Seat"),
+    ("No trabajo en Seat, ese es mi hermano.", "Trabajo en Seat"),
     (
         "Para una adivinanza: soy amarillo, soy largo y los monos me adoran. ¿Qué soy?",
         "soy amarillo",

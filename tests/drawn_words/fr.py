@@ -711,6 +711,8 @@ je cherche un train de nantes à turin pour un week-end en mai, et évidemment t
 
 Les récifs coralliens couvrent moins de un pour cent du fond des océans, et pourtant près d'un quart des espèces marines en dépendent. Quand l'eau reste trop chaude plusieurs semaines, les coraux expulsent les algues qui vivent dans leurs tissus et blanchissent. Un corail blanchi n'est pas mort. Si la température redescend à temps, il peut se rétablir. Depuis trente ans, toutefois, les répits se font plus courts.
 
+Sur certains récifs du Queensland, trois étés sur cinq ont désormais été trop chauds. Des chercheuses y élèvent des fragments de corail sur des cadres, dans le lagon, puis les ramènent au récif quand ils ont la taille d'une main. Le travail est lent. Une plongeuse en fixe une soixantaine par heure, et une seule tempête peut ruiner une saison. Selon leurs détracteurs, l'argent serait mieux employé à retenir les engrais avant qu'ils n'atteignent les rivières. Il faut faire les deux, répond-on à l'institut, et sans attendre.
+
 Tu me poses trois questions dessus ? Et quand je révise, ne me donne jamais la réponse tout de suite, laisse-moi chercher.""",
         "quand je révise, ne me donne jamais la réponse tout de suite, laisse-moi chercher",
     ),
@@ -910,6 +912,14 @@ Mon fils Arthur est asthmatique et prend sa Ventoline avant le sport. Comment le
 C'est pour nos noces d'argent, mon mari s'appelle Matteo. J'aimerais quelque chose de chaleureux, pas un communiqué de presse. C'est un homme discret qui n'aime pas les grands mots, donc reste simple. Merci !""",
         "mon mari s'appelle Matteo",
     ),
+    (
+        """J'ai lu ça dans le journal et je suis furieuse :
+
+Le département fermera d'ici la fin de l'année six de ses onze bibliothèques de proximité. D'après ses services, la fréquentation a baissé d'un tiers depuis 2016, tandis que le chauffage et le personnel coûtent plus cher. Les lecteurs sont invités à se rendre à la médiathèque centrale, accessible en car depuis la plupart des villages en moins de cinquante minutes. Un bibliobus d'environ deux mille ouvrages passera un jeudi sur deux. « On n'enlève rien, on rapproche », assure un porte-parole. Les communes auraient été prévenues la semaine dernière.
+
+Je suis conseillère municipale à Épinoy-le-Vieux et personne ne nous a prévenus de quoi que ce soit. Tous les mercredis après-midi je lis des histoires aux petits dans notre bibliothèque, ils sont parfois vingt sur trois tapis, alors qu'on ne me dise pas qu'il n'y a pas de demande. Aide-moi à écrire au courrier des lecteurs, 200 mots maximum, mordant mais correct, avec une phrase qu'on retienne.""",
+        "Je suis conseillère municipale à Épinoy-le-Vieux",
+    ),
 ]
 
 NO_FACTS = [
@@ -950,7 +960,7 @@ NO_FACTS = [
         "Qu'est-ce que ça dit de quelqu'un s'il adore les films d'horreur ?",
         "adore les films d'horreur",
     ),
-    ("C'est faux que je travaille chez Renault.", "je travaille chez Renault"),
+    ("Je ne travaille pas chez Renault, ça c'est mon frère.", "Je travaille chez Renault"),
     (
         "Pour une devinette : je suis jaune, je suis long et les singes m'adorent. Qui suis-je ?",
         "je suis jaune",

@@ -702,6 +702,8 @@ Da liste così fammene sempre una ordinata per reparto: prima la verdura, alla f
 
 Le barriere coralline coprono meno dell'uno per cento del fondo degli oceani, eppure circa un quarto delle specie marine ne dipende. Se l'acqua resta troppo calda per settimane, i coralli espellono le alghe che vivono nei loro tessuti e sbiancano. Un corallo sbiancato non è morto. Se la temperatura scende in tempo, può riprendersi. Negli ultimi trent'anni, però, le pause tra un'ondata di calore e l'altra si sono accorciate.
 
+Su alcune barriere del Queensland tre estati su cinque sono ormai state troppo calde. Là un gruppo di ricercatrici alleva frammenti di corallo su telai, nella laguna, e li riporta sulla barriera quando hanno la grandezza di una mano. È un lavoro lento. Una sommozzatrice ne fissa una sessantina all'ora, e basta una tempesta per mandare in fumo una stagione. Secondo i critici quei soldi andrebbero spesi per tenere i concimi lontani dai fiumi. Servono entrambe le cose, rispondono dall'istituto, e senza aspettare.
+
 Mi fai tre domande sul testo? E quando studio non darmi mai subito la soluzione, lasciami provare.""",
         "quando studio non darmi mai subito la soluzione, lasciami provare",
     ),
@@ -895,6 +897,14 @@ Mio figlio Arturo ha l'asma e usa lo spray prima di fare sport. Come lo scrivo s
 È per le nostre nozze d'argento, mio marito si chiama Matteo. Vorrei che suonasse caldo e non come un comunicato stampa. È un uomo silenzioso che non ama i paroloni, quindi semplice. Grazie!""",
         "mio marito si chiama Matteo",
     ),
+    (
+        """Era sul giornale di oggi e sono furibonda:
+
+La provincia chiuderà entro la fine dell'anno sei delle undici biblioteche di quartiere. Secondo gli uffici, dal 2016 le presenze sono calate di un terzo, mentre riscaldamento e personale costano di più. I lettori potranno rivolgersi alla biblioteca centrale, raggiungibile in corriera da quasi tutti i paesi in meno di cinquanta minuti. Un bibliobus con circa duemila volumi passerà un giovedì sì e uno no. «Non togliamo niente, lo portiamo più vicino», ha detto un portavoce. I comuni sarebbero stati avvisati la settimana scorsa.
+
+Io sono consigliera comunale a Spineto e non ci ha avvisati nessuno. Ogni mercoledì pomeriggio leggo storie ai piccoli nella nostra biblioteca, a volte sono venti su tre tappeti, quindi non mi vengano a dire che non c'è richiesta. Mi aiuti con una lettera al direttore, 200 parole al massimo? Tagliente ma civile, e con una frase che resti in mente.""",
+        "sono consigliera comunale a Spineto",
+    ),
 ]
 
 NO_FACTS = [
@@ -932,7 +942,7 @@ NO_FACTS = [
         "diventi milionaria",
     ),
     ("Che cosa dice di una persona se adora i film dell'orrore?", "adora i film dell'orrore"),
-    ("Non è vero che lavoro alla Fiat.", "lavoro alla Fiat"),
+    ("Non lavoro alla Fiat, quello è mio fratello.", "Lavoro alla Fiat"),
     (
         "Per un indovinello: sono giallo, sono lungo e le scimmie mi adorano. Chi sono?",
         "sono giallo",
