@@ -495,25 +495,73 @@ REPORTED = [
 OWN = [
     # short
     ("Responda sempre em português, por favor.", "Responda sempre em português, por favor."),
-    ("a partir de agora pode me tratar por tu, sem cerimônia", "a partir de agora pode me tratar por tu"),
-    ("Quero todas as respostas em no máximo cinco linhas.", "Quero todas as respostas em no máximo cinco linhas."),
-    ("o que é fotossíntese? e daqui pra frente explica tudo em nível de ensino médio", "daqui pra frente explica tudo em nível de ensino médio"),
+    (
+        "a partir de agora pode me tratar por tu, sem cerimônia",
+        "a partir de agora pode me tratar por tu",
+    ),
+    (
+        "Quero todas as respostas em no máximo cinco linhas.",
+        "Quero todas as respostas em no máximo cinco linhas.",
+    ),
+    (
+        "o que é fotossíntese? e daqui pra frente explica tudo em nível de ensino médio",
+        "daqui pra frente explica tudo em nível de ensino médio",
+    ),
     ("chega de emoji, nunca mais usa isso comigo", "nunca mais usa isso comigo"),
-    ("Quando escrever Python, ponha sempre anotações de tipo.", "Quando escrever Python, ponha sempre anotações de tipo."),
-    ("Neste projeto a indentação é sempre de dois espaços.", "Neste projeto a indentação é sempre de dois espaços."),
+    (
+        "Quando escrever Python, ponha sempre anotações de tipo.",
+        "Quando escrever Python, ponha sempre anotações de tipo.",
+    ),
+    (
+        "Neste projeto a indentação é sempre de dois espaços.",
+        "Neste projeto a indentação é sempre de dois espaços.",
+    ),
     ("Chama-me sempre Zé, está bem?", "Chama-me sempre Zé"),
-    ("para de fazer lista pra tudo, a partir de hoje só texto corrido", "a partir de hoje só texto corrido"),
-    ("Como vou de Lisboa a Évora? E dá-me sempre os preços em euros.", "dá-me sempre os preços em euros."),
-    ("De agora em diante, coloque o link da fonte em cada resposta, pode ser?", "coloque o link da fonte em cada resposta"),
-    ("não precisa pedir desculpa toda hora, daqui em diante vai direto ao ponto", "daqui em diante vai direto ao ponto"),
-    ("Os comentários do código devem ser sempre em inglês.", "Os comentários do código devem ser sempre em inglês."),
-    ("Valeu, ajudou demais! Daqui em diante começa sempre pela conclusão", "começa sempre pela conclusão"),
-    ("nunca adicione dependencias novas sem me perguntar", "nunca adicione dependencias novas sem me perguntar"),
-    ("Escreva toda fórmula em LaTeX daqui pra frente. Qual a solução de x^2+3x+2=0?", "Escreva toda fórmula em LaTeX daqui pra frente."),
-    ("Não termine mais as mensagens perguntando se preciso de mais alguma coisa.", "Não termine mais as mensagens perguntando se preciso de mais alguma coisa."),
+    (
+        "para de fazer lista pra tudo, a partir de hoje só texto corrido",
+        "a partir de hoje só texto corrido",
+    ),
+    (
+        "Como vou de Lisboa a Évora? E dá-me sempre os preços em euros.",
+        "dá-me sempre os preços em euros.",
+    ),
+    (
+        "De agora em diante, coloque o link da fonte em cada resposta, pode ser?",
+        "coloque o link da fonte em cada resposta",
+    ),
+    (
+        "não precisa pedir desculpa toda hora, daqui em diante vai direto ao ponto",
+        "daqui em diante vai direto ao ponto",
+    ),
+    (
+        "Os comentários do código devem ser sempre em inglês.",
+        "Os comentários do código devem ser sempre em inglês.",
+    ),
+    (
+        "Valeu, ajudou demais! Daqui em diante começa sempre pela conclusão",
+        "começa sempre pela conclusão",
+    ),
+    (
+        "nunca adicione dependencias novas sem me perguntar",
+        "nunca adicione dependencias novas sem me perguntar",
+    ),
+    (
+        "Escreva toda fórmula em LaTeX daqui pra frente. Qual a solução de x^2+3x+2=0?",
+        "Escreva toda fórmula em LaTeX daqui pra frente.",
+    ),
+    (
+        "Não termine mais as mensagens perguntando se preciso de mais alguma coisa.",
+        "Não termine mais as mensagens perguntando se preciso de mais alguma coisa.",
+    ),
     ("datas sempre assim: 2024-05-01, ok?", "datas sempre assim: 2024-05-01"),
-    ("Receitas, para mim, sempre para duas pessoas. Hoje queria moqueca.", "Receitas, para mim, sempre para duas pessoas."),
-    ("Toda vez que eu escrever em inglês, corrija primeiro os meus erros.", "Toda vez que eu escrever em inglês, corrija primeiro os meus erros."),
+    (
+        "Receitas, para mim, sempre para duas pessoas. Hoje queria moqueca.",
+        "Receitas, para mim, sempre para duas pessoas.",
+    ),
+    (
+        "Toda vez que eu escrever em inglês, corrija primeiro os meus erros.",
+        "Toda vez que eu escrever em inglês, corrija primeiro os meus erros.",
+    ),
     # long
     (
         """Mês que vem vou dar uma palestra de meia hora para os estagiários da empresa. O tema é "aprender com o erro" e pretendo contar três casos meus: o orçamento em que coloquei um zero a mais, o prazo que entendi errado e me fez pedir desculpas pessoalmente ao cliente, e um terceiro que ainda não escolhi. Queria que você montasse a sequência, com o tempo de cada parte e alguma ideia para o pessoal não dormir. Outra coisa: a partir de agora, não use comigo essas palavras em inglês de escritório, tipo feedback, deadline, mindset. Cansa.""",
@@ -734,17 +782,29 @@ OWN_FACTS = [
     ("Sou vegetariana. Me ajuda com o cardápio do fim de semana?", "Sou vegetariana"),
     ("moro em Curitiba, compensa ter aquecedor a gás?", "moro em Curitiba"),
     ("Tenho alergia a camarão, o que posso usar no lugar?", "Tenho alergia a camarão"),
-    ("Dou aula de matemática no fundamental, conhece algum jogo bom pra sala?", "Dou aula de matemática no fundamental"),
+    (
+        "Dou aula de matemática no fundamental, conhece algum jogo bom pra sala?",
+        "Dou aula de matemática no fundamental",
+    ),
     ("Tenho gêmeos de três anos. Ideias para um dia de chuva?", "Tenho gêmeos de três anos"),
     ("Oi, meu nome é Thiago!", "meu nome é Thiago"),
     ("sou canhoto, tem alguma tesoura que preste pra mim?", "sou canhoto"),
-    ("Faço 62 anos no mês que vem, ainda vale a pena abrir uma previdência?", "Faço 62 anos no mês que vem"),
+    (
+        "Faço 62 anos no mês que vem, ainda vale a pena abrir uma previdência?",
+        "Faço 62 anos no mês que vem",
+    ),
     ("Eu uso Windows, nunca encostei num Mac.", "Eu uso Windows"),
     ("Sou motorista de caminhão. Tem exercício bom pras costas?", "Sou motorista de caminhão"),
     ("Estou grávida de seis meses, posso andar de avião?", "Estou grávida de seis meses"),
     ("tenho 4 gatos kkk como lido com tanto pelo", "tenho 4 gatos"),
-    ("Sou do Vietnã e estou no Brasil há dois anos, por isso escreva de forma simples.", "Sou do Vietnã"),
-    ("Não bebo álcool por causa da minha religião, como recuso um brinde sem ofender?", "Não bebo álcool"),
+    (
+        "Sou do Vietnã e estou no Brasil há dois anos, por isso escreva de forma simples.",
+        "Sou do Vietnã",
+    ),
+    (
+        "Não bebo álcool por causa da minha religião, como recuso um brinde sem ofender?",
+        "Não bebo álcool",
+    ),
     ("Tomo remédio para pressão alta. Posso comer toranja?", "Tomo remédio para pressão alta"),
     # long
     (
@@ -877,23 +937,41 @@ NO_FACTS = [
     ("Quem vira vegetariano emagrece mesmo?", "vegetariano"),
     ("Como eu queria ter um cachorro! Qual raça é boa para iniciantes?", "ter um cachorro"),
     ("O sobrinho da vizinha é dentista, quantos anos dura essa faculdade?", "é dentista"),
-    ("Uma amiga minha é alérgica a amendoim, que lembrancinha posso levar?", "é alérgica a amendoim"),
+    (
+        "Uma amiga minha é alérgica a amendoim, que lembrancinha posso levar?",
+        "é alérgica a amendoim",
+    ),
     ("Se eu ganhasse na Mega-Sena, o que deveria fazer primeiro?", "ganhasse na Mega-Sena"),
     ("Eu não tenho diabetes, só quero entender os números do exame.", "Eu tenho diabetes"),
     ("Não moro em Lisboa, vou só em trabalho. Onde se come bem?", "Moro em Lisboa"),
-    ("O protagonista é um ex-policial de sessenta anos que mora em Santos. Descreva o dia dele.", "mora em Santos"),
+    (
+        "O protagonista é um ex-policial de sessenta anos que mora em Santos. Descreva o dia dele.",
+        "mora em Santos",
+    ),
     ("Como a gente vira médico?", "médico"),
     ("Quem me dera tocar piano... adulto ainda aprende?", "tocar piano"),
     ("Estou grávida se o teste deu uma linha bem fraquinha?", "Estou grávida"),
     ("Minha chefe fala francês que é uma beleza, como ela conseguiu?", "fala francês"),
-    ("Suponha que eu seja o presidente de uma empresa no vermelho. O que eu corto?", "presidente de uma empresa"),
+    (
+        "Suponha que eu seja o presidente de uma empresa no vermelho. O que eu corto?",
+        "presidente de uma empresa",
+    ),
     ("Nunca fumei e mesmo assim vivo tossindo, por quê?", "eu fumo"),
-    ("Finja que sou um bancário de trinta anos e escreva a minha apresentação.", "bancário de trinta anos"),
-    ("Minha prima casou com um alemão e mora em Munique, que presente ela ia gostar?", "mora em Munique"),
+    (
+        "Finja que sou um bancário de trinta anos e escreva a minha apresentação.",
+        "bancário de trinta anos",
+    ),
+    (
+        "Minha prima casou com um alemão e mora em Munique, que presente ela ia gostar?",
+        "mora em Munique",
+    ),
     ("Pessoas canhotas são mesmo mais criativas?", "canhot"),
     ("Não tenho filhos, o presente é para a minha sobrinha.", "Tenho filhos"),
     ("Sonhei que eu era agricultor na Lua. O que isso significa?", "agricultor na Lua"),
-    ("Às vezes imagino como seria viver em Fernando de Noronha; quanto custa um aluguel lá?", "viver em Fernando de Noronha"),
+    (
+        "Às vezes imagino como seria viver em Fernando de Noronha; quanto custa um aluguel lá?",
+        "viver em Fernando de Noronha",
+    ),
     ("Você achou que eu era advogada? Que nada, tirei a palavra de uma novela.", "sou advogada"),
     ("Adivinha: sou preto e branco, como bambu e vivo na China. Quem sou eu?", "vivo na China"),
     ("Já não detesto coentro! Como se usa?", "Detesto coentro"),
