@@ -35,6 +35,7 @@ SPEAKS = _OWN_VOICE.pattern(
     re.IGNORECASE,
     shaped=lambda words: rf"\b(?:{words})\b|[\u4e00-\u9fff\u3040-\u30ff]{{4}}",
 )
+_BEFORE = ("", ".", "!", "?", ":", "：", "。", "！", "？")  # a sentence begins behind them
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _SMALL = _OWN_VOICE.words("small")
 
@@ -79,7 +80,8 @@ def _actions(text: str) -> Iterator[Span]:
 
 
 def _quotations(text: str) -> Iterator[Span]:
-    """Yield quotations that make a statement; an unclosed one only if it opens the paragraph."""
+    """Yield quotations that make a statement; an unclosed one only if it opens the paragraph or a
+    sentence."""
     closing, start = "", 0
     for match in _MARK.finditer(text):
         mark, at = match.group(), match.start()
@@ -92,7 +94,7 @@ def _quotations(text: str) -> Iterator[Span]:
             closing, start = _CLOSES[mark], at
     if (
         closing
-        and not text[:start].strip()
+        and text[:start].rstrip()[-1:] in _BEFORE
         and text[start] not in "'‘‚"
         and _says(text[start + 1 :])
     ):

@@ -52,7 +52,9 @@ READ = 400  # characters of a line from which its form is read
 _MADE = WordFile("all", "made_lines").pattern("lines")
 _ENDING = re.compile(r"(?:[{};]|\)[,;:]|[\[({,]|=>|\\|->)$")
 _CODE_SIGN = re.compile(r"[=(){}\[\]<>|]|\w\.\w+\(|::|->|&&")
-_BRACKETS = re.compile(r"[{}\[\]()]+[,;]?$")
+_SIGNS = re.compile(r"[{}\[\]()]+[,;]?|[$%#]")  # of code, and of a terminal that waits
+# The rest of the paragraph is what a command printed.
+_COMMAND = re.compile(r"\s{0,4}(?:[\w.@~:/-]{0,60}[$%]|PS [A-Z]:[^>\n]{0,60}>|>>>)\s\S")
 _PLACE = re.compile(
     r"(?:[-*•]\s|\d+[.)]\s)?(?:(?:https?://|www\.)\S++[\s,;]*+)++$"
     r"|[^\s/\\]*+[/\\]\S++$"
@@ -83,7 +85,7 @@ def kind(line: str) -> LineKind:
     if not read:
         return LineKind.BLANK
     if not any(map(str.isalpha, read[:READ])):
-        return LineKind.MADE if _BRACKETS.match(read) else LineKind.MARK
+        return LineKind.MADE if _SIGNS.fullmatch(read) else LineKind.MARK
     if _QUOTED.match(read) or _HEADING.match(read[:READ]) or _PLACE.match(read[:READ]):
         return LineKind.MARK
     bullet = BULLET.match(line)
@@ -142,7 +144,7 @@ def kinds(lines: Sequence[str]) -> list[LineKind]:
 
 def _paragraph(lines: Sequence[str], line_kinds: list[LineKind], start: int, end: int) -> None:
     made = [at for at in range(start, end) if line_kinds[at] is LineKind.MADE]
-    if any(_DIFF.match(lines[at]) for at in made):
+    if any(_DIFF.match(lines[at]) or _COMMAND.match(lines[at]) for at in made):
         made.append(end - 1)
     if len(made) > 1:
         cells = _cells(lines[made[0]]) if made[0] > start else None
