@@ -43,7 +43,9 @@ def without_prompts(text: str) -> str:
     if not lines or not all(line.startswith(_PROMPT) or not line.strip(" #") for line in lines):
         return text
     blank = "\N{NO-BREAK SPACE}" * len(_PROMPT)  # four spaces would be the mark of code
-    return "\n".join(blank + line[len(_PROMPT) :] for line in lines)
+    return "\n".join(
+        blank + line[len(_PROMPT) :] if line.startswith(_PROMPT) else line for line in lines
+    )
 
 
 _DATA = WordFile("all", "own_voice")
