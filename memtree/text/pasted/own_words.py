@@ -92,7 +92,7 @@ def first_remark(text: str) -> str:
     shown = blanked(text[:READ], blocks(text[:READ]))
     lines = shown.split("\n")
     first = next(iter(runs(lines)), None)
-    if first is None or first.mark or first.item:
+    if first is None or first.item or (first.mark and lines[first.first].lstrip()[:1] != "#"):
         return ""
     return "\n".join(lines[first.first : first.end])
 
@@ -140,13 +140,13 @@ def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
         for line in range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1))
         if not lines[line].strip()
     )
-    found = runs(lines, delimited)
-    texts = [Span(starts[run.first] + run.start, starts[run.end] - 1) for run in found]
+    parted = runs(lines, delimited)
+    texts = [Span(starts[run.first] + run.start, starts[run.end] - 1) for run in parted]
     quoted = [merged(map(Span._make, inline(text[start:end]))) for start, end in texts]
     said = [text[start:end] for start, end in texts]
     spans: list[Span] = []
     for (start, end), own, words, cut in zip(
-        texts, _judged(found, said, quoted), said, quoted, strict=True
+        texts, _judged(parted, said, quoted), said, quoted, strict=True
     ):
         if own:
             others = merged([*cut, *_reported(words, last=end == texts[-1].end)])
@@ -155,7 +155,7 @@ def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
 
 
 def _judged(
-    found: Sequence[Run], said: Sequence[str], quoted: Sequence[Sequence[Span]]
+    parted: Sequence[Run], said: Sequence[str], quoted: Sequence[Sequence[Span]]
 ) -> list[bool]:
     """Return for each run True if it is positively its author's own."""
     whole = [(0, len(words)) in cuts for words, cuts in zip(said, quoted, strict=True)]
@@ -167,28 +167,28 @@ def _judged(
         not quote and bool(_JOINS.search(words)) for quote, words in zip(whole, lower, strict=True)
     ]
     speaks = [one or other for one, other in zip(asks, joins, strict=True)]
-    if len(found) > 1 and not _is_read(" ".join(said)):
-        return [False] * len(found)
-    if len(found) == 1:
+    if len(parted) > 1 and not _is_read(" ".join(said)):
+        return [False] * len(parted)
+    if len(parted) == 1:
         most = TALE if SPEAKS.search(said[0], 0, BEGINNING_OF_TALE) else BRIEF
-        return [not found[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= most)]
-    if all(run.item for run in found) and sum(map(len, said)) <= BRIEF:
-        return [not run.mark for run in found]  # a list by itself
-    marks = [at for at, run in enumerate(found) if run.mark or (run.short and not speaks[at])]
-    first, last = (marks[0], marks[-1]) if marks else (len(found), -1)
+        return [not parted[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= most)]
+    if all(run.item for run in parted) and sum(map(len, said)) <= BRIEF:
+        return [not run.mark for run in parted]  # a list by itself
+    marks = [at for at, run in enumerate(parted) if run.mark or (run.short and not speaks[at])]
+    first, last = (marks[0], marks[-1]) if marks else (len(parted), -1)
     own: list[bool] = []
-    for at, run in enumerate(found):
+    for at, run in enumerate(parted):
         goes_on = joins[at] and (not at or own[at - 1] or run.border or at - 1 == last)
         if run.item:
             listed = at > 0 and not run.opens and own[at - 1]
-            own.append(listed and (found[at - 1].item or _is_own_list(said[at - 1])))
+            own.append(listed and (parted[at - 1].item or _is_own_list(said[at - 1])))
         elif whole[at] or first <= at <= last:
             own.append(False)
         elif marks:
-            own.append(asks[at] or goes_on or (not at and _announces(found, marks)))
+            own.append(asks[at] or goes_on or (not at and _announces(parted, marks)))
         else:
             typed = run.opens and said[at][:1].islower()  # what is printed begins with a capital
-            stands = typed or _stands(found, whole, speaks, at, len(said[at]))
+            stands = typed or _stands(parted, said, whole, speaks, at)
             own.append(asks[at] or goes_on or stands)
     return own
 
@@ -201,9 +201,9 @@ def _is_read(text: str) -> bool:
     return script(head) != "latin" or language(head) in ("", *languages_with(_VOICE.name))
 
 
-def _announces(found: Sequence[Run], marks: Sequence[int]) -> bool:
+def _announces(parted: Sequence[Run], marks: Sequence[int]) -> bool:
     """Return True if a document begins right behind the first run: not its signature alone."""
-    return marks[0] == 1 and found[1].opens and len(marks) < len(found) - 1
+    return marks[0] == 1 and parted[1].opens and len(marks) < len(parted) - 1
 
 
 def _is_own_list(head: str) -> bool:
@@ -211,17 +211,23 @@ def _is_own_list(head: str) -> bool:
 
 
 def _stands(
-    found: Sequence[Run], whole: Sequence[bool], speaks: Sequence[bool], at: int, size: int
+    parted: Sequence[Run],
+    said: Sequence[str],
+    whole: Sequence[bool],
+    speaks: Sequence[bool],
+    at: int,
 ) -> bool:
     """Return True for a remark at an end of the message that says nothing to the assistant by
     itself: beside a text with marks around it, or before what its author goes on to say."""
-    if at == len(found) - 1:
-        first = at if found[at].opens else at - 1  # its author may break the line once
-        return found[first].border or whole[first - 1] or found[first - 1].item
-    following = found[at + 1]
+    if at == len(parted) - 1:
+        first = at if parted[at].opens else at - 1  # its author may break the line once
+        return parted[first].border or whole[first - 1] or parted[first - 1].item
+    following = parted[at + 1]
     if at or not (following.opens or following.item):
         return False
-    return following.border or following.item or whole[1] or (size <= FIRST and all(speaks[1:]))
+    if following.border or following.item or whole[1]:
+        return True
+    return len(said[0]) <= FIRST and all(speaks[1:])
 
 
 def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
@@ -231,10 +237,10 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
     for match in _COLON.finditer(lower):
         begin = _begin(lower, match.start())
         label = lower[begin : match.start()]
-        told = TELLS.search(label) or _TEXTS.search(label)
+        reports = TELLS.search(label) or _TEXTS.search(label)
         # Whoever has talked for a while may announce words of their own.
         tale = begin > STORY or len(label) > STORY
-        if lower[match.end() :].strip() and (told or not (tale or is_about_self(label))):
+        if lower[match.end() :].strip() and (reports or not (tale or is_about_self(label))):
             resumed = _JOINS.search(lower, match.end())
             end = resumed.start() + 1 if resumed else len(run)
             yield Span(match.end(), _stop(lower, match.end()) if tale else end)

@@ -66,7 +66,7 @@ def runs(lines: Sequence[str], delimited: frozenset[int] = frozenset()) -> list[
     line_kinds = kinds(lines)
     rules = _rules(lines, line_kinds)
     ruled = range(rules[0], rules[-1] + 1) if rules else ()
-    found: list[Run] = []
+    parted: list[Run] = []
     border = note = False
     opens = True
     for at, (line, kind) in enumerate(zip(lines, line_kinds, strict=True)):
@@ -77,17 +77,17 @@ def runs(lines: Sequence[str], delimited: frozenset[int] = frozenset()) -> list[
             border = border or made or read[:1] in (">", "＞")
             opens = True
             if kind is LineKind.MARK and not made and _is_document(read):
-                found.append(Run(at, at + 1, 0, True, False, False, True, border))
+                parted.append(Run(at, at + 1, 0, True, False, False, True, border))
             continue
         bullet = BULLET.match(line)
-        if found and not opens and not bullet and _goes_on(lines[at - 1], line):
-            found[-1] = replace(found[-1], end=at + 1)
+        if parted and not opens and not bullet and _goes_on(lines[at - 1], line):
+            parted[-1] = replace(parted[-1], end=at + 1)
             continue
         start = bullet.end() if bullet else 0
         mark = _is_marked(line)
-        found.append(Run(at, at + 1, start, mark, False, bool(bullet), opens, border))
+        parted.append(Run(at, at + 1, start, mark, False, bool(bullet), opens, border))
         border = opens = False
-    return _shortened(lines, _before(found, rules))
+    return _shortened(lines, _before(parted, rules))
 
 
 def _is_document(read: str) -> bool:
@@ -121,28 +121,28 @@ def _is_name(label: str) -> bool:
     )
 
 
-def _before(found: list[Run], rules: Sequence[int]) -> list[Run]:
+def _before(parted: list[Run], rules: Sequence[int]) -> list[Run]:
     """Leave out what stands behind a single rule of signs, if no document stands before it."""
     if len(rules) != 1:
-        return found
-    before = [run for run in found if run.first < rules[0]]
-    return found if any(run.mark for run in before) else before
+        return parted
+    before = [run for run in parted if run.first < rules[0]]
+    return parted if any(run.mark for run in before) else before
 
 
-def _shortened(lines: Sequence[str], found: list[Run]) -> list[Run]:
+def _shortened(lines: Sequence[str], parted: list[Run]) -> list[Run]:
     """Note addresses, titles and signatures: short lines, most of which no mark ends."""
     noted: list[Run] = []
-    for at, run in enumerate(found):
+    for at, run in enumerate(parted):
         read = lines[run.first].strip()
-        following = found[at + 1] if at + 1 < len(found) else None
-        if run.end == run.first + 1 and not run.item and len(found) > 1:
+        following = parted[at + 1] if at + 1 < len(parted) else None
+        if run.end == run.first + 1 and not run.item and len(parted) > 1:
             apart = run.opens and (following is None or following.opens)
             title = len(read) <= _TITLE and not read[:1].islower()
             beside = following is not None and following.border
             short = title if apart else len(read) <= _SHORT
             address = run.opens and len(read) <= _TITLE and bool(_ADDRESS.match(read))
-            bare = not beside and short and not _ENDS.search(read[-8:])
-            run = replace(run, short=address or bare)
+            bare = short and not _ENDS.search(read[-8:])
+            run = replace(run, short=not beside and (address or bare))
         noted.append(run)
     return noted
 

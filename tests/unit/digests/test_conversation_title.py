@@ -23,7 +23,7 @@ CODE = "```python\ndef tide(harbour):\n    return harbour.tides[0]\n```"
     ("request_text", "expected"),
     [
         ("Please rename `parse_row` to read_row.", "Please rename `parse_row` to read_row."),
-        ("## Add a test\nfor the /drop command", "Add a test for the /drop command"),
+        ("## Add a test\nfor the /drop command", "Add a test"),
         ("I have an old boat, and now its engine no longer starts when it is cold, so help me.",
          "I have an old boat, and now its engine no longer starts"),
         (MAIL, "Please summarise this mail:"),

@@ -91,7 +91,7 @@ def test_equal_content_has_equal_leaves_wherever_it_stands():
 
 def test_standing_rules_are_marked_in_leaves():
     rule = "Always answer in French."
-    history = history_of([user(f"{prose(1, 50)} {rule} {prose(2, 900)}"), user(prose(3, 900))])
+    history = history_of([user(f"{rule} Do you? {prose(2, 900)}"), user(prose(3, 900))])
     grown = batch(history)
     found = [
         history.view(message).text[start:end]
@@ -103,7 +103,7 @@ def test_standing_rules_are_marked_in_leaves():
 
 @pytest.mark.slow
 def test_summary_and_rules_of_a_leaf_can_be_made_again_from_the_text():
-    posted = [user(f"Never use emojis. {prose(n, 400)}") for n in range(4)]
+    posted = [user(f"Never use emojis. Do you? {prose(n, 400)}") for n in range(4)]
     history = history_of([*posted, *conversation(3, 6_000)])
     grown = batch(history)
     leaves = leaves_of(grown.frontier, nodes_of(grown))

@@ -110,7 +110,7 @@ def chat():
     for n in range(40):
         made += [user(prose(n, 30)), assistant(prose(n + 100, 250))]
     made[21] = assistant(f"{prose(1, 150)} {NEEDLE} {prose(2, 150)}")
-    made[30] = user(f"{prose(3, 10)} {RULE} {prose(4, 10)}")
+    made[30] = user(" ".join(f"{prose(3, 10)} {RULE} {prose(4, 10)}".split()))
     return Tree([*made, user("What is the launch code of Marigold?")])
 
 
@@ -145,8 +145,11 @@ def test_standing_rules_are_pinned_whatever_is_asked(chat):
 
 @pytest.mark.slow
 def test_of_too_many_rules_the_newest_stay_and_a_repeated_one_stands_once():
-    many = [user(f"Always mention item number {n} in answers. {prose(n, 90)}") for n in range(60)]
-    same = [user(f"{RULE} {prose(n, 90)}") for n in range(5)]
+    many = [
+        user(f"Always mention item number {n} in answers. Do you? {prose(n, 90)}")
+        for n in range(60)
+    ]
+    same = [user(f"{RULE} Do you? {prose(n, 90)}") for n in range(5)]
     tree = Tree([*many, *same, user("now")])
     found = tree.unfold("unheard", 2_000)
     rules = [tree.history.view(s.message).text[s.start : s.end] for s in found.plan.rules]

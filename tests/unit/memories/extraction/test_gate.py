@@ -62,11 +62,6 @@ def test_numbers_of_accounts_are_private(text, private):
     assert gate.is_private(text) is private
 
 
-def test_a_text_behind_a_request_to_rewrite_it_is_not_the_users():
-    assert gate.handed_over("Rewrite my summary", 3) == 1
-    assert gate.handed_over("We rewrite our site in Go. I live in Ghent.", 3) == 3
-
-
 @pytest.mark.parametrize(
     "text",
     ["I have 3 apples and 2 pears. How many are left?", "Solve: my train leaves at 3, at 80"],

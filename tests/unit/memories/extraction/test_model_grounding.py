@@ -34,8 +34,8 @@ TRUE = [
         "User has a dentist appointment on 3 May at 15:30.",
     ),
     (
-        "I work at Acme.\nI lead a team of 12.",
-        "I work at Acme. I lead a team",
+        "I work at Acme, whose offices are in the north of Graz,\nand lead a team of 12.",
+        "in the north of Graz, and lead a team",
         "User works at Acme.",
     ),
     (

@@ -32,8 +32,8 @@ def test_code_quotes_injected_text_and_secrets_are_not_shown():
 
 
 def test_a_secret_is_told_by_the_words_before_it():
-    text = "token:\n\nq7Hd93kLmZpX2vTb8RwYx4\n\nI live in Graz."
-    assert shown(text).shown == "token:\nI live in Graz."
+    text = "token:\n\nq7Hd93kLmZpX2vTb8RwYx4\n\nI live in Graz, ok?"
+    assert shown(text).shown == "token:\nI live in Graz, ok?"
 
 
 def test_what_is_no_secret_but_nobody_elses_business_is_not_shown():

@@ -31,7 +31,7 @@ def test_a_line_keeps_its_sentences_beside_a_long_number():
 
 
 def test_what_is_over_the_limit_of_sentences_is_told_as_one():
-    text = "I live in Graz. " * (MOST + 9)
+    text = "I live in Graz. " * (MOST + 9) + "Ok?"
     assert len(readable(text)) == MOST
     assert reasons(text) == [SkipReason.CAP]
 

@@ -60,11 +60,10 @@ def test_lasting_words_about_the_user_are_found(text, memory):
         ("If I were a nurse I would live in Lyon", SkipReason.HYPOTHETICAL),
         ("I have a function that returns a list", SkipReason.CODE),
         ("It is in the second drawer", SkipReason.VAGUE),
-        ("my boss said the report is late", SkipReason.OTHERS),
         ("We use Postgres right now", SkipReason.TRANSIENT),
         ("I live " + "very " * 200 + "far away", SkipReason.LONG),
         ("*draws a sword* I am a knight.", SkipReason.FICTION),
-        ("# Rules\nYou are a terse coder. We use pnpm.", SkipReason.SYSTEM_TEXT),
+        ("You are a terse coder. We use pnpm.", SkipReason.SYSTEM_TEXT),
         ("our token is ghp_" + "a1B2c3" * 6, SkipReason.SECRET),
     ],
 )
