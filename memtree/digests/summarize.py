@@ -80,7 +80,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # Increase with each change of the summaries this package makes: stored summaries of an older
 # version are made again when their history is posted. Version 1 was stored without a number.
-VERSION = 10
+VERSION = 11
 NOTHING = "without text"  # ends the headline of a range without words
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters of its message
 LEAST = -0.5  # least score of a clause in a body beside others
