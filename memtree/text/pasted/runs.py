@@ -5,7 +5,7 @@ The marks of a document are told by form alone, in any language: an address ("Hi
 signature, lines that begin with a time or a name and colon, headings, titles, text between rules.
 What is asked about a text plays no part.
 
-    >>> [run.mark for run in runs("Sum it up.\n\nHi Sam,\n\nI moved.\n\nYours\nEve".split("\n"))]
+    >>> [run.short for run in runs("Sum it up.\n\nHi Sam,\n\nI moved.\n\nYours\nEve".split("\n"))]
     [False, True, False, True, True]
 """
 
