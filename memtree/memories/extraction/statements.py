@@ -45,6 +45,8 @@ _EVERYWHERE = WordFiles("memory_statements", without=("en",))
 # What passes, what is at hand, and what is somebody else's, in any of them.
 _PASSING = _EVERYWHERE.pattern("passes", shaped=lambda words: rf"\b(?:{words})\b")
 
+_CONDITIONAL = _EVERYWHERE.pattern("conditional", shaped=lambda words: rf"\s?(?:{words})\b")
+
 
 def lead(lower: str) -> int:
     """Return where the sentence begins behind a greeting or a joint of its own language, 0 where it
@@ -264,8 +266,11 @@ def heads(lower: str) -> Iterator[str]:
         return
     yield lower
     if lower.endswith(("?", "？")):
-        commas = [match.start() for match in _COMMA.finditer(lower)]
-        yield from (lower[:at] for at in commas[-1:-3:-1])
+        commas = [match.span() for match in _COMMA.finditer(lower)]
+        for start, end in commas[-1:-3:-1]:
+            if _CONDITIONAL.match(lower, end):
+                return  # "I am pregnant, if ...?"
+            yield lower[:start]
 
 
 def later(lower: str) -> Iterator[int]:

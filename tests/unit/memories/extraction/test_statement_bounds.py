@@ -22,6 +22,11 @@ def test_a_statement_ends_before_a_question_or_an_afterthought(lower, head):
     assert next(statements.heads(lower)) == head
 
 
+def test_what_is_supposed_is_no_statement():
+    for lower in ("я беременна, если полоска видна?", "je suis enceinte, si la barre est pâle ?"):
+        assert list(statements.heads(lower)) == [lower]
+
+
 def test_any_last_part_of_a_question_may_be_the_question():
     heads = list(statements.heads("wir wohnen in freiburg, gibt es da etwas?"))
     assert heads == ["wir wohnen in freiburg, gibt es da etwas?", "wir wohnen in freiburg"]
