@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from memtree.errors import BadRequest, Conflict
-from memtree.memories.fields.standing import is_own_word
+from memtree.memories.fields.standing import is_own_word, outranks
 from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope, ScopeKind
@@ -96,9 +96,10 @@ async def add(
 ) -> Added:
     at = await begin(sql, scope)
     there = await of_text(sql, at.number, memory.text_hash, now) if once else None
-    if there is not None:
+    if there is not None and not outranks(memory, there.memory()):
         return Added(there.memory(), existing=True)
-    twin = None if once else await twin_of(sql, at, memory.text_hash, memory.kind, now)
+    joins = there is not None or not once
+    twin = await twin_of(sql, at, memory.text_hash, memory.kind, now) if joins else None
     number = await take_numbers(sql, at, 1, most=most, now=now)
     both = joined(memory, twin, by_person=is_own_word(memory)) if twin else memory
     (stored,) = await insert(sql, at, [both], number)
