@@ -63,9 +63,12 @@ def trust_of(
     return Trust(given.tainted or INSTRUCTION in (category, category_of(text)), "")
 
 
-def outranks(new: MemoryFields, old: Memory) -> bool:
-    """Return True if a person says what waits for a person: theirs is kept, and counts."""
-    return old.tainted and is_own_word(new) and not new.tainted
+def outranks(new: NewMemory | Memory, old: Memory) -> bool:
+    """Return True if a person says what a model or a stranger said before, with more trust than
+    that has: theirs is kept, and counts."""
+    if not is_own_word(new) or new.tainted:
+        return False
+    return old.tainted or (bool(new.standing) and not old.standing and not is_own_word(old))
 
 
 def in_place_of(new: NewMemory, old: Memory) -> NewMemory:

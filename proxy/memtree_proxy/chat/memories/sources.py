@@ -152,11 +152,11 @@ _READING_TOOLS = ("web_search", "web_fetch", "file_search", "mcp")
 
 
 def others_spoke(
-    messages: Sequence[Message], body: Body, model: str, volatile: Volatile = Volatile()
+    messages: Sequence[Message], body: Body, model: str, volatile: Volatile
 ) -> bool:
     """Return True if a tool or a web page contributed since the user's message, or if that message
-    holds text of others: a mail, a page, a quotation. Unreadable messages count as such. Reads no further
-    back than the turn."""
+    holds text of others: a mail, a page, a quotation. Unreadable messages count as such. Reads no
+    further back than the turn."""
     try:
         if _ONLINE in model or any(body.value(name) is not None for name in _WEB_FIELDS):
             return True
