@@ -74,7 +74,7 @@ class World:
         return (await self.of.book.save(scope, draft, DedupPolicy.INSERT)).memory
 
     async def stands(self, scope: Scope) -> list[str]:
-        """What stands in the prompts of a scope, without days."""
+        """Return what stands in the prompts of a scope, without days."""
         choice = await self.of.book.injection.choose(scope, (), "A haiku.", InjectionOptions(3))
         return [line.text.rpartition(" (")[0] for line in choice.lines if line.standing]
 
