@@ -151,9 +151,7 @@ _WEB_FIELDS = ("web_search_options", "plugins", "mcp_servers")
 _READING_TOOLS = ("web_search", "web_fetch", "file_search", "mcp")
 
 
-def others_spoke(
-    messages: Sequence[Message], body: Body, model: str, volatile: Volatile
-) -> bool:
+def others_spoke(messages: Sequence[Message], body: Body, model: str, volatile: Volatile) -> bool:
     """Return True if a tool or a web page contributed since the user's message, or if that message
     holds text of others: a mail, a page, a quotation. Unreadable messages count as such. Reads no
     further back than the turn."""
