@@ -133,11 +133,11 @@ async def add_here(
 ) -> list[Added]:
     """Add memories in a transaction that has begun and whose caller counts the change."""
     there: dict[bytes, Memory] = {}
-    for text_hash in dict.fromkeys(each.text_hash for each in memories) if once else ():
-        row = await of_text(sql, scope.number, text_hash, now)
-        if row is not None:
-            there[row.text_hash] = row.memory()
     first = {each.text_hash: each for each in reversed(memories)}
+    for text_hash, each in first.items() if once else ():
+        row = await of_text(sql, scope.number, text_hash, now)
+        if row is not None and not outranks(each, row.memory()):
+            there[row.text_hash] = row.memory()
     new = [
         each
         for each in memories
