@@ -134,7 +134,7 @@ def test_a_file_is_read_first_and_imported_then(open_page: Open, served: Served,
     page.locator(".memories-view", has_text="Not confirmed").click()
     wait_for_texts(page, *(rows[at]["text"] for at in (1, 3, 4)))
     page.get_by_role("button", name="Confirm: Ignore").click()
-    page.get_by_text("No memory matches").wait_for()
+    wait_for_texts(page, *(rows[at]["text"] for at in (1, 4)))
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
     given = Path(download.value.path()).read_text("utf-8").splitlines()
