@@ -325,6 +325,7 @@ class SnapshotKeeper:
             category=SNAPSHOT,
             source_type=EXTRACTED,
             capture_mode=mode,
+            tainted=True,  # of all who spoke in the conversation
             thread_id=address,
             source=MemorySource(address=address, recorded=now),
         )

@@ -24,7 +24,7 @@ from memtree.memories.draft import (
     inheriting,
 )
 from memtree.memories.draft import new_memory as made_of
-from memtree.memories.duplicates import NearMemory
+from memtree.memories.duplicates import NearMemory, same_in
 from memtree.memories.fields.standing import is_own_word, standing_topic
 from memtree.memories.injection.language_rules import is_outdated
 from memtree.memories.memory import (
@@ -204,8 +204,8 @@ class MemoryBook:
             near = await self.saving.near(scope, new.text, vector)
             corrected = await self.saving.corrected(scope, new.text)
         skips = policy is DedupPolicy.SKIP
-        if skips and near and near[0].says_the_same:
-            return SaveResult(near[0].memory, True, near, corrected)
+        if skips and (known := same_in(near, new)):
+            return SaveResult(known.memory, True, near, corrected)
         memory, existing = await self._store.add(scope, new, once=skips, most=self.rules.most)
         if existing:
             return SaveResult(memory, True, near, corrected)
@@ -307,8 +307,7 @@ class MemoryBook:
         now = self.clock.now()
         change = MemoryChange(now, last_confirmed=now)
         if by_person:
-            topic = standing_topic((await self.get(scope, ref)).text)
-            change = replace(change, tainted=False, standing=topic or UNSET)
+            change = _trusting(change, await self.get(scope, ref))
         memory = await self._store.change(scope, ref, change)
         self._watch.wake(scope)
         return memory
@@ -322,8 +321,9 @@ class MemoryBook:
         replaces: bool,
         by_person: bool,
     ) -> Memory:
-        """End the conflict of two memories: one `replaces` the other, or both are kept. A model's
-        text that a model lets replace one is tainted. Raises `NotFound` naming `id` or `with`."""
+        """End the conflict of two memories: one `replaces` the other, or both are kept. A person
+        who lets it replace one confirms it; a model's text that a model lets replace one is
+        tainted. Raises `NotFound` naming `id` or `with`."""
         memory = await self.get(scope, ref)
         try:
             older = await self.get(scope, other)
@@ -334,8 +334,11 @@ class MemoryBook:
         if not pairs & {(memory.id, older.id)}:
             raise NotFound("with names no memory that this one conflicts with.", param="with")
         if replaces:
-            now, trusted = self.clock.now(), by_person or is_own_word(memory)
-            change = MemoryChange(now) if trusted else MemoryChange(now, tainted=True, standing="")
+            change = MemoryChange(self.clock.now())
+            if by_person:
+                change = _trusting(change, memory)
+            elif not is_own_word(memory):
+                change = replace(change, tainted=True, standing="")
             memory = await self._store.merge(scope, memory.id, older.id, "settled", change=change)
         else:
             await self._store.keep_both(scope, memory.id, older.id)
@@ -391,6 +394,11 @@ class MemoryBook:
     async def sweep(self) -> int:
         """Erase for good what was deleted long ago. How many memories. Raises store errors."""
         return await self._maintenance.sweep_memories(self.clock.now(), self.rules.deleted_days)
+
+
+def _trusting(change: MemoryChange, memory: Memory) -> MemoryChange:
+    """The change of a memory that a person confirms with it."""
+    return replace(change, tainted=False, standing=standing_topic(memory.text) or UNSET)
 
 
 def before_number(cursor: str | None) -> int | None:

@@ -11,10 +11,9 @@ from typing import Any
 from memtree.errors import BadRequest
 from memtree.memories.fields.categories import category_of
 from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.memories.fields.standing import pinned_topic, standing_of, standing_topic, tainted
+from memtree.memories.fields.standing import is_own_word, pinned, standing_topic, trust_of
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
-    SNAPSHOT,
     UNSET,
     Memory,
     MemoryChange,
@@ -39,11 +38,9 @@ class DedupPolicy(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft(MemoryFields):
-    """`category` None: inferred from the text. `tainted`: a tool or a web page spoke in the turn in
-    which a model saves it; `turn_known`: somebody has looked. `standing` None: as the rules say."""
+    """`category` None: inferred from the text. `tainted`, `standing`: as in `trust_of`."""
 
     text: str
-    turn_known: bool = True
     standing: bool | None = None
 
 
@@ -81,19 +78,22 @@ def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
 
 
 def change_of(edit: Edit, old: Memory, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
-    """The change that an edit means to a memory. Raises as `checked_text` does."""
+    """The change that a person's edit means to a memory: their words, and what they pin, are
+    trusted, whoever wrote it before. Raises as `checked_text` does."""
+    kept = isinstance(edit.text, Unset)
     said = old.text if isinstance(edit.text, Unset) else edit.text
     standing: str | Unset = UNSET
     if not isinstance(edit.standing, Unset):
         standing = pinned(said, edit.standing)
-    elif old.standing == standing_topic(old.text):  # nobody has decided otherwise
-        standing = standing_topic(said)
+    elif not kept and (old.tainted or old.standing == standing_topic(old.text)):
+        standing = standing_topic(said)  # no person has decided otherwise
     change = MemoryChange(at) if isinstance(edit.text, Unset) else new_text(edit.text, at, most)
     return replace(
         change,
         category=edit.category,
         tags=edit.tags,
         expires=edit.expires,
+        tainted=UNSET if kept and edit.standing is not True else False,
         standing=standing,
     )
 
@@ -114,37 +114,20 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
     if not (math.isfinite(draft.importance) and 0 <= draft.importance <= 1):
         raise BadRequest("importance must be a number from 0 to 1", param="importance")
     category = draft.category or category_of(text)
-    by_rule = tainted(source_type=draft.source_type, category=category, after_tool=draft.tainted)
-    inferred = standing_of(
-        text,
-        source_type=draft.source_type,
-        after_tool=draft.tainted,
-        turn_known=draft.turn_known,
-        explicit=draft.capture_mode == "explicit",
-    )
+    trust = trust_of(text, draft, category, draft.standing)
     said: dict[str, Any] = {
         **draft.said_of_it(),
         "category": category,
         "last_confirmed": now if draft.last_confirmed is None else draft.last_confirmed,
-        "tainted": by_rule,
+        **trust._asdict(),
     }
-    topic = inferred if draft.standing is None else pinned(text, draft.standing)
-    if draft.kind == SNAPSHOT:  # nobody's words: a summary of a conversation
-        topic = ""
     hashed, terms = text_hash(text), packed_terms(text)
-    return NewMemory(id_, text, hashed, terms, now, standing=topic, **said)
-
-
-def pinned(text: str, standing: bool) -> str:
-    """The topic of a memory that a person pins, or takes off."""
-    return pinned_topic(text) if standing else ""
+    return NewMemory(id_, text, hashed, terms, now, **said)
 
 
 def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
-    """A correction keeps what it does not say itself. One by a person takes a taint away and stands
-    where the old memory did; one by a model is tainted and does not stand, whatever it replaces."""
-    person = draft.source_type == "user"
-    standing = True if old.standing and not old.tainted else None
+    """A correction keeps what it does not say itself. One by a person stands where the old memory
+    did; one by a model is tainted, whatever it replaces."""
     return replace(
         draft,
         category=draft.category or old.category,
@@ -154,8 +137,8 @@ def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
         capture_mode=draft.capture_mode or old.capture_mode,
         session_id=draft.session_id or old.session_id,
         thread_id=draft.thread_id or old.thread_id,
-        tainted=not person,
-        standing=standing if person else False,
+        tainted=draft.tainted or not is_own_word(draft),
+        standing=True if old.standing else None,
         kind=draft.kind or old.kind,
     )
 

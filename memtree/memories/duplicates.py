@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
+from memtree.memories.fields.standing import outranks
+from memtree.memories.memory import WORDING, Memory, NewMemory, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryStore
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
@@ -69,6 +70,11 @@ class NearMemory(NamedTuple):
     @property
     def says_the_same(self) -> bool:
         return self.relation in (Relation.SAME, Relation.DUPLICATE)
+
+
+def same_in(near: Iterable[NearMemory], new: NewMemory | Memory) -> NearMemory | None:
+    """The stored memory that says what a new one says, so that this need not be stored."""
+    return next((x for x in near if x.says_the_same and not outranks(new, x.memory)), None)
 
 
 def possible_updates(near: Sequence[NearMemory]) -> list[PossibleUpdate]:

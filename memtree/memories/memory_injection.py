@@ -175,9 +175,8 @@ class MemoryInjection:
     async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
             return []
-        page = await self._store.page(
-            scope, MemoryFilter(standing=True), limit=choice.MOST_STANDING
-        )
+        wanted = MemoryFilter(standing=True, tainted=False)
+        page = await self._store.page(scope, wanted, limit=choice.MOST_STANDING)
         return choice.standing_ones(page.memories, options.line, room)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:

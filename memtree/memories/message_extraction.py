@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
-from memtree.memories.duplicates import NearMemory
+from memtree.memories.duplicates import NearMemory, same_in
 from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.saving import MemorySaving, Vector
@@ -276,7 +276,7 @@ class MemoryExtraction:
         ):
             return None
         near = await self._saving.near(scope, new.text, vector)
-        return None if near and near[0].says_the_same else near
+        return None if same_in(near, new) else near
 
     async def _added(
         self,

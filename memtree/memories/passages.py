@@ -122,6 +122,7 @@ def memories_of(
             category=document.type,
             tags=() if place else (FIRST,),
             source_type=SOURCE,
+            tainted=True,
             thread_id=document.id,
         )
         for place, (id_, text, (start, end)) in enumerate(zip(ids, texts, spans, strict=True))

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable, MemTreeError
-from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates
+from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates, same_in
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryMaintenance, MemoryStore, ScopeState
 from memtree.memories.relation.relation import Relation, compare
@@ -383,9 +383,8 @@ class MemorySaving:
             return
         neighbours = await self._duplicates.near(scope, memory.text, vectors[0])
         older = [near for near in neighbours if near.memory.number < memory.number]
-        for near in older:
-            if near.says_the_same:
-                await self._store.mark_duplicate(scope, memory.id, near.memory.id)
-                self._watch.wake(scope)
-                return
+        if known := same_in(older, memory):
+            await self._store.mark_duplicate(scope, memory.id, known.memory.id)
+            self._watch.wake(scope)
+            return
         await self.keep_updates(scope, memory, older)

@@ -26,6 +26,7 @@ import msgspec
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.fields.secret_check import refuse_secrets
+from memtree.memories.fields.standing import trust_of
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     USER_CATEGORIES,
@@ -155,6 +156,7 @@ def structured_memory(
         "category": given.kind if given.kind in USER_CATEGORIES else given.category,
         "last_confirmed": now,
     }
+    said["tainted"] = trust_of(text, given, said["category"]).tainted
     memory = NewMemory(id_, text, text_hash(text), packed_terms(text), now, **said)
     return StructuredWrite(memory, unique_key, replaces)
 

@@ -90,14 +90,15 @@ def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memor
 
 
 def _newest_values(memories: Sequence[Memory]) -> list[Memory]:
-    """Without those of which another one here says that it changed their value."""
+    """Without those of which another one here says that it changed their value. What waits for a
+    person takes no place of what does not."""
     over = {
-        update.id
+        (update.id, memory.tainted)
         for memory in memories
         for update in memory.updates
         if update.differs and update.differs != (WORDING,)
     }
-    return [memory for memory in memories if memory.id not in over]
+    return [m for m in memories if over.isdisjoint({(m.id, False), (m.id, m.tainted)})]
 
 
 def _latest(shown: Iterable[ShownMemory]) -> list[ShownMemory]:

@@ -36,15 +36,13 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 def line(memory: Memory) -> str:
     """Write a memory as it stands in a numbered list. A tainted one is shown as a fact, whatever
-    it says it is; a standing one as what the user wants, without category: the heading above such
-    lines says what they are. One that changed a single value tells the
+    it says it is; a standing one without category: the heading above such lines says what they
+    are. One that changed a single value tells the
     older, while nobody has said which of the two is right. Its day (UTC) is the one on which
     somebody last said that it is so."""
     day = written(memory.said)
     was = next((change for each in memory.updates if (change := _before(each))), "")
-    if memory.standing and memory.tainted:
-        return shown_line(f"The user wants: {memory.text}", None, day, was)
-    if memory.standing:
+    if memory.standing and not memory.tainted:
         return shown_line(memory.text, None, day, was)
     return shown_line(memory.text, FACT if memory.tainted else memory.category, day, was)
 

@@ -1,8 +1,8 @@
 """Apply the rules of saving to each memory of a file.
 
 A file is anybody's word. So what it brings anew is marked as imported, is refused where it holds a
-secret, and is tainted where it speaks to the model: such a line is shown as a fact, and nothing
-more, until a person confirms it. An export that is brought back whole (`restorable`) keeps what it
+secret, and is tainted: it is shown as a fact, and nothing more, until a person confirms it. An
+export that is brought back whole (`restorable`) keeps what it
 says of itself, under the same rules for texts.
 """
 
@@ -25,7 +25,6 @@ from memtree.memories.agents.structured_memory import (
     structured_text,
 )
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, new_memory
-from memtree.memories.fields.categories import category_of
 from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.memories.memory import (
     IMPORTED,
@@ -39,11 +38,9 @@ from memtree.memories.memory import (
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
-from memtree.memories.transfer.foreign_formats import speaks_to_model
 from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from memtree.text.normal_form import text_hash
 
-_INSTRUCTION = "instruction"
 MOST_DATA_CHARS = 32_768  # of a memory's data as JSON: more than any route takes
 MOST_MESSAGE_CHARS = 1_000  # of the id of a message, which callers choose
 _HEX = re.compile(r"(?:[0-9a-f]{2}){0,64}")
@@ -161,14 +158,7 @@ def _new(item: FileMemory, id_: str, now: float, most_chars: int, format_: str) 
         checked_name(item.kind, "kind")
     _check_data(item.data)
     _check_source(item.source)
-    category = category_of(text)
-    orders = _INSTRUCTION in (item.category, category) or speaks_to_model(text)
-    said: dict[str, Any] = {
-        **_imported(item, created, format_),
-        "category": item.category or category,
-        "last_confirmed": created,
-        "tainted": item.tainted or orders,
-    }
+    said = {**_imported(item, created, format_), "last_confirmed": created}
     return new_memory(MemoryDraft(text, **said), id_, created, most_chars)
 
 
@@ -191,10 +181,9 @@ def _structured(
         "kind": checked_kind(item.kind or plain, "kind"),
         "data": {TEXT: item.text.strip()} if item.data is None else dict(item.data),
     }
-    memory = structured_memory(
+    return structured_memory(
         id_, MemoryFields(**said), created, most=most_chars, allow_secrets=allow_secrets
     ).memory
-    return replace(memory, tainted=item.tainted or speaks_to_model(memory.text))
 
 
 def _imported(item: FileMemory, created: float, format_: str) -> dict[str, Any]:
@@ -204,6 +193,7 @@ def _imported(item: FileMemory, created: float, format_: str) -> dict[str, Any]:
         **item.said_of_it(),
         "capture_mode": None,
         "source_type": IMPORTED,
+        "tainted": True,
         "source_provider": format_,
         "source": _source(item, created),
         "mentions": checked_mentions(item.mentions),

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.fields.standing import pinned_topic
+from memtree.memories.fields.standing import pinned
 from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import EntityMention, Memory, MemorySource, PossibleUpdate, Tombstone
@@ -192,6 +192,7 @@ def _version(id_: str, fields: FieldReader) -> Memory:
     created = fields.time("created_at") or 0.0
     source = fields.inner("source")
     updated = fields.time("updated_at")
+    tainted = bool(fields.flag("tainted"))
     return Memory(
         id=id_,
         number=fields.whole("memory_id", 0),
@@ -213,8 +214,8 @@ def _version(id_: str, fields: FieldReader) -> Memory:
         supersedes=fields.id("supersedes"),
         superseded_by=fields.id("superseded_by"),
         duplicate_of=fields.id("duplicate_of"),
-        tainted=bool(fields.flag("tainted")),
-        standing=pinned_topic(fields.text("text")) if fields.flag("standing") else "",
+        tainted=tainted,
+        standing=pinned(fields.text("text"), bool(fields.flag("standing")) and not tainted),
         source=None if source is None else _source(source),
         version=fields.whole("version", 1, 1),
         confidence=fields.number("confidence", CONFIDENCE, 0, 1),

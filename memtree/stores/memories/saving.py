@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from memtree.errors import BadRequest, Conflict
-from memtree.memories.fields.standing import is_own_word
+from memtree.memories.fields.standing import is_own_word, outranks
 from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope, ScopeKind
@@ -96,9 +96,10 @@ async def add(
 ) -> Added:
     at = await begin(sql, scope)
     there = await of_text(sql, at.number, memory.text_hash, now) if once else None
-    if there is not None:
+    if there is not None and not outranks(memory, there.memory()):
         return Added(there.memory(), existing=True)
-    twin = None if once else await twin_of(sql, at, memory.text_hash, memory.kind, now)
+    joins = there is not None or not once
+    twin = await twin_of(sql, at, memory.text_hash, memory.kind, now) if joins else None
     number = await take_numbers(sql, at, 1, most=most, now=now)
     both = joined(memory, twin, by_person=is_own_word(memory)) if twin else memory
     (stored,) = await insert(sql, at, [both], number)
@@ -132,11 +133,11 @@ async def add_here(
 ) -> list[Added]:
     """Add memories in a transaction that has begun and whose caller counts the change."""
     there: dict[bytes, Memory] = {}
-    for text_hash in dict.fromkeys(each.text_hash for each in memories) if once else ():
-        row = await of_text(sql, scope.number, text_hash, now)
-        if row is not None:
-            there[row.text_hash] = row.memory()
     first = {each.text_hash: each for each in reversed(memories)}
+    for text_hash, each in first.items() if once else ():
+        row = await of_text(sql, scope.number, text_hash, now)
+        if row is not None and not outranks(each, row.memory()):
+            there[row.text_hash] = row.memory()
     new = [
         each
         for each in memories

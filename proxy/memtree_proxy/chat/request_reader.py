@@ -180,7 +180,8 @@ def _with_memories(
     return dataclasses.replace(
         chat,
         memories=memories,
-        others_spoke=memories.chat is not None and others_spoke(chat.messages, body, chat.model),
+        others_spoke=memories.chat is not None
+        and others_spoke(chat.messages, body, chat.model, volatile),
         query=user_query(chat.messages, volatile),
         conversation=tuple(f"{name} {under}" if under else name for name in names),
     )

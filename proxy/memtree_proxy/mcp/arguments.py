@@ -105,8 +105,8 @@ class Remember(Arguments, frozen=True):
     standing: Annotated[
         bool | None,
         Meta(
-            description="false: a wish for this once. Whether another one is shown with every "
-            "prompt, the server decides."
+            description="Has no effect: a wish is shown with every prompt once a person has "
+            "confirmed it."
         ),
     ] = None
     last_confirmed_at: Annotated[
@@ -128,9 +128,7 @@ class Remember(Arguments, frozen=True):
             session_id=self.session_id or None,
             expires=timestamp(self.expires_at, "expires_at"),
             last_confirmed=timestamp(self.last_confirmed_at, "last_confirmed_at"),
-            turn_known=False,
-            # Only rules decide that a request stands; a model may say that it does not.
-            standing=False if self.standing is False else None,
+            tainted=True,  # nobody sees who spoke in the turn
         )
 
 
@@ -170,7 +168,7 @@ class Correct(Arguments, frozen=True):
 
     @property
     def draft(self) -> MemoryDraft:
-        return MemoryDraft(text=self.text, source_type=MODEL, turn_known=False)
+        return MemoryDraft(text=self.text, source_type=MODEL, tainted=True)
 
 
 class Confirm(Arguments, frozen=True):

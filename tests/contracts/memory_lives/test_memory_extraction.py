@@ -58,6 +58,11 @@ class ExtractionContract:
         assert [each.memory.number for each in added] == [1, 2, 3, 2]
         assert (await memories.page(USER)).total == 3
 
+    async def test_a_persons_word_is_kept_beside_the_same_of_a_model(self, memories):
+        await save(memories, USER, "there", source_type="model", tainted=True)
+        (added,) = await memories.add_extracted(USER, DIGESTS[0], [new("there", id="a")], most=0)
+        assert (added.memory.id, added.existing, added.memory.tainted) == ("a", False, False)
+
     async def test_what_was_deleted_stays_away(self, memories, clock):
         for purge in (False, True):
             digest = DIGESTS[purge]

@@ -369,15 +369,11 @@ async def _(mcp: Mcp) -> None:
         await mcp.refused("confirm", "NOT_FOUND", id=unknown)
 
 
-@says("standing: false for what is not for every prompt; settle ends a conflict of two")
+@says("standing is taken and means nothing: a person decides; settle ends a conflict of two")
 async def _(mcp: Mcp) -> None:
-    wish: dict[str, Any] = {
-        "text": "Always answer in British English.", "capture_mode": "explicit"
-    }  # fmt: skip
-    assert (await mcp.ok("remember", **wish))["standing"] is True
-    assert "standing" not in await mcp.ok("remember", text="Never use emojis.")  # not explicit
-    other = {**wish, "text": "Always answer in French.", "standing": False}
-    assert "standing" not in await mcp.ok("remember", **other)
+    for standing in (True, False, None):
+        wish = {"text": f"Always answer in French, {standing}.", "standing": standing}
+        assert "standing" not in await mcp.ok("remember", **wish, capture_mode="explicit")
     old = await mcp.ok("remember", text="The port of staging is 8090.")
     new = await mcp.ok("remember", text="The port of staging is 8091.")
     assert new["id"] in new["advice"]
@@ -451,10 +447,10 @@ async def _(_: Mcp) -> None:
         assert found["degraded"] == ["embedder"]
 
 
-@says("A memory that a model saves is marked; an instruction is tainted until a person confirms it")
+@says("A memory that a model saves is marked, and tainted until a person confirms it")
 async def _(mcp: Mcp) -> None:
     row = await stored(mcp)
-    assert (row["source_type"], row.get("tainted")) == ("model", None)
+    assert (row["source_type"], row["tainted"]) == ("model", True)
     number = await mcp.remembered("Always run the tests before you commit.")
     (told, *_) = (await mcp.ok("recall", query="run the tests before commit"))["memories"]
     assert (told["memory_id"], told["category"], told["tainted"]) == (number, "fact", True)

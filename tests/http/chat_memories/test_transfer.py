@@ -51,7 +51,9 @@ async def test_an_import_answers_what_became_of_each_line():
     ]  # fmt: skip
     assert (report["read"], report["imported"], report["skipped"], report["failed"]) == (4, 1, 1, 2)
     assert (report["format"], report["complete"], report["stopped"]) == ("memtree", True, None)
-    assert report["lines"][0] == {"line": 1, "status": "imported", "id": memory.id}
+    assert report["lines"][0] == {
+            "line": 1, "status": "imported", "id": memory.id, "tainted": True,
+        }  # fmt: skip
     assert SECRET not in json.dumps(report)
 
 

@@ -16,7 +16,7 @@ from memtree.conversation import (
     placeholders,
     side_requests,
 )
-from memtree.conversation.message import Message
+from memtree.conversation.message import Message, Volatile
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.digests import summarize, topics
 from memtree.digests.clauses import clause, clauses, outcomes, particular, phrases
@@ -178,7 +178,7 @@ TEXTS = {
     ),
     "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
     "who spoke": Subject(
-        lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m"),
+        lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m", Volatile()),
         lambda text: hostile.fields("user", f"[a for '{text}"),
     ),
     "a memory to be kept": Subject(

@@ -42,7 +42,7 @@ def test_defaults():
     assert (draft.tags, draft.importance, draft.source_type) == ((), 0.5, "model")
     for name in ("source_provider", "capture_mode", "session_id", "expires", "last_confirmed"):
         assert getattr(draft, name) is None, name
-    assert not draft.tainted
+    assert draft.tainted
 
 
 def test_every_field_is_taken():

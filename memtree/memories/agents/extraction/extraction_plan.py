@@ -68,7 +68,6 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
-from memtree.text.standing_rules import standing_rules
 
 PROFILE = "UserProfile"  # the kind of such data
 LONGEST = 200  # characters of a clause
@@ -381,17 +380,15 @@ class ExtractionPlanner:
                 confidence=min(new.confidence, base.confidence) if base else new.confidence,
                 happened=new.happened,
                 capture_mode=request.mode,
+                tainted=base is not None and base.tainted,
             )
-            made = structured_memory(
+            return structured_memory(
                 self._new_id(), given, now, most=self._max_text_chars, unique_key=key
             )
         except SecretRejected:
             return SkipReason.SECRET
         except BadRequest:
             return UNSTORABLE
-        orders = request.mode == MODEL and bool(standing_rules(made.memory.text))
-        tainted = orders or (base is not None and base.tainted)
-        return replace(made, memory=replace(made.memory, tainted=tainted))
 
 
 def _data_of(memory: Memory | NewMemory | None) -> Mapping[str, Any]:

@@ -47,8 +47,8 @@ class ToRecall(ToolArguments, frozen=True):
 
 
 class ChatMemoryTools:
-    """Tools with which a model saves and finds memories of the chat. `others_spoke`: a tool or a
-    web page contributed to this turn, so that the model may save somebody else's idea. The same
+    """Tools with which a model saves and finds memories of the chat. `others_spoke`: others than
+    the user contributed to this turn, so that the model may save somebody else's idea. The same
     holds once it has read text from one: older messages, or a tainted memory."""
 
     def __init__(

@@ -24,6 +24,7 @@ from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, t
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ranking.query import ends
+from memtree.text.pasted.own_words import others_words
 from memtree.wire.json_body import Body
 from memtree_proxy.request.options import MemoryOptions, RagOptions
 
@@ -150,9 +151,10 @@ _WEB_FIELDS = ("web_search_options", "plugins", "mcp_servers")
 _READING_TOOLS = ("web_search", "web_fetch", "file_search", "mcp")
 
 
-def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
-    """Return True if a tool or a web page contributed since the user's message. Unreadable messages
-    count as such. Reads no further back than the turn."""
+def others_spoke(messages: Sequence[Message], body: Body, model: str, volatile: Volatile) -> bool:
+    """Return True if a tool or a web page contributed since the user's message, or if that message
+    holds text of others: a mail, a page, a quotation. Unreadable messages count as such. Reads no
+    further back than the turn."""
     try:
         if _ONLINE in model or any(body.value(name) is not None for name in _WEB_FIELDS):
             return True
@@ -162,7 +164,8 @@ def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
             if message.role not in _SPEAKERS:
                 return True
             if message.role == "user" and not message.joined:
-                return _holds_result(message)
+                said = volatile.strip(_words(message.content))
+                return _holds_result(message) or bool(others_words(said))
     except BadRequest:
         return True
     return False

@@ -369,7 +369,7 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
         f"{report.skipped:,} left out, {report.failed:,} failed"
     )
     if report.tainted:
-        print(f"{report.tainted:,} of them speak to the model: shown as facts until confirmed")
+        print(f"shown as facts until you confirm them: {report.tainted:,}")
     wrong = [line for line in report.lines if line.status is not LineStatus.IMPORTED]
     listed = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
     for line in listed[:SHOWN]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtree.days import DAY
 from memtree.memories.injection.choice import Choice, chosen
-from memtree.memories.memory import Memory
+from memtree.memories.memory import Memory, PossibleUpdate
 from memtree.memories.ports import ShownMemory
 from memtree.text.memory_lines import MOST
 
@@ -40,6 +40,18 @@ def test_hits_stand_in_the_order_in_which_they_were_saved():
     assert numbers(choice) == [1, 2, 3]
     assert choice.shown == (shown(1, NOW), shown(2, NOW), shown(3, NOW))
     assert choice.changed
+
+
+@pytest.mark.parametrize(
+    ("newer_tainted", "older_tainted", "left"),
+    [(False, False, [2]), (False, True, [2]), (True, True, [2]), (True, False, [1, 2])],
+)
+def test_a_changed_value_takes_the_place_of_what_is_no_more_trusted(
+    newer_tainted: bool, older_tainted: bool, left: list[int]
+):
+    updates = (PossibleUpdate("mem_1", "", ("8090 -> 8091",)),)
+    hits = [memory(1, tainted=older_tainted), memory(2, tainted=newer_tainted, updates=updates)]
+    assert numbers(chosen(hits, (), {}, NOW)) == left
 
 
 def test_no_hit_and_nothing_shown_before_is_nothing():

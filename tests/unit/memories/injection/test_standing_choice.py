@@ -37,9 +37,9 @@ def test_a_standing_line_has_its_day_alone():
         assert rendering.line(wish) == "Call me Captain. (1970-01-01)"
 
 
-def test_a_changed_value_and_a_wish_of_a_model_are_told():
+def test_a_changed_value_is_told_and_a_tainted_wish_is_a_fact():
     updates = (PossibleUpdate("mem_1", "The port is 8090.", ("8090 -> 8091",)),)
     port = Memory("mem_2", 2, "The port is 8091.", 1.0, 1.0, category="fact", updates=updates)
     assert rendering.line(port) == "The port is 8091. (was: 8090) (fact, 1970-01-01)"
     wish = memory(3, "Answer in French.", "wish:language", category="instruction", tainted=True)
-    assert rendering.line(wish) == "The user wants: Answer in French. (1970-01-01)"
+    assert rendering.line(wish) == "Answer in French. (fact, 1970-01-01)"

@@ -216,7 +216,7 @@ async def test_a_text_beside_data_is_made_from_the_data():
         async with transferring() as t:
             await t.imported([HEAD, *file, {"type": "end"}], AGENT, keep_ids=keep_ids)
             (memory,) = await t.memories(AGENT)
-            assert (memory.text, memory.tainted) == ("shoe\nsize: 40", False)
+            assert (memory.text, memory.tainted) == ("shoe\nsize: 40", not keep_ids)
             past = await t.store.history(AGENT, memory.id)
             assert [version.text for version in past][1:] == ["shoe\nsize: 39"] * keep_ids
 

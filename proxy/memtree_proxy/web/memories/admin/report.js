@@ -8,7 +8,7 @@ const KINDS = { imported: "good", duplicate: "", refused: "warning", invalid: "p
 /** @param {{report: object}} props As `POST /memories/import` answers it. */
 export function Report({ report }) {
   const [all, setAll] = useState(false);
-  const lines = all ? report.lines : report.lines.filter(isRemarkable);
+  const lines = all ? report.lines : report.lines.filter((line) => line.status !== "imported");
   return html`
     <div class=${`note ${report.imported ? "good" : "warning"}`} role="status">
       <p>${summary(report)}</p>
@@ -54,16 +54,11 @@ function plain(reason) {
   return reason.replaceAll("_", " ");
 }
 
-function isRemarkable({ status, tainted }) {
-  return status !== "imported" || tainted;
-}
-
 function Line({ line }) {
   return html`
     <p class="memory-about memories-line">
       <span class="number">Line ${line.line}</span>
       <span class=${`chip ${KINDS[line.status] ?? "warning"}`}>${line.status}</span>
-      ${line.tainted && html`<span class="chip warning">not confirmed</span>`}
       ${line.reason && html`<span>${plain(line.reason)}</span>`}
       ${line.message && html`<span>${line.message}</span>`}
     </p>
