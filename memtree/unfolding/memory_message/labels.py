@@ -22,8 +22,8 @@ import msgspec
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
 from memtree.conversation.placeholders import placeholders
+from memtree.text import own_lines
 from memtree.tree.node import NodePlace
-from memtree.unfolding.own_lines import MARK, without_tags
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 
 MOST_NUMBERS = 8  # numbers of messages with the same text; further ones are counted
@@ -56,7 +56,7 @@ def label(
     numbers and role, what a tool was called for, parts that are not text, the day, the note, and
     `...` if the beginning of the message is left out (`cut`)."""
     message = spans[0].message
-    said = [f"{numbered(message, last, history)} {_who(message, spans, history)}"]
+    said = [_who(message, spans, history)]
     span = spans[0].start, spans[0].end
     if message == last and (place := document_place(message, span, history, whole=False)):
         said.append(place)
@@ -64,7 +64,8 @@ def label(
         said.append("with " + " ".join(media))
     if day:
         said.append(day)
-    return f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+    text = f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+    return own_lines.line(numbered(message, last, history), text)
 
 
 def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
@@ -100,7 +101,7 @@ def named_label(first: int, last: int, history: History, day: str) -> str:
 def numbered(first: int, last: int, history: History) -> str:
     """Return our mark with the numbers of messages [first, last]."""
     low, high = history.posted[first], history.posted[last]
-    return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
+    return f"{own_lines.MARK}{low}" if low == high else f"{own_lines.MARK}{low}-{high}"
 
 
 def role_and_name(message: int, history: History) -> str:
@@ -236,10 +237,9 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def shown_line(text: str, most: int) -> str:
-    """Return one line of at most `most` characters, without our tags and control characters; a path
-    that is too long keeps its end."""
-    plain = "".join(c if c.isprintable() and c != MARK else " " for c in text)
-    line = without_tags(" ".join(plain.split()))
+    """Return one line of at most `most` characters, without our signs and control characters; a
+    path that is too long keeps its end."""
+    line = own_lines.one_line(own_lines.printable(text.replace(own_lines.MARK, " ")))
     if len(line) <= most:
         return line
     if " " not in line and "/" in line:

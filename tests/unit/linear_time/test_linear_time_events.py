@@ -20,9 +20,8 @@ from memtree.digests.tool_calls import calls, patches, prose, results, shell
 from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
-from memtree.text import terminal, terms
+from memtree.text import own_lines, terminal, terms
 from memtree.text.pasted.own_words import kept_marks
-from memtree.unfolding import own_lines
 from memtree.unfolding.excerpts import duplicates, newer_statements, units
 from memtree.unfolding.memory_message import quotes
 from memtree.unfolding.pinned.kept_passages import fitted, kept_passages, matches

@@ -10,6 +10,7 @@ import pytest
 
 from memtree.digests.topics import ROOT
 from memtree.text import tokens
+from memtree.text.own_lines import RULES
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_message.memory_text import (
     CLOSING,
@@ -21,7 +22,6 @@ from memtree.unfolding.memory_message.memory_text import (
     root_line,
     spent,
 )
-from memtree.unfolding.own_lines import RULES
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 from tests import verbatim
 from tests.unit.unfolding.histories import history
