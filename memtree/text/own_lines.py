@@ -39,9 +39,10 @@ TAGS = ("context_memory", "recalled_context", "user_memories", "retrieved_docume
 
 UNSEEN, ANY = "\0", "ª"  # a character without a shape; a letter that may look like any other
 _ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # of lines
-_ALIKE = dict(zip("⁋❡⸿⸾⹍ᐸ˂꞉∶ː", "¶¶¶¶¶<<:::", strict=True))
+_ALIKE = dict(zip("⁋❡⸿⸾⹍ᐸ˂ᐳ˃꞉∶ː", "¶¶¶¶¶<<>>:::", strict=True))
 # Blank letters and signs: the classes of all others without a shape tell it.
 _BLANK = "\u1160\u115f\u2800\U0001d159"
+_SHAPELESS = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me"})
 _KEPT = 20_000  # looks of characters that are remembered
 
 
@@ -58,14 +59,16 @@ def _seen(char: str) -> str:
         return "\n"
     plain = unicodedata.normalize("NFKC", char).casefold()
     sign = _ALIKE.get(plain, plain[:1])
-    kind = unicodedata.category(sign)
-    if sign in _BLANK or kind[0] == "C" or kind in ("Mn", "Me"):
+    kinds = {unicodedata.category(char), unicodedata.category(sign)}  # a mark may fold to a letter
+    if sign in _BLANK or not kinds.isdisjoint(_SHAPELESS):
         return " " if char == "\t" else UNSEEN
     if len(plain) > 1 and set(plain) == {"."}:
         return "…"
-    if kind[0] in "LN" or kind == "Mc":
+    if sign.isspace():
+        return " "
+    if sign.isalnum() or kinds == {"Mc"}:
         return sign if sign.isascii() and len(plain) == 1 else ANY
-    return " " if kind[0] == "Z" else sign
+    return sign
 
 
 _LOOKS = _Looks()
@@ -86,14 +89,14 @@ def look(text: str) -> str:
 _NESTED = "<[^<>]*+>"
 _WITHIN = rf"(?:[\s{UNSEEN}{MARK}]|{_NESTED})*+"  # between letters of a name
 _SHAPES = {"_": "_", "i": f"[il1|{ANY}]", "l": f"[il1|{ANY}]", "o": f"[o0{ANY}]"}
-_SHAPES |= {"m": f"(?:[m{ANY}]|rn)", "d": f"(?:[d{ANY}]|cl)"}
+_SHAPES |= {"m": f"(?:[m{ANY}]|r{_WITHIN}n)", "d": f"(?:[d{ANY}]|c{_WITHIN}l)"}
 _NAMES = "|".join(
     _WITHIN.join(_SHAPES.get(letter, f"[{letter}{ANY}]") for letter in tag) for tag in TAGS
 )
-# A slash before the name is enough; without one, the tag must be closed.
+# A slash before the name is enough; without one, the tag is closed, or may be by further text.
 _TAG = re.compile(
     rf"<(?:[^\w<>/\\]|{_NESTED})*+(?P<slash>[/\\])?+(?:[^\w<>]|{_NESTED})*+(?:{_NAMES}){UNSEEN}*+"
-    rf"(?!\w)(?P<end>(?:[^<>]|{_NESTED})*+>)?+(?(slash)|(?(end)|(?!)))"
+    rf"(?!\w)(?P<end>(?:[^<>]|{_NESTED})*+(?:>|\Z))?+(?(slash)|(?(end)|(?!)))"
 )
 LONGEST_TAG = 60  # characters of a tag that is left out whole; of a longer one its bracket is
 _MARKED = re.compile(rf"^[^\w\n]*{MARK}", re.MULTILINE)
