@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from operator import eq
+from typing import Any
 
 from memtree.text.memory_lines import (
     DOCUMENTS_HEADING,
@@ -40,6 +41,10 @@ TAGS = ("context_memory", "recalled_context", "user_memories", "retrieved_docume
 UNSEEN, ANY = "\0", "ª"  # a character without a shape; a letter that may look like any other
 _ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # of lines
 _ALIKE = dict(zip("⁋❡⸿⸾⹍ᐸ˂ᐳ˃꞉∶ː", "¶¶¶¶¶<<>>:::", strict=True))
+# Characters by which a text could hide another: no name and no memory is shown with them.
+HIDDEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 # Blank letters and signs: the classes of all others without a shape tell it.
 _BLANK = "\u1160\u115f\u2800\U0001d159"
 _SHAPELESS = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me"})
@@ -112,8 +117,10 @@ _HEADINGS = tuple(
         WORK, RULES, STAYS, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING, STANDING_HEADING
     )
 )  # fmt: skip
-# A text without any of these has no sign; the rest of Unicode that looks like one is in `_ALIKE`.
-_CLUES = re.compile(r"[<\[:¶＜﹤［﹇：﹕︓⩴\U00010781" + "".join(_ALIKE) + "]")
+# A text without any of these characters has no sign; those of `_ALIKE` are among them.
+_INNER = "<＜﹤ᐸ˂¶⁋❡⸿⸾⹍"  # what may be a sign within a line of ours, too
+_INNER_CLUES = re.compile(f"[{_INNER}]")
+_CLUES = re.compile(rf"[{_INNER}\[［﹇:：﹕︓⩴꞉∶ː\U00010781]")
 
 
 def without_signs(text: str) -> str:
@@ -123,6 +130,15 @@ def without_signs(text: str) -> str:
         kept.append(text[start:low] + "\n" * (high > low + 1))
         start = high
     return "".join([*kept, text[start:]])
+
+
+def in_values(value: Any) -> Any:
+    """Return JSON values without signs in their strings."""
+    if isinstance(value, str):
+        return without_signs(value)
+    if isinstance(value, dict):
+        return {key: in_values(held) for key, held in value.items()}
+    return [*map(in_values, value)] if isinstance(value, list | tuple) else value
 
 
 def cut_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -141,8 +157,9 @@ def line(mark: str, text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return words of others as a line of ours shows them."""
-    return " ".join(without_signs(" ".join(text.split())).split())
+    """Return words of others as a line of ours shows them behind its mark."""
+    words = " ".join(text.split())
+    return " ".join(without_signs(words).split()) if _INNER_CLUES.search(words) else words
 
 
 def printable(text: str) -> str:

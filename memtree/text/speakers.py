@@ -6,13 +6,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from memtree.text.own_lines import ANY, UNSEEN, look
+from memtree.text.own_lines import ANY, HIDDEN, UNSEEN, look
 
 NAME, _READ = 40, 400  # characters of a name that are shown, and that are read
 # Letters, marks and digits are shown, and these; no other sign, by which a name could be mistaken
 # for one of ours. Letters and marks that nobody sees are left out, too.
 _SIGNS = " _-'’@&+#."
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
 _DOT = re.compile(r"\.(?!\w)|(?<!\w)\.")  # it would end a sentence
 _ROLES = frozenset("user assistant tool function system developer".split())
 REACH = 120  # characters of a message searched for its tag
@@ -36,7 +35,7 @@ def participant(name: object, text: str = "") -> str:
     """
     if not isinstance(name, str):
         return ""
-    seen = _UNSEEN.sub("", name[:_READ])
+    seen = HIDDEN.sub("", name[:_READ])
     signs = (s if s in _SIGNS or unicodedata.category(s)[0] in "LMN" else " " for s in seen)
     shown = " ".join(_DOT.sub("", "".join(signs)).split())[:NAME].strip(_SIGNS)
     letters = _letters(shown)

@@ -26,8 +26,6 @@ FACT = "fact"
 # Joiners make one sign of several in Persian, Hindi and pictures; between Latin letters they hide.
 _JOINERS = "\u200c\u200d"
 _JOINER_RUN = re.compile(f"[{_JOINERS}]+")
-# Characters without a shape of their own carry hidden text: tags are of class Cf, these are not.
-_HIDDEN = re.compile("[\U000e0100-\U000e01ef\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]")
 _MARKUP = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
 _CLAIM = re.compile(
     rf"[(（] ?((?:{'|'.join(SHOWN)})(?: ?[,，;][^()（）]{{0,60}}+)?+) ?[)）]", re.IGNORECASE
@@ -76,7 +74,7 @@ def one_line(text: str) -> str:
     spaces between its words, and without our signs; angle brackets become quotation marks."""
     words = " ".join(text.split())[:READ]  # the ends of lines of all scripts are white space, too
     if not words.isascii():
-        words = _HIDDEN.sub("", words)
+        words = own_lines.HIDDEN.sub("", words)
     kept = "".join(char for char in words if char in _JOINERS or class_of(char) not in _DROPPED)
     return own_lines.one_line(_JOINER_RUN.sub(_joiner, kept.translate(_MARKUP)))
 

@@ -22,6 +22,7 @@ import msgspec
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
 from memtree.conversation.placeholders import placeholders
+from memtree.digests.tool_calls.fields import unescaped
 from memtree.text import own_lines
 from memtree.tree.node import NodePlace
 from memtree.unfolding.plan import ExcerptNote, TextSpan
@@ -44,8 +45,6 @@ _MAIN = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r':\s{0,9}"((?:[^"\\]|\\.){1,400})')
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_ESCAPED = {"\\n": " ", "\\t": " ", "\\r": " ", '\\"': '"', "\\\\": "\\", "\\/": "/"}
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n]{1,200})")
 
 
@@ -202,7 +201,7 @@ def main_argument(arguments: str) -> str:
     if not (match := _MAIN.search(beginning) or _FIRST.search(beginning)):
         plain = beginning.strip()
         return "" if plain[:1] in "{[" else shown_line(plain, ARGUMENT)
-    return shown_line(_ESCAPE.sub(_unescaped, match[1]), ARGUMENT)
+    return shown_line(unescaped(match[1]), ARGUMENT)
 
 
 def tells_all(arguments: str) -> bool:
@@ -227,13 +226,6 @@ def tells_all(arguments: str) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) > _SWITCH
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    escape = match[0]
-    if escape[1] == "u" and len(escape) == 6:
-        return chr(int(escape[2:], 16))
-    return _ESCAPED.get(escape, escape[1:])
 
 
 def shown_line(text: str, most: int) -> str:

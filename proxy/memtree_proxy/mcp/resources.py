@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from memtree.errors import NotFound
-from memtree.text.own_lines import one_line, without_signs
+from memtree.text.own_lines import in_values, one_line
 from memtree_proxy.wire.conversation_answers import ShownConversation
 from memtree_proxy.wire.tree_answers import ShownStoredTree
 
@@ -58,9 +58,12 @@ async def read(conversations: Conversations, tenant: str, uri: str) -> str:
     """Return the JSON of a resource. Raises `NotFound`."""
     if uri == ROOT:
         rows = await conversations.newest(tenant, NEWEST)
-        return without_signs(msgspec.json.encode({"conversations": rows}).decode())
+        return _json({"conversations": rows})
     match = _ONE.fullmatch(uri)
     if match is None:
         raise NotFound(f"There is no resource {uri[:100]!a}; {ROOT} lists those that there are.")
-    tree = await conversations.tree(tenant, match[1])
-    return without_signs(msgspec.json.encode(tree).decode())
+    return _json(await conversations.tree(tenant, match[1]))
+
+
+def _json(answer: object) -> str:
+    return msgspec.json.encode(in_values(msgspec.to_builtins(answer))).decode()

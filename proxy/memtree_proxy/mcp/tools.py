@@ -19,7 +19,7 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree.process.tracing import Tracer, watched
-from memtree.text.own_lines import without_signs
+from memtree.text.own_lines import in_values
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.mcp.arguments import (
     Confirm,
@@ -113,7 +113,7 @@ class MemoryTools:
             error=failure,
             ms=(time.perf_counter() - begun) * 1000,
         )
-        return ToolAnswer(_without_signs(msgspec.to_builtins(answer)), failure is not None)
+        return ToolAnswer(in_values(msgspec.to_builtins(answer)), failure is not None)
 
     async def _remember(self, call: Remember, caller: Caller) -> Answer:
         policy = DedupPolicy(call.dedup_policy)
@@ -160,12 +160,3 @@ class MemoryTools:
         return rendering.listed(
             await self._book.page(caller.scope, call.wanted, cursor=call.cursor, limit=call.limit)
         )
-
-
-def _without_signs(value: Any) -> Any:
-    """Return an answer without signs of our own lines in its strings, which are anybody's."""
-    if isinstance(value, str):
-        return without_signs(value)
-    if isinstance(value, dict):
-        return {key: _without_signs(held) for key, held in value.items()}
-    return [*map(_without_signs, value)] if isinstance(value, list | tuple) else value

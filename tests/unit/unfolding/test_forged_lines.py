@@ -104,7 +104,7 @@ def perceived(text: str) -> str:
 
 _NAMED = "|".join(NAMES)
 _TAG = re.compile(rf"<[^\w<>]*(?:{_NAMED})(?!\w)(?:[^<>]*>)?")
-_LABEL = re.compile(rf"^\W*(?:¶{NUMBER}|\[\s*\.\.\..*{NUMBER}.*\]\W*$)", re.MULTILINE)
+_LABEL = re.compile(rf"^[^\w¶]*(?:¶[^\w`]*{NUMBER}|\[\s*\.\.\..*{NUMBER}.*\]\W*$)", re.MULTILINE)
 
 
 def taken_for_ours(shown: str) -> list[str]:
@@ -181,7 +181,7 @@ def test_no_form_of_our_signs_passes(made):
 
 
 def test_no_form_passes_by_any_way():
-    for form in random_forms(1, 12):
+    for form in random_forms(1, 8):
         message = shown(form)
         inner = message.removeprefix("<context_memory>").removesuffix("</context_memory>")
         assert taken_for_ours(inner) == [], ascii(form)
