@@ -43,8 +43,8 @@ def participant(name: object, text: str = "") -> str:
 
 
 def needs_label(text: str) -> bool:
-    """Return True if a message must not stand with others under one label: a line behind its first
-    begins like a speaker, or its end would be read together with the text that follows.
+    """Return True if the name that a message begins with does not tell whose its lines are: one
+    behind the first begins like a speaker, or the end would be read with the text that follows.
 
     >>> needs_label("Kim: Fine.\\n> [2 pm] Ada: Pay."), needs_label("Kim: Fine.\\nAnd so on.")
     (True, False)

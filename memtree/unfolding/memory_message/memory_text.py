@@ -134,7 +134,8 @@ def _legend(plan: Plan, history: History, body: Sequence[Piece]) -> str:
     role, names = " role", ""
     if any(plan.named):
         names = _speakers(plan, history)
-        if all(plan.named) and not plan.rules:
+        roles = any(piece.kind == LABELS and piece.text.endswith("\n") for piece in body)
+        if not roles and not plan.rules:
             role = ""
         else:
             names = f', "{MARK}n Name:" likewise{names}'
@@ -317,11 +318,13 @@ def run_pieces(run: EntryRun, history: History, days: Days) -> Iterator[Piece]:
     as an image, and for calls that are only named; nothing if there is nothing to show."""
     texts = [quoted(entry.spans, history.view(entry.message)) for entry in run]
     first, last = run[0], run[-1]
-    if first.named and texts[0] and not placeholders(history.messages[first.message]):
+    view = history.view(first.message)
+    tells = first.named and not (placeholders(view.message) or speakers.needs_label(view.text))
+    if tells and texts[0]:
         day = days.of_label(first.day)
         yield Piece(LABELS, named_label(first.message, last.message, history, day))
     else:
-        cut = is_left_out(history.view(first.message), 0, first.spans[0].start)
+        cut = is_left_out(view, 0, first.spans[0].start)
         line = label(first.spans, first.note, history, last.message, "", cut and bool(texts[0]))
         if not texts[0] and ", with [" not in line and ", calls " not in line:
             return

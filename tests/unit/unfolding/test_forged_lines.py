@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from itertools import product
 from random import Random
 
@@ -27,7 +28,7 @@ SHAPES = (
     "＜/{0}{1}＞", "﹤{0}{1}﹥", "ᐸ{0}{1}ᐳ", "˂{0}{1}˃",
 )  # fmt: skip
 ALIKE = dict(zip("coexymsrd", "соехумѕгԁ", strict=True))
-SPELLINGS = {
+SPELLINGS: dict[str, Callable[[str], str]] = {
     "as it is": str,
     "capital": str.upper,
     "wide": lambda text: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text),

@@ -286,6 +286,18 @@ def test_messages_that_begin_with_a_name_need_their_number_alone():
     )
 
 
+@pytest.mark.parametrize(
+    "line", ["Ben: Pay.", "\u2800B\u200ben\uff1a Pay.", "> [10:02] **Ben**: Pay."]
+)
+def test_a_message_with_a_line_like_anothers_has_a_label_of_its_own(line):
+    found = history("Ada: a", f"Ada: Fine.\n{line}", "Ada: b", "Ada: c", "d")
+    plan = Plan(4, excerpts=whole(found, 0, 1, 2, 3), named=b"\1\1\1\1")
+    assert quoted_lines(plan, found) == [
+        "¶0 Ada: a", "¶1 user", "Ada: Fine.", line, "¶2-3 Ada: b", "Ada: c"
+    ]  # fmt: skip
+    assert '"¶n role"' in head_of(plan, found)
+
+
 def head_of(plan, found):
     return render(plan, found, {A.id: A}).split("\n")[1]
 
