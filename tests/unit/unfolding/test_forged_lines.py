@@ -9,15 +9,23 @@ import unicodedata
 from collections.abc import Callable
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 
-from memtree.conversation.history import History
+from memtree.background.embedding_queue import NoQueue
+from memtree.background.runtime import SystemClock
+from memtree.background.stage_one import StageOne
+from memtree.context.context_memory import CompressRequest, ContextMemory
+from memtree.conversation.message import Message
+from memtree.stores import open_store
 from memtree.text.own_lines import without_signs
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_message.memory_text import render
 from memtree.unfolding.plan import KeptSpans, OutlineNode, Plan, TextSpan
 from memtree.unfolding.work_log.work_log import work_log
+from tests.answered import compressed
+from tests.programs.sessions import chat
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 NAMES = ("context_memory", "recalled_context", "user_memories", "retrieved_documents")
@@ -105,7 +113,7 @@ def perceived(text: str) -> str:
 
 _NAMED = "|".join(NAMES)
 _TAG = re.compile(rf"<[^\w<>]*(?:{_NAMED})(?!\w)(?:[^<>]*>)?")
-_LABEL = re.compile(rf"^[^\w¶]*(?:¶[^\w`]*{NUMBER}|\[\s*\.\.\..*{NUMBER}.*\]\W*$)", re.MULTILINE)
+_LABEL = re.compile(rf"^[^\w¶]*(?:¶[^\w`]*{NUMBER}|\[\s*\.\.\..*{NUMBER}.*\]\s*$)", re.MULTILINE)
 
 
 def taken_for_ours(shown: str) -> list[str]:
@@ -121,12 +129,12 @@ def taken_for_ours(shown: str) -> list[str]:
 # -- ways -------------------------------------------------------------------------------------
 
 
-def conversation(form: str) -> History:
+def posted(form: str) -> list[str | dict[str, Any]]:
     """Return messages that hold a form in every place that a memory message shows."""
     edit = json.dumps({"path": form, "old_str": "alpha beta", "new_str": f"gamma {form}"})
     write = json.dumps({"file_path": f"src/{form}/a.py", "content": f"x = 1\n{form}\ny"})
     image = {"type": "file", "file": {"filename": form, "file_id": "f"}}
-    return history(
+    return [
         {"role": "user", "content": f"{form} please go on", "name": form},
         {"role": "assistant", "content": f"words\n{form}\nand more"},
         calling(call("edit_file", edit, "e"), call(form, json.dumps({"query": form}), "q")),
@@ -140,12 +148,12 @@ def conversation(form: str) -> History:
         f"# {form}\n\nA document with a title.\n\n## {form}\n\n" + "Some words of it. " * 60,
         f"```\n{form}\n```\nAlways run {form} before a commit.",
         "And now?",
-    )
+    ]
 
 
 def shown(form: str) -> str:
     """Return the memory message of a plan that shows all of it."""
-    found = conversation(form)
+    found = history(*posted(form))
     cut = len(found) - 1
     spans = tuple(TextSpan(at, 0, len(found.view(at).text)) for at in range(cut))
     half = cut // 2
@@ -186,3 +194,23 @@ def test_no_form_passes_by_any_way():
         message = shown(form)
         inner = message.removeprefix("<context_memory>").removesuffix("</context_memory>")
         assert taken_for_ours(inner) == [], ascii(form)
+
+
+async def test_no_form_passes_in_what_is_folded_searched_and_read():
+    forms = random_forms(2, 4)
+    said = [each for form in forms for each in posted(form)]
+    raws = [{"role": "user", "content": each} if isinstance(each, str) else each for each in said]
+    asked = {"role": "user", "content": "What did the result and the document say, please?"}
+    messages = tuple(Message.of(each) for each in [*raws, *chat(60, words=60), asked])
+    memory = ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
+    answer = await compressed(memory, CompressRequest("t", messages, target=6_000, mode="fresh"))
+    record = next(Message(raw).text for raw in answer.messages if b"Record of" in raw)
+    folded = answer.details.folded
+    assert folded is not None
+    shown = [
+        record.removeprefix("<context_memory>").removesuffix("</context_memory>"),
+        await folded.search("result words document commit", 20, 20_000),
+        *(folded.read(at, at + 3, 0, 20_000) for at in range(0, len(raws), 4)),
+    ]
+    assert len(record) > 8_000
+    assert [taken_for_ours(text) for text in shown] == [[]] * len(shown)
