@@ -17,15 +17,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from operator import eq
 from typing import Any
 
-from memtree.text.memory_lines import (
-    DOCUMENTS_HEADING,
-    HEADING,
-    STANDING_HEADING,
-    USER_HEADING,
-)
+from memtree.language.word_file import lazily
+from memtree.text.memory_lines import DOCUMENTS_HEADING, HEADING, STANDING_HEADING, USER_HEADING
 
 MARK = "¶"
 GAP = "[...]"
@@ -99,7 +94,7 @@ _NAMES = "|".join(
     _WITHIN.join(_SHAPES.get(letter, f"[{letter}{ANY}]") for letter in tag) for tag in TAGS
 )
 # A slash before the name is enough; without one, the tag is closed, or may be by further text.
-_TAG = re.compile(
+_TAG = lazily(
     rf"<(?:[^\w<>/\\]|{_NESTED})*+(?P<slash>[/\\])?+(?:[^\w<>]|{_NESTED})*+(?:{_NAMES}){UNSEEN}*+"
     rf"(?!\w)(?P<end>(?:[^<>]|{_NESTED})*+(?:>|\Z))?+(?(slash)|(?(end)|(?!)))"
 )
@@ -109,14 +104,15 @@ _LEFT = f"[ {UNSEEN}{MARK}]"  # may be left out, or is not seen
 _GAP = re.compile(
     rf"^(?=[^\w\n]*?\[{_LEFT}*+(?:…|\.{_LEFT}*+\.{_LEFT}*+\.))([^\w\n]*+)[^\n]*", re.MULTILINE
 )
-_COLON = re.compile(rf":(?=[ {UNSEEN}]*+$)", re.MULTILINE)
-_NO_LETTER = re.compile(r"[\W\d_]+")
-_HEADINGS = tuple(
-    _NO_LETTER.sub("", heading.lower())
-    for heading in (
-        WORK, RULES, STAYS, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING, STANDING_HEADING
+_HEADINGS = (WORK, RULES, STAYS, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING)
+_SAID = "|".join(
+    r"[^\w\n]++".join(
+        f"{UNSEEN}*+".join(f"[{letter}{ANY}]" for letter in word)
+        for word in re.findall("[a-z]+", heading.lower())
     )
-)  # fmt: skip
+    for heading in (*_HEADINGS, STANDING_HEADING)
+)
+_HEADING = lazily(rf"^[^\w\n]*+(?:{_SAID})[ {UNSEEN}]*+:[ {UNSEEN}]*+$", re.MULTILINE)
 # A text without any of these characters has no sign; those of `_ALIKE` are among them.
 _INNER = "<＜﹤ᐸ˂¶⁋❡⸿⸾⹍"  # what may be a sign within a line of ours, too
 _INNER_CLUES = re.compile(f"[{_INNER}]")
@@ -164,22 +160,18 @@ def one_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return a text with a blank for each character that is not printed."""
-    if text.isprintable():
-        return text
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _signs(seen: str) -> set[tuple[int, int]]:
     """Return the spans that are left out of a text, by its look."""
-    signs: set[tuple[int, int]] = set()
-    if "<" in seen:
-        for low, high in (match.span() for match in _TAG.finditer(seen)):
-            signs.add((low, high if high - low <= LONGEST_TAG else low + 1))
-        if signs:
-            seen = _blanked(seen, sorted(signs))
-            if _TAG.search(seen):  # one tag in another
-                signs |= _places("<", seen, 0, len(seen))
-                seen = seen.replace("<", UNSEEN)
+    tags = [match.span() for match in _TAG.finditer(seen)] if "<" in seen else []
+    signs = {(low, high if high - low <= LONGEST_TAG else low + 1) for low, high in tags}
+    if signs:
+        seen = _blanked(seen, sorted(signs))
+        if _TAG.search(seen):  # one tag in another
+            signs |= _places("<", seen, 0, len(seen))
+            seen = seen.replace("<", UNSEEN)
     if MARK in seen:
         for match in _MARKED.finditer(seen):
             signs |= _places(MARK, seen, *match.span())
@@ -187,7 +179,10 @@ def _signs(seen: str) -> set[tuple[int, int]]:
         for match in _GAP.finditer(seen):
             if match[0].rstrip(f" {UNSEEN}{MARK}").endswith("]"):
                 signs |= _places("[", seen, *match.span(1))
-    return signs | {(colon, colon + 1) for colon in _heading_colons(seen)}
+    if ":" in seen:
+        for match in _HEADING.finditer(seen):
+            signs |= _places(":", seen, *match.span())
+    return signs
 
 
 def _blanked(seen: str, tags: list[tuple[int, int]]) -> str:
@@ -201,20 +196,3 @@ def _blanked(seen: str, tags: list[tuple[int, int]]) -> str:
 
 def _places(sign: str, seen: str, start: int, end: int) -> set[tuple[int, int]]:
     return {(at, at + 1) for at in range(start, end) if seen[at] == sign}
-
-
-def _heading_colons(seen: str) -> Iterator[int]:
-    """Yield the colons of lines that look like our headings."""
-    for match in _COLON.finditer(seen):
-        begin = seen.rfind("\n", 0, match.start()) + 1
-        letters = _NO_LETTER.sub("", seen[begin : match.start()])
-        if any(_same(letters, heading) for heading in _HEADINGS):
-            yield match.start()
-
-
-def _same(letters: str, heading: str) -> bool:
-    """Return True if letters look like a heading's, most of them without doubt."""
-    if len(letters) != len(heading):
-        return False
-    alike: int = sum(map(eq, letters, heading))
-    return alike > len(heading) // 2 and alike + letters.count(ANY) == len(heading)

@@ -264,17 +264,14 @@ def runs(entries: Iterable[Entry], history: History) -> Iterator[EntryRun]:
         yield tuple(run)
 
 
-def _same_speaker(message: int, other: int, history: History) -> bool:
-    return role_and_name(message, history) == role_and_name(other, history)
-
-
 def _follows(entry: Entry, following: Entry, history: History) -> bool:
+    one, other = (role_and_name(each.message, history) for each in (entry, following))
     return (
         history.posted[following.message] == history.posted[entry.message] + 1
         and entry.path == following.path
         and entry.day == following.day
         and entry.named == following.named
-        and (entry.named or _same_speaker(entry.message, following.message, history))
+        and (entry.named or one == other)
         and all(_joins(each, history) for each in (entry, following))
     )
 
