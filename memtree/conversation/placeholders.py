@@ -18,6 +18,7 @@ from typing import Any
 from memtree.conversation.attached_texts import attached_texts
 from memtree.conversation.media import is_data
 from memtree.conversation.message import Message
+from memtree.text import own_lines
 
 MOST = 8  # different ones that are listed for a message; the rest are counted
 LOOKED_AT = 10_000  # parts of a message, nested ones included
@@ -115,8 +116,7 @@ def _clean(name: object) -> str:
     if "://" in name[:_READ] or name[:5].lower() == "data:":
         return ""
     ends = name if len(name) <= 2 * _READ else f"{name[:_READ]} {name[-_READ:]}"
-    printable = "".join(c if c.isprintable() else " " for c in ends.translate(_BRACKETS))
-    clean = " ".join(printable.split())
+    clean = own_lines.one_line(own_lines.printable(ends.translate(_BRACKETS)))
     if len(clean) <= NAME:
         return clean
     return f"{clean[: NAME - _ENDING - 1]}…{clean[-_ENDING:]}"

@@ -46,7 +46,7 @@ def line(memory: Memory, *, metadata: bool = False) -> str:
         label = f"{label} {place + 1}/{of}"
     details = data.get("shown")
     if metadata and isinstance(details, str) and details:
-        label = f"{label}; {details}"
+        label = f"{label}; {one_line(details)}"
     room = MOST_CHARS - _NUMBER - len(f"[{label}] ")
     return f"[{label}] {_cut(shown, room)}"
 

@@ -23,12 +23,12 @@ from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text import tokens
+from memtree.text import own_lines, tokens
+from memtree.text.own_lines import ELSEWHERE, MARK, without_signs
 from memtree.unfolding.excerpts.excerpt_choice import Room, Units
 from memtree.unfolding.excerpts.units import folded_rows
 from memtree.unfolding.memory_message.labels import role_and_name
 from memtree.unfolding.memory_message.memory_text import outline_line, quote_lines
-from memtree.unfolding.own_lines import ELSEWHERE, MARK, without_signs
 from memtree.unfolding.plan import OutlineNode, Plan
 from memtree.unfolding.recall_block import unsent
 
@@ -149,7 +149,7 @@ def _read(posted: History, low: int, high: int, start: int, room: int) -> Iterat
     for index in range(low, high):
         number = posted.posted[index]
         text = posted.view(index).text[start:]
-        head = f"{MARK}{number} {role_and_name(index, posted)}\n"
+        head = own_lines.line(f"{MARK}{number}", role_and_name(index, posted)) + "\n"
         left = room - tokens.count(head)
         shown = tokens.prefix(text, left) if left > 0 else ""
         if shown or (left > 0 and not text):
@@ -157,6 +157,6 @@ def _read(posted: History, low: int, high: int, start: int, room: int) -> Iterat
         if len(shown) < len(text) or left <= 0:
             more = f", start={start + len(shown)}" if start + len(shown) else ""
             until = f", last={last}" if last > number else ""
-            yield f"[cut here; the rest: first={number}{until}{more}]"
+            yield f"{MARK} cut here; the rest: first={number}{until}{more}"
             return
         room, start = left - tokens.count(text) - 1, 0

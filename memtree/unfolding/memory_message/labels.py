@@ -22,8 +22,9 @@ import msgspec
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
 from memtree.conversation.placeholders import placeholders
+from memtree.digests.tool_calls.fields import unescaped
+from memtree.text import own_lines
 from memtree.tree.node import NodePlace
-from memtree.unfolding.own_lines import MARK, without_tags
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 
 MOST_NUMBERS = 8  # numbers of messages with the same text; further ones are counted
@@ -44,8 +45,6 @@ _MAIN = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r':\s{0,9}"((?:[^"\\]|\\.){1,400})')
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_ESCAPED = {"\\n": " ", "\\t": " ", "\\r": " ", '\\"': '"', "\\\\": "\\", "\\/": "/"}
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n]{1,200})")
 
 
@@ -56,7 +55,7 @@ def label(
     numbers and role, what a tool was called for, parts that are not text, the day, the note, and
     `...` if the beginning of the message is left out (`cut`)."""
     message = spans[0].message
-    said = [f"{numbered(message, last, history)} {_who(message, spans, history)}"]
+    said = [_who(message, spans, history)]
     span = spans[0].start, spans[0].end
     if message == last and (place := document_place(message, span, history, whole=False)):
         said.append(place)
@@ -64,7 +63,8 @@ def label(
         said.append("with " + " ".join(media))
     if day:
         said.append(day)
-    return f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+    text = f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+    return own_lines.line(numbered(message, last, history), text)
 
 
 def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
@@ -100,7 +100,7 @@ def named_label(first: int, last: int, history: History, day: str) -> str:
 def numbered(first: int, last: int, history: History) -> str:
     """Return our mark with the numbers of messages [first, last]."""
     low, high = history.posted[first], history.posted[last]
-    return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
+    return f"{own_lines.MARK}{low}" if low == high else f"{own_lines.MARK}{low}-{high}"
 
 
 def role_and_name(message: int, history: History) -> str:
@@ -201,7 +201,7 @@ def main_argument(arguments: str) -> str:
     if not (match := _MAIN.search(beginning) or _FIRST.search(beginning)):
         plain = beginning.strip()
         return "" if plain[:1] in "{[" else shown_line(plain, ARGUMENT)
-    return shown_line(_ESCAPE.sub(_unescaped, match[1]), ARGUMENT)
+    return shown_line(unescaped(match[1]), ARGUMENT)
 
 
 def tells_all(arguments: str) -> bool:
@@ -228,18 +228,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) > _SWITCH
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    escape = match[0]
-    if escape[1] == "u" and len(escape) == 6:
-        return chr(int(escape[2:], 16))
-    return _ESCAPED.get(escape, escape[1:])
-
-
 def shown_line(text: str, most: int) -> str:
-    """Return one line of at most `most` characters, without our tags and control characters; a path
-    that is too long keeps its end."""
-    plain = "".join(c if c.isprintable() and c != MARK else " " for c in text)
-    line = without_tags(" ".join(plain.split()))
+    """Return one line of at most `most` characters, without our signs and control characters; a
+    path that is too long keeps its end."""
+    line = own_lines.one_line(own_lines.printable(text.replace(own_lines.MARK, " ")))
     if len(line) <= most:
         return line
     if " " not in line and "/" in line:

@@ -31,7 +31,8 @@ from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.message_days import day_text
 from memtree.conversation.placeholders import placeholders
 from memtree.digests.topics import root_summary, topic
-from memtree.text import speakers, tokens
+from memtree.text import own_lines, speakers, tokens
+from memtree.text.own_lines import MARK, NO_ROOM, RULES, STAYS
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_message.beginning_title import beginning_title
 from memtree.unfolding.memory_message.labels import (
@@ -44,7 +45,6 @@ from memtree.unfolding.memory_message.labels import (
     with_document,
 )
 from memtree.unfolding.memory_message.quotes import is_left_out, quoted
-from memtree.unfolding.own_lines import MARK, NO_ROOM, RULES, STAYS, without_tags
 from memtree.unfolding.plan import (
     ExcerptNote,
     KeptSpans,
@@ -134,7 +134,8 @@ def _legend(plan: Plan, history: History, body: Sequence[Piece]) -> str:
     role, names = " role", ""
     if any(plan.named):
         names = _speakers(plan, history)
-        if all(plan.named) and not plan.rules:
+        roles = any(piece.kind == LABELS and piece.text.endswith("\n") for piece in body)
+        if not roles and not plan.rules:
             role = ""
         else:
             names = f', "{MARK}n Name:" likewise{names}'
@@ -161,7 +162,7 @@ def _speakers(plan: Plan, history: History) -> str:
     names: dict[str, dict[str, None]] = {}
     for span, named in zip(plan.excerpts, plan.named, strict=False):
         if named:
-            said = speakers.speaker(history.view(span.message).text)
+            said = speakers.participant(speakers.speaker(history.view(span.message).text))
             names.setdefault(history.facts[span.message].role, {})[said] = None
     if any(len(said) > 1 for said in names.values()):
         return ""
@@ -202,7 +203,7 @@ def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
     summaries = [nodes[shown.id].summary for shown in tops]
     said = root_summary(summaries, beginning_title(history, plan.cut))
     where = numbered(tops[0].place.first, plan.cut - 1, history)
-    return f"- {where} Whole: {without_tags(said)}" if said else ""
+    return own_lines.line(f"- {where}", f"Whole: {said}") if said else ""
 
 
 def _nested(
@@ -263,17 +264,14 @@ def runs(entries: Iterable[Entry], history: History) -> Iterator[EntryRun]:
         yield tuple(run)
 
 
-def _same_speaker(message: int, other: int, history: History) -> bool:
-    return role_and_name(message, history) == role_and_name(other, history)
-
-
 def _follows(entry: Entry, following: Entry, history: History) -> bool:
+    one, other = (role_and_name(each.message, history) for each in (entry, following))
     return (
         history.posted[following.message] == history.posted[entry.message] + 1
         and entry.path == following.path
         and entry.day == following.day
         and entry.named == following.named
-        and (entry.named or _same_speaker(entry.message, following.message, history))
+        and (entry.named or one == other)
         and all(_joins(each, history) for each in (entry, following))
     )
 
@@ -285,7 +283,7 @@ def _joins(entry: Entry, history: History) -> bool:
     if not plain or history.facts[entry.message].role in RESULT_ROLES or placeholders(message):
         return False
     lines = view.text.strip().splitlines()
-    if not lines or (len(lines) > 1 and not entry.named):
+    if not lines or (len(lines) > 1 and not entry.named) or speakers.needs_label(view.text):
         return False
     span = entry.spans[0]
     whole = view.text == message.text and not is_left_out(view, 0, span.start)
@@ -317,11 +315,13 @@ def run_pieces(run: EntryRun, history: History, days: Days) -> Iterator[Piece]:
     as an image, and for calls that are only named; nothing if there is nothing to show."""
     texts = [quoted(entry.spans, history.view(entry.message)) for entry in run]
     first, last = run[0], run[-1]
-    if first.named and texts[0] and not placeholders(history.messages[first.message]):
+    view = history.view(first.message)
+    tells = first.named and not (placeholders(view.message) or speakers.needs_label(view.text))
+    if tells and texts[0]:
         day = days.of_label(first.day)
         yield Piece(LABELS, named_label(first.message, last.message, history, day))
     else:
-        cut = is_left_out(history.view(first.message), 0, first.spans[0].start)
+        cut = is_left_out(view, 0, first.spans[0].start)
         line = label(first.spans, first.note, history, last.message, "", cut and bool(texts[0]))
         if not texts[0] and ", with [" not in line and ", calls " not in line:
             return
@@ -346,9 +346,9 @@ def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
         text = quoted([span], history.view(span.message), marks=False)
         if text:
             replaces = corrected.get(index)
+            who = role_and_name(span.message, history)
             said = "" if replaces is None else f", replaces {history.posted[replaces]}"
-            where = numbered(span.message, span.message, history)
-            yield f"{where} {role_and_name(span.message, history)}{said}"
+            yield own_lines.line(numbered(span.message, span.message, history), who + said)
             yield text
 
 
@@ -381,7 +381,7 @@ def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "
     last = max(shown.place.first, min(shown.place.last, len(history) - 1))
     where = numbered(shown.place.first, last, history)
     said = f"{days}: {text}" if days and text else days or text
-    return f"{'  ' * shown.depth}- {where} {without_tags(said)}".rstrip()
+    return own_lines.line(f"{'  ' * shown.depth}- {where}", said).rstrip()
 
 
 @lru_cache(maxsize=8_192)  # a plan is rendered with each request, and 0.3 ms a line adds up

@@ -2,8 +2,8 @@
 them, and marks for omitted text.
 
 A span is split at the ends of posted strings, around blocks that clients rewrite with each request,
-and around characters by which a line could be mistaken for one of ours (`own_lines`). The arguments
-of a call are quoted decoded, string by string.
+and around what could be mistaken for lines of ours (`text.own_lines`). The arguments of a call are
+quoted decoded, string by string.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from itertools import chain, pairwise
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Segment, View
 from memtree.conversation.view_pieces import PostedSpan
+from memtree.text.own_lines import GAP, cut_spans
 from memtree.unfolding.memory_message.call_texts import left_out
 from memtree.unfolding.memory_message.labels import shown_line, tells_all
-from memtree.unfolding.own_lines import GAP, cut_spans, lines
 from memtree.unfolding.plan import TextSpan
 
+_LINE = re.compile(r"[^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 # Code that begins where a quotation ends; a line with a path may precede its fence.
 _CODE = re.compile(
@@ -199,11 +200,10 @@ def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple
 
 
 def _lines(run: _Run) -> Iterator[_Run]:
-    """Yield a run's lines, without blank ones at its beginning; no character that quotations leave
-    out depends on two of them."""
+    """Yield a run's lines, without blank ones at its beginning."""
     blank = run.end - run.start - len(run.text[run.start : run.end].lstrip())
-    for low, high in lines(run.text, run.start + blank, run.end):
-        yield replace(run, start=low, end=high)
+    for line in _LINE.finditer(run.text, run.start + blank, run.end):
+        yield replace(run, start=line.start(), end=line.end())
 
 
 def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:

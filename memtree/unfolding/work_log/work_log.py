@@ -8,7 +8,7 @@
 
 A plan stores places and counts, no text: `work_log` chooses the lines of a plan within its tokens,
 `work_lines` writes them from the posted history, with the same bytes each time. Quotations are
-single lines, without control characters and our tags, in backticks, with secrets masked. `ok`,
+single lines, without control characters and our signs, in backticks, with secrets masked. `ok`,
 `passed`, `failed`, `timed out`, `killed`, `refused` and `still running` stand only where the result
 has a sign of it; else the word is `ran`. Of a command that ran several times, each end is counted.
 """
@@ -31,9 +31,9 @@ from memtree.digests.tool_calls.fields import (
     unescaped,
 )
 from memtree.digests.tool_calls.results import ENDS, OK, REFUSED, RUNNING, UNKNOWN, end_word
-from memtree.text import secrets, tokens
+from memtree.text import own_lines, secrets, tokens
+from memtree.text.own_lines import MARK, WORK
 from memtree.text.terminal import without_codes
-from memtree.unfolding.own_lines import MARK, WORK, without_tags
 from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import work_events
 from memtree.unfolding.work_log.work_ledger import (
@@ -79,7 +79,7 @@ def work_log(history: History, cut: int, head: int, budget: int) -> tuple[WorkLi
 
 def work_lines(lines: Sequence[WorkLine], history: History) -> list[str]:
     """Return the text of a log, a string a line."""
-    written = (f"{MARK} {_line(line, history)}" for line in lines)
+    written = (own_lines.line(MARK, _line(line, history)) for line in lines)
     return [f"{MARK} {WORK}", *written] if lines else []
 
 
@@ -330,8 +330,8 @@ def _quoted(span: WorkSpan, history: History, most: int) -> str:
     text = span_text(span, history)
     if "\x1b" in text:  # was escaped in the arguments of a call
         text = without_codes(text)
-    plain = "".join(c if c.isprintable() and c != "`" else " " for c in text)
-    line = without_tags(" ".join(secrets.mask(plain).split()))
+    plain = own_lines.printable(text.replace("`", " "))
+    line = own_lines.one_line(secrets.mask(plain))
     if len(line) <= most:
         return f"`{line}`"
     if " " not in line and "/" in line:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from memtree.errors import NotFound
+from memtree.text.own_lines import in_values, one_line
 from memtree_proxy.wire.conversation_answers import ShownConversation
 from memtree_proxy.wire.tree_answers import ShownStoredTree
 
@@ -47,7 +48,7 @@ async def listed(conversations: Conversations, tenant: str) -> list[ListedResour
     """List one resource for the list of conversations, and one for each of the newest."""
     rows = await conversations.newest(tenant, NEWEST)
     each = [
-        ListedResource(f"{ROOT}/{row.address}", row.address[:12], row.title or "Untitled")
+        ListedResource(f"{ROOT}/{row.address}", row.address[:12], one_line(row.title) or "Untitled")
         for row in rows
     ]
     return [ListedResource(ROOT, "conversations", "Conversations"), *each]
@@ -57,8 +58,12 @@ async def read(conversations: Conversations, tenant: str, uri: str) -> str:
     """Return the JSON of a resource. Raises `NotFound`."""
     if uri == ROOT:
         rows = await conversations.newest(tenant, NEWEST)
-        return msgspec.json.encode({"conversations": rows}).decode()
+        return _json({"conversations": rows})
     match = _ONE.fullmatch(uri)
     if match is None:
         raise NotFound(f"There is no resource {uri[:100]!a}; {ROOT} lists those that there are.")
-    return msgspec.json.encode(await conversations.tree(tenant, match[1])).decode()
+    return _json(await conversations.tree(tenant, match[1]))
+
+
+def _json(answer: object) -> str:
+    return msgspec.json.encode(in_values(msgspec.to_builtins(answer))).decode()

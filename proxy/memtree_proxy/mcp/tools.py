@@ -19,6 +19,7 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree.process.tracing import Tracer, watched
+from memtree.text.own_lines import in_values
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.mcp.arguments import (
     Confirm,
@@ -112,7 +113,7 @@ class MemoryTools:
             error=failure,
             ms=(time.perf_counter() - begun) * 1000,
         )
-        return ToolAnswer(msgspec.to_builtins(answer), failure is not None)
+        return ToolAnswer(in_values(msgspec.to_builtins(answer)), failure is not None)
 
     async def _remember(self, call: Remember, caller: Caller) -> Answer:
         policy = DedupPolicy(call.dedup_policy)

@@ -76,7 +76,7 @@ async def test_messages_are_read_by_number_until_all_is_read():
     one, many = upstream.results(1)
     assert one.splitlines()[1:] == ["¶6 user", FACT]
     assert "\n¶1 user\n" in many
-    assert many.splitlines()[-1].startswith("[cut here; the rest: first=")
+    assert many.splitlines()[-1].startswith("¶ cut here; the rest: first=")
     assert "last=170" in many.splitlines()[-1]
 
 

@@ -20,9 +20,8 @@ from memtree.digests.tool_calls import calls, patches, prose, results, shell
 from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
-from memtree.text import terminal, terms
+from memtree.text import own_lines, speakers, terminal, terms
 from memtree.text.pasted.own_words import kept_marks
-from memtree.unfolding import own_lines
 from memtree.unfolding.excerpts import duplicates, newer_statements, units
 from memtree.unfolding.memory_message import quotes
 from memtree.unfolding.pinned.kept_passages import fitted, kept_passages, matches
@@ -73,6 +72,11 @@ SUBJECTS = {
         hostile.as_it_is,
     ),
     "own lines": Subject(own_lines.without_signs, hostile.as_it_is),
+    "tags that are left open": Subject(
+        own_lines.without_signs, lambda text: f"<c{text}<context_{text}</con<b>"
+    ),
+    "a line of ours": Subject(own_lines.one_line, lambda text: f"¶{text}<"),
+    "lines like a speaker's": Subject(speakers.needs_label, lambda text: f"a\n{text}<{text}"),
     "a terminal": Subject(terminal.shown, hostile.as_it_is),
     "a terminal in JSON": Subject(
         lambda text: terminal.shown(json.dumps({"a": text})), hostile.as_it_is

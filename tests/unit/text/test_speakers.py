@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.speakers import NAME, participant, tag
+from memtree.text.speakers import NAME, needs_label, participant, tag
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,22 @@ def test_a_name_is_one_short_line_without_signs_of_ours(name, shown):
 def test_a_name_that_the_text_begins_with_is_not_said_again(text):
     assert participant("Ben", text) == ""
     assert participant("Bea", text) == "Bea"
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("Kim: Fine.", False),
+        ("Kim: Fine.\nSee https://example.org/a, at 12:30.", False),
+        ("Kim: I like it <3", False),
+        ("Kim: Fine.\nAda: Pay.", True),
+        ("Kim: Fine.\n\u2800Ad\u200ba\uff1a Pay.", True),
+        ("Kim: Fine.\u2028> **Ada** (10:02)\ua789 Pay.", True),
+        ("Kim: Fine.\r[1:56 pm] Ada: Pay.", True),
+        ("Kim: Fine.\n12/03/24, 10:02 p.m. - Ада: Pay.", True),
+        ("Kim: Fine. </con", True),
+        ("Kim: Fine. <", True),
+    ],
+)
+def test_a_message_needs_a_label_of_its_own_where_a_line_could_be_anothers(text, alone):
+    assert needs_label(text) is alone

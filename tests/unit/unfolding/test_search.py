@@ -16,8 +16,8 @@ from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.stores import open_store
 from memtree.text import tokens
+from memtree.text.own_lines import ELSEWHERE
 from memtree.unfolding import search
-from memtree.unfolding.own_lines import ELSEWHERE
 from memtree.unfolding.search import (
     LEAST,
     NO_ROOM,
@@ -213,11 +213,11 @@ async def test_a_long_message_is_read_in_pieces_that_add_up():
         found = one.read(15, start=start)
         assert tokens.count(found) <= READ_TOKENS
         body = found.split("¶15 user\n", 1)[1]
-        piece, cut, hint = body.partition("\n[cut here; the rest: first=15, start=")
+        piece, cut, hint = body.partition("\n¶ cut here; the rest: first=15, start=")
         text, steps = text + piece, steps + 1
         if not cut:
             break
-        assert int(hint.rstrip("]")) == len(text)
+        assert int(hint) == len(text)
         start = len(text)
     assert text == posted[15]["content"]
     assert steps > 1
@@ -230,7 +230,7 @@ async def test_many_messages_are_read_on_where_they_were_cut():
         found = one.read(first, 60, int(start or 0), room=500)
         assert tokens.count(found) <= 500
         numbers += [number for number, _ in quoted(found)]
-        hint = re.search(r"the rest: first=(\d+)(?:, last=60)?(?:, start=(\d+))?\]\Z", found)
+        hint = re.search(r"the rest: first=(\d+)(?:, last=60)?(?:, start=(\d+))?\Z", found)
         first, start = (int(hint[1]), hint[2]) if hint else (0, "")
         steps += 1
         assert steps < 60

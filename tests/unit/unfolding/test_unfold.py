@@ -15,12 +15,12 @@ from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.segments import segments
 from memtree.text import terms, tokens
+from memtree.text.own_lines import RULES
 from memtree.unfolding import explain, unfold
 from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.excerpts.excerpt_choice import OWN_WHOLE, ExcerptChoice
 from memtree.unfolding.excerpts.units import WHOLE
 from memtree.unfolding.memory_message.memory_text import CLOSING, outline_line, render
-from memtree.unfolding.own_lines import RULES
 from memtree.unfolding.plan import (
     REASONS,
     FoldWindow,

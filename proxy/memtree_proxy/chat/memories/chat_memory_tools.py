@@ -21,6 +21,7 @@ from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.text import tokens
+from memtree.text.own_lines import without_signs
 from memtree_proxy.http.decoding import NOT_BLANK, Posted, converted
 from memtree_proxy.server_tools.calls import ToolHandler
 
@@ -157,4 +158,5 @@ def _fitted(made: Callable[[int | None], dict[str, Any]], texts: int, room: int)
 
 
 def _cut(text: str, most: int | None) -> str:
+    text = without_signs(text)
     return text if most is None or len(text) <= most else text[:most] + CUT

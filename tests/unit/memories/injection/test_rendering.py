@@ -79,7 +79,7 @@ def test_a_tainted_memory_is_shown_as_a_fact(category):
         ("a\x00b\x1b[31mred\x7f\x9b", "ab[31mred"),
         ("zero\u200bwidth\ufeff\u2060\u00ad", "zerowidth"),
         ("tags\U000e0068\U000e0069\U000e007f", "tags"),
-        ("selectors\U000e0100\U000e01ef\u034f\u3164", "selectors"),
+        ("selectors\ufe0e\ufe0f\U000e0100\U000e01ef\u034f\u3164", "selectors"),
         ("half \ud83d a pair", "half a pair"),
         ("می‌خواهم", "می‌خواهم"),
         ("👩‍💻 codes", "👩‍💻 codes"),

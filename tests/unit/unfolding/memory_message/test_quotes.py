@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.conversation.history import History
-from memtree.unfolding import own_lines
+from memtree.text import own_lines
+from memtree.text.own_lines import GAP
 from memtree.unfolding.memory_message import quotes as module
 from memtree.unfolding.memory_message.quotes import (
     cut_lines,
@@ -18,7 +19,6 @@ from memtree.unfolding.memory_message.quotes import (
     quoted,
     quotes,
 )
-from memtree.unfolding.own_lines import GAP
 from memtree.unfolding.plan import TextSpan
 from tests.unit.unfolding.histories import history
 

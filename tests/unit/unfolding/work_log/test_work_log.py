@@ -8,9 +8,9 @@ import pytest
 
 from memtree.conversation.history import History
 from memtree.text import tokens
+from memtree.text.own_lines import WORK
 from memtree.unfolding.explain import Evidence, explanation
 from memtree.unfolding.memory_message.memory_text import render
-from memtree.unfolding.own_lines import WORK
 from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import WorkText
 from memtree.unfolding.work_log.work_ledger import Ledger
