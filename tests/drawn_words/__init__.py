@@ -1,6 +1,6 @@
 """Whose words: messages drawn by a seed from orders and facts, and from documents that hold them.
 
-Each language is a module of plain data:
+Each language is a file of plain data; a text of several lines is a list of lines:
 
 * `ORDERS`, `FACTS`: sentences as a stranger's text could hold them;
 * `WRAPPERS`: documents with `{order}` in the place of such a sentence;
@@ -10,38 +10,52 @@ Each language is a module of plain data:
   fact;
 * `NO_FACTS`: pairs of a message that tells no lasting fact and words that no fact may hold. Where
   these do not stand in the message, they are what is left of it without its negation;
-* `FILLER`, where a module has it: sentences that tell and ask nothing.
+* `FILLER`, where a language has it: sentences that tell and ask nothing.
 """
 
-import importlib
+import json
 import random
 import re
-from importlib.util import find_spec
-from types import ModuleType
+from pathlib import Path
+from typing import Any
 
-_ALL = ("en", "de", "fr", "es", "it", "pt", "ru", "zh", "ja")
+_DATA = Path(__file__).parent
 
-LANGUAGES = tuple(lang for lang in _ALL if find_spec(f"{__name__}.{lang}") is not None)
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "ru", "zh", "ja")
 
-_MODULES: dict[str, ModuleType] = {
-    lang: importlib.import_module(f"{__name__}.{lang}") for lang in LANGUAGES
+
+def _text(lines: str | list[str]) -> str:
+    return lines if isinstance(lines, str) else "\n".join(lines)
+
+
+def _texts(file: dict[str, Any], name: str) -> list[str]:
+    return [_text(lines) for lines in file.get(name, ())]
+
+
+def _pairs(file: dict[str, Any], name: str) -> list[tuple[str, str]]:
+    return [(_text(one["message"]), one["words"]) for one in file[name]]
+
+
+_FILES: dict[str, dict[str, Any]] = {
+    lang: json.loads((_DATA / f"{lang}.json").read_text("utf-8")) for lang in LANGUAGES
 }
-
-ORDERS: dict[str, list[str]] = {lang: _MODULES[lang].ORDERS for lang in LANGUAGES}
-OWN: dict[str, list[tuple[str, str]]] = {lang: _MODULES[lang].OWN for lang in LANGUAGES}
-FACTS: dict[str, list[str]] = {lang: _MODULES[lang].FACTS for lang in LANGUAGES}
-WRAPPERS: dict[str, list[str]] = {lang: _MODULES[lang].WRAPPERS for lang in LANGUAGES}
-ASKS: dict[str, list[tuple[str, str]]] = {lang: _MODULES[lang].ASKS for lang in LANGUAGES}
-REPORTED: dict[str, list[str]] = {lang: _MODULES[lang].REPORTED for lang in LANGUAGES}
-OWN_FACTS: dict[str, list[tuple[str, str]]] = {lang: _MODULES[lang].OWN_FACTS for lang in LANGUAGES}
-NO_FACTS: dict[str, list[tuple[str, str]]] = {lang: _MODULES[lang].NO_FACTS for lang in LANGUAGES}
+ORDERS = {lang: _texts(file, "orders") for lang, file in _FILES.items()}
+FACTS = {lang: _texts(file, "facts") for lang, file in _FILES.items()}
+WRAPPERS = {lang: _texts(file, "wrappers") for lang, file in _FILES.items()}
+REPORTED = {lang: _texts(file, "reported") for lang, file in _FILES.items()}
+ASKS: dict[str, list[tuple[str, str]]] = {
+    lang: [(before, after) for before, after in file["asks"]] for lang, file in _FILES.items()
+}
+OWN = {lang: _pairs(file, "own") for lang, file in _FILES.items()}
+OWN_FACTS = {lang: _pairs(file, "own_facts") for lang, file in _FILES.items()}
+NO_FACTS = {lang: _pairs(file, "no_facts") for lang, file in _FILES.items()}
 
 
 def _filler(lang: str) -> list[str]:
     """Sentences that tell and ask nothing: a module's own, or the lines of its plain documents."""
-    own = getattr(_MODULES[lang], "FILLER", None)
+    own = _texts(_FILES[lang], "filler")
     if own:
-        return list(own)
+        return own
     enough = 12 if lang in ("zh", "ja") else 40
     lines = (line.strip() for text in WRAPPERS[lang] for line in text.splitlines())
     return [
