@@ -149,8 +149,8 @@ def _paragraph(lines: Sequence[str], line_kinds: list[LineKind], start: int, end
     if any(_DIFF.match(lines[at]) or _COMMAND.match(lines[at]) for at in made):
         made.append(end - 1)
     if len(made) > 1:
-        cells = _cells(lines[made[0]]) if made[0] > start else None
-        headed = cells is not None and cells == _cells(lines[made[0] - 1])  # the names of columns
+        columns = _cells(lines[made[0]]) if made[0] > start else None
+        headed = columns is not None and columns == _cells(lines[made[0] - 1])  # their names
         for at in range(made[0] - headed, made[-1] + 1):
             line_kinds[at] = LineKind.MADE
     elif not made and _is_listing([line.strip() for line in lines[start:end]]):
