@@ -45,8 +45,12 @@ STORY = 60  # characters behind which, or of which, words before a colon are a t
 BEGINNING_OF_TALE = 200  # characters in which who tells a long tale says "I"
 TALE = 1_500  # characters of such a message
 FIRST = 300  # characters of a first remark that stands alone
+GOES_ON = 200  # least characters of what its author goes on to say
+ADDRESS_ENDS = (",", "，", "、", "!", "！", ":", "：")
 _part = _VOICE.part
-_ASKS = lazily(lambda: rf"[?？]|\b(?:{_part('asks')})\b|{_part('asks_unspaced')}")
+_QUESTION = re.compile("[?？]")
+_ASKS = lazily(lambda: rf"\b(?:{_part('asks')})\b|{_part('asks_unspaced')}")
+_TALK = lazily(lambda: rf"\b(?:{_part('talk')})\b|{_part('talk_unspaced')}")
 _JOINS = lazily(
     lambda: rf"(?:^|[.!?)]\s|[。！？])\W{{0,3}}(?:(?:{_part('joins')})\b|{_part('joins_unspaced')})"
 )
@@ -146,7 +150,7 @@ def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
     said = [text[start:end] for start, end in texts]
     spans: list[Span] = []
     for (start, end), own, words, cut in zip(
-        texts, _judged(parted, said, quoted), said, quoted, strict=True
+        texts, _Judgement(parted, said, quoted).runs(), said, quoted, strict=True
     ):
         if own:
             others = merged([*cut, *_reported(words, last=end == texts[-1].end)])
@@ -154,43 +158,99 @@ def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
     return spans
 
 
-def _judged(
-    parted: Sequence[Run], said: Sequence[str], quoted: Sequence[Sequence[Span]]
-) -> list[bool]:
-    """Return for each run True if it is positively its author's own."""
-    whole = [(0, len(words)) in cuts for words, cuts in zip(said, quoted, strict=True)]
-    lower = [lowered(words) for words in said]
-    asks = [
-        not quote and bool(_ASKS.search(words)) for quote, words in zip(whole, lower, strict=True)
-    ]
-    joins = [
-        not quote and bool(_JOINS.search(words)) for quote, words in zip(whole, lower, strict=True)
-    ]
-    speaks = [one or other for one, other in zip(asks, joins, strict=True)]
-    if len(parted) > 1 and not _is_read(" ".join(said)):
-        return [False] * len(parted)
-    if len(parted) == 1:
-        most = TALE if SPEAKS.search(said[0], 0, BEGINNING_OF_TALE) else BRIEF
-        return [not parted[0].mark and not whole[0] and (speaks[0] or len(said[0]) <= most)]
-    if all(run.item for run in parted) and sum(map(len, said)) <= BRIEF:
-        return [not run.mark for run in parted]  # a list by itself
-    marks = [at for at, run in enumerate(parted) if run.mark or (run.short and not speaks[at])]
-    first, last = (marks[0], marks[-1]) if marks else (len(parted), -1)
-    own: list[bool] = []
-    for at, run in enumerate(parted):
-        goes_on = joins[at] and (not at or own[at - 1] or run.border or at - 1 == last)
+class _Judgement:
+    """Which runs of a message are positively its author's own. `said`: their words; `quoted`: the
+    quotations in them."""
+
+    def __init__(
+        self, parted: Sequence[Run], said: Sequence[str], quoted: Sequence[Sequence[Span]]
+    ) -> None:
+        self._parted, self._said = parted, said
+        self._whole = [(0, len(words)) in cuts for words, cuts in zip(said, quoted, strict=True)]
+        texts = [
+            "" if whole else lowered(words) for whole, words in zip(self._whole, said, strict=True)
+        ]
+        self._questions = [bool(_QUESTION.search(words)) for words in texts]
+        self._asks = [bool(_ASKS.search(words)) for words in texts]
+        self._joins = [bool(_JOINS.search(words)) for words in texts]
+        self._speaks = [
+            any(signs) for signs in zip(self._questions, self._asks, self._joins, strict=True)
+        ]
+        self._marks = [
+            at for at, run in enumerate(parted) if run.mark or (run.short and not self._speaks[at])
+        ]
+        self._last = len(parted) - 1
+
+    def runs(self) -> list[bool]:
+        """Return for each run True if it is own."""
+        parted, said = self._parted, self._said
+        if len(parted) > 1 and not _is_read(" ".join(said)):
+            return [False] * len(parted)
+        if len(parted) == 1:
+            most = TALE if SPEAKS.search(said[0], 0, BEGINNING_OF_TALE) else BRIEF
+            speaks = self._speaks[0] or len(said[0]) <= most
+            return [speaks and not parted[0].mark and not self._whole[0]]
+        if all(run.item for run in parted) and sum(map(len, said)) <= BRIEF:
+            return [not run.mark for run in parted]  # a list by itself
+        own: list[bool] = []
+        for at in range(len(parted)):
+            own.append(self._is_own(at, own))
+        return own
+
+    def _is_own(self, at: int, own: Sequence[bool]) -> bool:
+        run, before = self._parted[at], at > 0 and own[at - 1]
+        first, last = (self._marks[0], self._marks[-1]) if self._marks else (self._last + 1, -1)
         if run.item:
-            listed = at > 0 and not run.opens and own[at - 1]
-            own.append(listed and (parted[at - 1].item or _is_own_list(said[at - 1])))
-        elif whole[at] or first <= at <= last:
-            own.append(False)
-        elif marks:
-            own.append(asks[at] or goes_on or (not at and _announces(parted, marks)))
-        else:
-            typed = run.opens and said[at][:1].islower()  # what is printed begins with a capital
-            stands = typed or _stands(parted, said, whole, speaks, at)
-            own.append(asks[at] or goes_on or stands)
-    return own
+            return not run.opens and before and (self._parted[at - 1].item or self._lists(at - 1))
+        if self._whole[at] or first <= at <= last or self._is_announced(at):
+            return False
+        if self._asks[at] or (self._questions[at] and at in (0, self._last)):
+            return True
+        if self._joins[at] and (not at or before or run.border or at - 1 == last):
+            return True
+        if self._marks:
+            return self._is_beside_letter(at)
+        # What is printed begins with a capital letter.
+        return (run.opens and self._said[at][:1].islower()) or self._is_beside_text(at)
+
+    def _is_announced(self, at: int) -> bool:
+        """Return True if the line before a paragraph hands it over: "correct this:"."""
+        run = self._parted[at]
+        before = self._said[at - 1].rstrip() if at and run.opens and not run.border else ""
+        return before.endswith((":", "：")) and not is_about_self(before)
+
+    def _lists(self, at: int) -> bool:
+        """Return True if a run begins a list of its author's own: "rules for this chat:"."""
+        head = lowered(self._said[at])
+        return is_about_self(head) and bool(SPEAKS.search(head) or _TALK.search(head))
+
+    def _is_beside_letter(self, at: int) -> bool:
+        """Return True before the address of a letter, and for a last paragraph behind its end."""
+        parted, marks = self._parted, self._marks
+        if at == 0:
+            begins = self._parted[1].mark or self._said[1].rstrip().endswith(ADDRESS_ENDS)
+            return marks[0] == 1 and begins and parted[1].opens and len(marks) <= self._last - 1
+        signed = parted[at - 1].short and not parted[at - 1].opens and marks[0] <= 1
+        return at == self._last and parted[at].opens and at - 1 == marks[-1] and signed
+
+    def _is_beside_text(self, at: int) -> bool:
+        """Return True for a remark at an end of the message that says nothing to the assistant by
+        itself: beside a text with marks around it, or before what its author goes on to say."""
+        parted, whole, said = self._parted, self._whole, self._said
+        if at == self._last:
+            first = at if parted[at].opens else at - 1  # its author may break the line once
+            return parted[first].border or whole[first - 1] or parted[first - 1].item
+        following = parted[at + 1]
+        if at or not (following.opens or following.item):
+            return False
+        if following.border or following.item or whole[1]:
+            return True
+        goes_on = len(said[0]) <= FIRST and sum(map(len, said[1:])) >= GOES_ON
+        return goes_on and all(self._speaks[1:])
+
+
+def _speaks(lower: str) -> bool:
+    return bool(_QUESTION.search(lower) or _ASKS.search(lower))
 
 
 def _is_read(text: str) -> bool:
@@ -199,35 +259,6 @@ def _is_read(text: str) -> bool:
     if script(head) not in _SCRIPTS:
         return False
     return script(head) != "latin" or language(head) in ("", *languages_with(_VOICE.name))
-
-
-def _announces(parted: Sequence[Run], marks: Sequence[int]) -> bool:
-    """Return True if a document begins right behind the first run: not its signature alone."""
-    return marks[0] == 1 and parted[1].opens and len(marks) < len(parted) - 1
-
-
-def _is_own_list(head: str) -> bool:
-    return is_about_self(head) and bool(SPEAKS.search(head))
-
-
-def _stands(
-    parted: Sequence[Run],
-    said: Sequence[str],
-    whole: Sequence[bool],
-    speaks: Sequence[bool],
-    at: int,
-) -> bool:
-    """Return True for a remark at an end of the message that says nothing to the assistant by
-    itself: beside a text with marks around it, or before what its author goes on to say."""
-    if at == len(parted) - 1:
-        first = at if parted[at].opens else at - 1  # its author may break the line once
-        return parted[first].border or whole[first - 1] or parted[first - 1].item
-    following = parted[at + 1]
-    if at or not (following.opens or following.item):
-        return False
-    if following.border or following.item or whole[1]:
-        return True
-    return len(said[0]) <= FIRST and all(speaks[1:])
 
 
 def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
@@ -252,8 +283,9 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
         begin, end = _begin(lower, match.start()), _stop(lower, match.end())
         if lower[end:].strip():
             yield Span(end, len(run))
-        elif match.lastgroup != "task":  # "this sentence": the one before it
-            yield Span(0, begin)
+            continue
+        # "This sentence" is the one before it; "how do I say" asks of what stands before it.
+        yield Span(*((begin, match.start()) if match.lastgroup == "task" else (0, begin)))
 
 
 def _begin(lower: str, at: int) -> int:
@@ -283,7 +315,7 @@ def _spoken(text: str, spans: list[Span]) -> list[Span]:
     return [
         span
         for span in ends
-        if span.end - span.start <= REMARK and _ASKS.search(lowered(text[span.start : span.end]))
+        if span.end - span.start <= REMARK and _speaks(lowered(text[span.start : span.end]))
     ]
 
 

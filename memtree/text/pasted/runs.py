@@ -28,7 +28,8 @@ _OWN = lazily(
 )
 TELLS = lazily(lambda: rf"\b(?:{_part('tells')})\b|{_part('tells_unspaced')}")
 READ = 400  # characters of a line whose form is read
-_SHORT, _TITLE = 45, 80  # characters of a line of an address or signature; of a title
+_SHORT, _TITLE = 45, 80  # characters of a line of a signature; of an address or title
+_DENSE = 15  # characters of an address in a script without spaces
 _ENDS = re.compile(r"[.!?…:;。！？：；)\]\"”»」’*_]\s*$")
 _STAMP = re.compile(
     r"\W{0,3}(?:\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?\b|\d{1,2}\.\d{1,2}\.(?:\d{2,4}\b)?|\d{1,2}:\d\d\b"
@@ -140,7 +141,8 @@ def _shortened(lines: Sequence[str], parted: list[Run]) -> list[Run]:
             title = len(read) <= _TITLE and not read[:1].islower()
             beside = following is not None and following.border
             short = title if apart else len(read) <= _SHORT
-            address = run.opens and len(read) <= _TITLE and bool(_ADDRESS.match(read))
+            longest = _TITLE if " " in read else _DENSE
+            address = run.opens and len(read) <= longest and bool(_ADDRESS.match(read))
             bare = short and not _ENDS.search(read[-8:])
             run = replace(run, short=not beside and (address or bare))
         noted.append(run)

@@ -109,7 +109,7 @@ KEPT = {
     "a title": ('My favourite is "My Fair Lady".', ['My favourite is "My Fair Lady".']),
     "apostrophes": ("I don't like Bob's dogs' toys.", ["I don't like Bob's dogs' toys."]),
     "inches": ('My screen is 27" wide. I am 6\'2".', ['My screen is 27" wide. I am 6\'2".']),
-    "a quoted paragraph": ('"I live in Rome and\nlove it\n\nI am here.', []),
+    "a quoted paragraph": ('"I live in Rome and\nlove it\n\nI am here.', ["I am here."]),
     "block quotes": ("> I live in Rome\n> really\nNo, I live in Graz.", ["No, I live in Graz."]),
     "a log and a trace": (LOG, ["Why does it fail?", "I use Fedora."]),
     "mail": (MAIL, ["I am vegetarian. What should I reply?"]),
@@ -125,7 +125,7 @@ KEPT = {
     "in French": ("Corrige ce texte :\nJe vis à Rome.", []),
     "above": ("I was king. " * 30 + "\n\nSummarize the above.", []),
     "a description": ("The description is:\nmy name is katy", []),
-    "a talk": (TALK, ["Who is right?"]),
+    "a talk": (TALK, ["Who is right?", "I think Bob."]),
     "a talk with a model": (MODEL_TALK, []),
     "a chat": (WHATSAPP, []),
     "fields": ("Name: Ada\nCity: Graz", []),
@@ -155,7 +155,7 @@ KEPT = {
     "what a command said": ("EXECUTION RESULT of [bash]:\nI am root.", []),
     "a request for a translation": (
         "I want you to translate the following: I live in Rome.",
-        ["I want you to translate the following:"],
+        ["translate the following:"],
     ),
     "an answer to a mail": (
         "I need to reply to this email:\n\nHi, I live in Rome.",
