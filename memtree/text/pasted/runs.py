@@ -29,7 +29,7 @@ _OWN = lazily(
 TELLS = lazily(lambda: rf"\b(?:{_part('tells')})\b|{_part('tells_unspaced')}")
 READ = 400  # characters of a line whose form is read
 _SHORT, _TITLE = 45, 80  # characters of a line of a signature; of an address or title
-_DENSE = 15  # characters of an address in a script without spaces
+_DENSE = 3  # letters that say as much as one letter of a script without spaces
 _ENDS = re.compile(r"[.!?…:;。！？：；)\]\"”»」’*_]\s*$")
 _STAMP = re.compile(
     r"\W{0,3}(?:\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?\b|\d{1,2}\.\d{1,2}\.(?:\d{2,4}\b)?|\d{1,2}:\d\d\b"
@@ -138,11 +138,11 @@ def _shortened(lines: Sequence[str], parted: list[Run]) -> list[Run]:
         following = parted[at + 1] if at + 1 < len(parted) else None
         if run.end == run.first + 1 and not run.item and len(parted) > 1:
             apart = run.opens and (following is None or following.opens)
-            title = len(read) <= _TITLE and not read[:1].islower()
+            size = len(read) if read.isascii() or " " in read else _DENSE * len(read)
+            title = size <= _TITLE and not read[:1].islower()
             beside = following is not None and following.border
-            short = title if apart else len(read) <= _SHORT
-            longest = _TITLE if " " in read else _DENSE
-            address = run.opens and len(read) <= longest and bool(_ADDRESS.match(read))
+            short = title if apart else size <= _SHORT
+            address = run.opens and size <= _TITLE and bool(_ADDRESS.match(read))
             bare = short and not _ENDS.search(read[-8:])
             run = replace(run, short=not beside and (address or bare))
         noted.append(run)
