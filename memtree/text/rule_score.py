@@ -161,9 +161,9 @@ class Phrases:
 
 
 WEIGHTS = {
-    "standing": 2, "frame": 2, "lasting": 5, "scope": 2, "order": 2, "task": 1, "duty": 2, "forbid": 3, "wish": 2,
-    "norm": 3, "habit": 1, "style": 2, "work": 1, "every": 1, "contrast": 1, "tell": 2,
-    "fixed": 4, "nearly": 3, "definite": -2, "once": -2, "asks": -6,
+    "standing": 2, "frame": 2, "lasting": 5, "scope": 2, "order": 2, "task": 1,
+    "duty": 2, "forbid": 3, "wish": 2, "norm": 3, "habit": 1, "style": 2, "work": 1, "every": 1,
+    "contrast": 1, "tell": 2, "fixed": 4, "nearly": 3, "definite": -2, "once": -2, "asks": -6,
 }  # fmt: skip
 _REQUESTS = frozenset(
     ("lasting", "order", "task", "duty", "forbid", "wish", "norm", "habit", "fixed", "nearly")
@@ -273,8 +273,11 @@ class Scorer:
             while at < end and not bare[at].isalnum():
                 at += 1
             begin = 1 + max(bare.rfind(border, 0, at) for border in _BORDERS)
-            alone = at - begin <= len(" and ")
-            if not self._told.match(bare, *((end,) if alone else (begin, at))):
+            if at - begin > len(" and "):
+                told = self._told.match(bare, begin, at)
+            else:  # what the clause holds follows, or stands before: ..., always
+                told = self._told.match(bare, end if len(bare) - end > 2 else 0)
+            if not told:
                 return False
         return True
 
