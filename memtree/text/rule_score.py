@@ -31,7 +31,7 @@ _SCRIPTS = {  # in order of the tests, since Japanese also uses Chinese characte
     "devanagari": re.compile("[\u0900-\u097f]"),
 }
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_BEGINNING, _BEGINNING_OF_OTHERS = 4, 6  # words: in English, and elsewhere
+_BEGINNING, _BEGINNING_OF_OTHERS = 5, 8  # words: in English, and elsewhere
 
 
 def score(lower: str) -> int:
@@ -170,6 +170,10 @@ _REQUESTS = frozenset(
 )
 _HABITS = frozenset(("standing", "frame", "lasting"))
 _BORDERS = ",:;.!–—،、，"  # of clauses
+# One more thing: ... By the way, ...
+_HEAD = re.compile(
+    r"(?:[^\s,:;.!?]+ ){0,3}[^\s,:;.!?]+ ?: |(?:[^\s,:;.!?]+ )?[^\s,:;.!?]+, |p\.? ?s\.?:? "
+)
 _PREFIXES = (r"\b", "^", "{start}")
 # An alternative of a pattern: groups are nested as deeply as in the phrases.
 _GROUP = r"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\])*\)"
@@ -234,6 +238,14 @@ class Scorer:
     def parts(self, lower: str) -> dict[str, int]:
         """Return the classes of phrases in a lower-case sentence, with their weights; none if it
         has no request, or has evidence against a rule."""
+        classes = self._parts(lower)
+        if sum(classes.values()) < RULE and (head := _HEAD.match(lower)):
+            if self._told is None or not self._told.match(lower, 0, head.end()):
+                later = self._parts(lower[head.end() :])
+                return later if sum(later.values()) >= RULE else classes
+        return classes
+
+    def _parts(self, lower: str) -> dict[str, int]:
         if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
             return self._asked(lower)
         bare = lower
@@ -245,7 +257,7 @@ class Scorer:
             del classes["lasting"]
         against = self._against is not None and self._against.search(bare)
         if against and self._so is not None and (so := self._so.match(bare)):
-            return self.parts(bare[so.end() :])  # I have little time, so always be brief
+            return self._parts(bare[so.end() :])  # I have little time, so always be brief
         if against or not classes:
             return self._asked(lower)
         classes |= _found(self._others, bare)
