@@ -31,7 +31,7 @@ _SCRIPTS = {  # in order of the tests, since Japanese also uses Chinese characte
     "devanagari": re.compile("[\u0900-\u097f]"),
 }
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_BEGINNING, _BEGINNING_OF_OTHERS = 5, 8  # words: in English, and elsewhere
+_BEGINNING, _BEGINNING_OF_OTHERS = 4, 6  # words: in English, and elsewhere
 
 
 def score(lower: str) -> int:
