@@ -255,10 +255,11 @@ class Scorer:
         classes = _found(self._requests, bare) if asking else {}
         if "lasting" in classes and self._tells(bare):
             del classes["lasting"]
-        against = self._against is not None and self._against.search(bare)
-        if against and self._so is not None and (so := self._so.match(bare)):
-            return self._parts(bare[so.end() :])  # I have little time, so always be brief
-        if against or not classes:
+        if not classes:
+            return self._asked(lower)
+        if self._against is not None and self._against.search(bare):
+            if self._so is not None and (so := self._so.match(bare)):
+                return self._parts(bare[so.end() :])  # I have little time, so always be brief
             return self._asked(lower)
         classes |= _found(self._others, bare)
         if "asks" in classes:
