@@ -137,7 +137,7 @@ class Phrases:
     standing: str = ""  # from now on, always, never, by default
     frame: str = ""  # whenever I ask, before you commit
     lasting: str = ""  # a rule by itself, unless it is told of somebody: in every answer, for good
-    told: str = ""  # begins a clause that tells of somebody: I will, my brother, the shop opens
+    subject: str = ""  # begins a clause that tells of somebody: I will, my brother, the shop opens
     scope: str = ""  # in this project
     order: str = ""  # begins a clause: how to do things (use, answer, keep)
     task: str = ""  # begins a clause: may be a single task (fix, run, explain)
@@ -201,7 +201,7 @@ class Scorer:
 
     __slots__ = (
         "_against", "_any_request", "_lasting", "_lead", "_marks", "_others", "_polite",
-        "_requests", "_so", "_told",
+        "_requests", "_so", "_subject",
     )  # fmt: skip
 
     def __init__(self, phrases: Phrases) -> None:
@@ -215,7 +215,7 @@ class Scorer:
         self._polite = _compiled(phrases.polite, start)
         self._against = _compiled(phrases.against, start)
         self._lasting = _compiled(phrases.lasting, start)
-        self._told = _compiled(rf"\W*(?:{phrases.told})" if phrases.told else "", start)
+        self._subject = _compiled(rf"\W*(?:{phrases.subject})" if phrases.subject else "", start)
         patterns = [
             (field.name, WEIGHTS[field.name], pattern)
             for field in fields(phrases)
@@ -239,11 +239,11 @@ class Scorer:
         """Return the classes of phrases in a lower-case sentence, with their weights; none if it
         has no request, or has evidence against a rule."""
         classes = self._parts(lower)
-        if sum(classes.values()) < RULE and (head := _HEAD.match(lower)):
-            if self._told is None or not self._told.match(lower, 0, head.end()):
-                later = self._parts(lower[head.end() :])
-                return later if sum(later.values()) >= RULE else classes
-        return classes
+        head = _HEAD.match(lower) if sum(classes.values()) < RULE else None
+        if head is None or (self._subject and self._subject.match(lower, 0, head.end())):
+            return classes
+        later = self._parts(lower[head.end() :])
+        return later if sum(later.values()) >= RULE else classes
 
     def _parts(self, lower: str) -> dict[str, int]:
         if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
@@ -279,7 +279,7 @@ class Scorer:
     def _tells(self, bare: str) -> bool:
         """Return True if each marker of a lasting request stands in a clause that tells of
         somebody: from now on I will eat less."""
-        if self._lasting is None or self._told is None:
+        if self._lasting is None or self._subject is None:
             return False
         for mark in self._lasting.finditer(bare):
             at, end = mark.span()
@@ -287,10 +287,10 @@ class Scorer:
                 at += 1
             begin = 1 + max(bare.rfind(border, 0, at) for border in _BORDERS)
             if at - begin > len(" and "):
-                told = self._told.match(bare, begin, at)
+                where = (begin, at)
             else:  # what the clause holds follows, or stands before: ..., always
-                told = self._told.match(bare, end if len(bare) - end > 2 else 0)
-            if not told:
+                where = (end if len(bare) - end > 2 else 0, len(bare))
+            if not self._subject.match(bare, *where):
                 return False
         return True
 
