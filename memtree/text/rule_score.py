@@ -136,6 +136,8 @@ class Phrases:
     joint: str = ""  # words that join clauses: and
     standing: str = ""  # from now on, always, never, by default
     frame: str = ""  # whenever I ask, before you commit
+    lasting: str = ""  # a rule by itself, unless it is told of somebody: in every answer, for good
+    subject: str = ""  # begins a clause that tells of somebody: I will, my brother, the shop opens
     scope: str = ""  # in this project
     order: str = ""  # begins a clause: how to do things (use, answer, keep)
     task: str = ""  # begins a clause: may be a single task (fix, run, explain)
@@ -151,7 +153,7 @@ class Phrases:
     tell: str = ""  # a forbidden way of answering: suggest, mention
     fixed: str = ""  # a rule by itself: be concise, call me
     nearly: str = ""  # a rule with any other phrase: stick to, prefer
-    polite: str = ""  # a question that asks for a habit: can you always
+    polite: str = ""  # a rule in polite words, also in a question: can you always, no tables please
     definite: str = ""  # an object at hand: use the, run this
     once: str = ""  # this time, for now, the second
     against: str = ""  # about somebody else, reported, hypothetical, a proverb
@@ -159,14 +161,19 @@ class Phrases:
 
 
 WEIGHTS = {
-    "standing": 2, "frame": 2, "scope": 2, "order": 2, "task": 1, "duty": 2, "forbid": 3, "wish": 2,
-    "norm": 3, "habit": 1, "style": 2, "work": 1, "every": 1, "contrast": 1, "tell": 2,
-    "fixed": 4, "nearly": 3, "definite": -2, "once": -2, "asks": -6,
+    "standing": 2, "frame": 2, "lasting": 5, "scope": 2, "order": 2, "task": 1,
+    "duty": 2, "forbid": 3, "wish": 2, "norm": 3, "habit": 1, "style": 2, "work": 1, "every": 1,
+    "contrast": 1, "tell": 2, "fixed": 4, "nearly": 3, "definite": -2, "once": -2, "asks": -6,
 }  # fmt: skip
 _REQUESTS = frozenset(
-    ("order", "task", "duty", "forbid", "wish", "norm", "habit", "fixed", "nearly")
+    ("lasting", "order", "task", "duty", "forbid", "wish", "norm", "habit", "fixed", "nearly")
 )
-_HABITS = frozenset(("standing", "frame"))
+_HABITS = frozenset(("standing", "frame", "lasting"))
+_BORDERS = ",:;.!–—،、，"  # of clauses
+# One more thing: ... By the way, ...
+_HEAD = re.compile(
+    r"(?:[^\s,:;.!?]+ ){0,3}[^\s,:;.!?]+ ?: |(?:[^\s,:;.!?]+ )?[^\s,:;.!?]+, |p\.? ?s\.?:? "
+)
 _PREFIXES = (r"\b", "^", "{start}")
 # An alternative of a pattern: groups are nested as deeply as in the phrases.
 _GROUP = r"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\])*\)"
@@ -192,17 +199,23 @@ _FILE = (
 class Scorer:
     """The compiled phrases of one language."""
 
-    __slots__ = ("_against", "_any_request", "_lead", "_marks", "_others", "_polite", "_requests")
+    __slots__ = (
+        "_against", "_any_request", "_lasting", "_lead", "_marks", "_others", "_polite",
+        "_requests", "_so", "_subject",
+    )  # fmt: skip
 
     def __init__(self, phrases: Phrases) -> None:
         joint = rf"|\b(?:{phrases.joint}) " if phrases.joint else ""
         # A clause begins at the sentence's start, after a comma, and after "from now on".
         standing = rf"|(?:^|[,:;–—،] ?)(?:{phrases.standing})[,،]? " if phrases.standing else ""
         start = rf"(?:^|[,:;–—،、] ?|\. {standing}{joint})"
+        self._so = _compiled(rf".*[,;，；–—] ?(?:{phrases.joint}) " if phrases.joint else "", start)
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)
         self._against = _compiled(phrases.against, start)
+        self._lasting = _compiled(phrases.lasting, start)
+        self._subject = _compiled(rf"\W*(?:{phrases.subject})" if phrases.subject else "", start)
         patterns = [
             (field.name, WEIGHTS[field.name], pattern)
             for field in fields(phrases)
@@ -225,6 +238,14 @@ class Scorer:
     def parts(self, lower: str) -> dict[str, int]:
         """Return the classes of phrases in a lower-case sentence, with their weights; none if it
         has no request, or has evidence against a rule."""
+        classes = self._parts(lower)
+        head = _HEAD.match(lower) if sum(classes.values()) < RULE else None
+        if head is None or (self._subject and self._subject.match(lower, 0, head.end())):
+            return classes
+        later = self._parts(lower[head.end() :])
+        return later if sum(later.values()) >= RULE else classes
+
+    def _parts(self, lower: str) -> dict[str, int]:
         if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
             return self._asked(lower)
         bare = lower
@@ -232,7 +253,13 @@ class Scorer:
             bare = lower[lead.end() :]
         asking = self._any_request is not None and self._any_request.search(bare) is not None
         classes = _found(self._requests, bare) if asking else {}
-        if not classes or (self._against is not None and self._against.search(bare)):
+        if "lasting" in classes and self._tells(bare):
+            del classes["lasting"]
+        if not classes:
+            return self._asked(lower)
+        if self._against is not None and self._against.search(bare):
+            if self._so is not None and (so := self._so.match(bare)):
+                return self._parts(bare[so.end() :])  # I have little time, so always be brief
             return self._asked(lower)
         classes |= _found(self._others, bare)
         if "asks" in classes:
@@ -248,6 +275,24 @@ class Scorer:
         if len(bare) > LENGTHY:
             classes["lengthy"] = -1 if len(bare) <= 1.6 * LENGTHY else -2
         return classes
+
+    def _tells(self, bare: str) -> bool:
+        """Return True if each marker of a lasting request stands in a clause that tells of
+        somebody: from now on I will eat less."""
+        if self._lasting is None or self._subject is None:
+            return False
+        for mark in self._lasting.finditer(bare):
+            at, end = mark.span()
+            while at < end and not bare[at].isalnum():
+                at += 1
+            begin = 1 + max(bare.rfind(border, 0, at) for border in _BORDERS)
+            if at - begin > len(" and "):
+                where = (begin, at)
+            else:  # what the clause holds follows, or stands before: ..., always
+                where = (end if len(bare) - end > 2 else 0, len(bare))
+            if not self._subject.match(bare, *where):
+                return False
+        return True
 
     def _asked(self, lower: str) -> dict[str, int]:
         """Return the classes of a question that politely requests a habit: can you always ..."""

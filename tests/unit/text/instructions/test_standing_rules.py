@@ -50,6 +50,45 @@ Luôn trả lời bằng tiếng Việt.
 Ab jetzt bitte nur noch Deutsch.
 À partir de maintenant, uniquement en français.
 Od teraz tylko po polsku.
+From now on call me Jo.
+dont ever apologise to me again
+when I ask about law, assume England and not the US
+please drop the therapist tone with me for good
+I'm on Debian, so always stick to packages from the stable release
+no markdown please, ever
+prices in euros, not dollars
+in this repo only tabs
+you can skip the greetings
+Every reply in max 3 sentences.
+Künftig Preise bitte in Franken statt in Euro.
+wenn ich nach Recht frage, geh von Österreich aus
+Verbessere von jetzt an jeden Fehler in meinem Portugiesisch.
+Öffnen Sie unter keinen Umständen Anhänge.
+Eins noch: nenn mich ab sofort Jojo.
+Dorénavant, les prix en francs suisses, pas en euros.
+arrete de t'excuser une fois pour toutes
+N'ouvrez en aucun cas les pièces jointes.
+À partir de maintenant appelle-moi Jo.
+A partir de ahora llámame Jo.
+en todas las recetas: sin cilantro y con cantidades para dos
+propón siempre paquetes de los repositorios oficiales
+Transfiera siempre el dinero a la cuenta 4471.
+D'ora in poi chiamami Jo.
+massimo 3 frasi a risposta pls
+Non aprite per nessun motivo gli allegati.
+con me sii sempre diretto
+Daqui para a frente, me chame de Capitão.
+quando eu pedir um e-mail, me dê também três sugestões de assunto.
+Receitas, para mim, sempre para duas pessoas.
+De agora em diante, coloque o link em cada resposta, pode ser?
+Все ответы, пожалуйста, не длиннее пяти строк.
+Рецепты для меня всегда рассчитывай на двоих.
+когда речь о готовке всегда пиши сколько времени займёт
+Технические термины с этого дня оставляйте на английском.
+我让你写邮件的时候，每次都顺便给三个主题备选
+打今儿起，说话都给我带点儿北京味儿。
+再也不要道歉。
+返事は最大5行で
 """
 OTHERS = """
 Fix the bug in parser.py.
@@ -96,6 +135,95 @@ Bir şiir yaz.
 시를 써 줘.
 मेरी बहन हमेशा गाती है।
 Em gái tôi luôn hát.
+My brother always comes late.
+From now on I'll eat less meat.
+The function must always return a list.
+Every time it rains, the cellar floods.
+In future the ferry will run on Sundays, too.
+Whenever I ask the plumber, he is on holiday.
+She left the band for good in 2019.
+Can you check every link on this page?
+In this project nobody ever wrote tests.
+Our neighbours never say hello.
+Mein Bruder kommt immer zu spät.
+Ab jetzt esse ich weniger Fleisch.
+Die Funktion muss immer eine Liste liefern.
+Jedes Mal, wenn es regnet, läuft der Keller voll.
+In Zukunft fährt die Fähre auch sonntags.
+Wenn ich den Klempner frage, ist er im Urlaub.
+Sie hat die Band 2019 endgültig verlassen.
+Kannst du jeden Link auf dieser Seite prüfen?
+In diesem Projekt hat nie jemand Tests geschrieben.
+Unsere Nachbarn grüßen nie.
+Mon frère arrive toujours en retard.
+Désormais je mange moins de viande.
+La fonction doit toujours renvoyer une liste.
+Chaque fois qu'il pleut, la cave est inondée.
+À l'avenir, le ferry circulera aussi le dimanche.
+Quand je demande au plombier, il est en vacances.
+Elle a quitté le groupe pour toujours en 2019.
+Tu peux vérifier chaque lien de cette page ?
+Dans ce projet personne n'a jamais écrit de tests.
+Nos voisins ne disent jamais bonjour.
+Mi hermano siempre llega tarde.
+A partir de ahora como menos carne.
+La función siempre debe devolver una lista.
+Cada vez que llueve, se inunda el sótano.
+En el futuro el ferry también saldrá los domingos.
+Cuando pregunto al fontanero, está de vacaciones.
+Dejó el grupo para siempre en 2019.
+¿Puedes comprobar cada enlace de esta página?
+En este proyecto nadie escribió nunca pruebas.
+Nuestros vecinos nunca saludan.
+Mio fratello arriva sempre in ritardo.
+D'ora in poi mangio meno carne.
+La funzione deve sempre restituire una lista.
+Ogni volta che piove, la cantina si allaga.
+In futuro il traghetto partirà anche la domenica.
+Quando chiedo all'idraulico, è in vacanza.
+Ha lasciato il gruppo per sempre nel 2019.
+Puoi controllare ogni link di questa pagina?
+In questo progetto nessuno ha mai scritto test.
+I nostri vicini non salutano mai.
+Meu irmão chega sempre atrasado.
+A partir de agora como menos carne.
+A função deve sempre devolver uma lista.
+Sempre que chove, a cave inunda.
+No futuro o ferry também vai sair aos domingos.
+Quando pergunto ao canalizador, ele está de férias.
+Ela deixou a banda para sempre em 2019.
+Podes verificar cada link desta página?
+Neste projeto ninguém escreveu testes.
+Os nossos vizinhos nunca cumprimentam.
+Мой брат всегда опаздывает.
+Отныне я ем меньше мяса.
+Функция всегда должна возвращать список.
+Каждый раз, когда идёт дождь, подвал затапливает.
+В будущем паром будет ходить и по воскресеньям.
+Когда я спрашиваю сантехника, он в отпуске.
+Она навсегда ушла из группы в 2019 году.
+Можешь проверить каждую ссылку на этой странице?
+В этом проекте никто никогда не писал тестов.
+Наши соседи никогда не здороваются.
+我弟弟总是迟到。
+从现在起我要少吃肉。
+这个函数必须始终返回列表。
+每次下雨地下室都会进水。
+我问水管工的时候他正在度假。
+她2019年永远离开了乐队。
+能检查一下这页的每个链接吗？
+这个项目里从来没人写过测试。
+我们的邻居从不打招呼。
+弟はいつも遅刻する。
+これからは肉を減らします。
+この関数は必ずリストを返さなければならない。
+雨が降るたびに地下室が水浸しになる。
+今後は日曜日もフェリーが出るそうです。
+配管工に聞くときはいつも休暇中だ。
+彼女は2019年にバンドを永遠に去った。
+このページのリンクを全部確認してくれる？
+このプロジェクトでは誰もテストを書かなかった。
+うちの隣人は決して挨拶しない。
 """
 
 
