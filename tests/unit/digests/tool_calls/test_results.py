@@ -277,9 +277,7 @@ Exits with 0 if the run is successful
 Opening: done⏎the tide is high
 12 errors of last year were fixed
 fixed 3 errors
-Error: none
-Error: (none).
-FAILED: none
+Error: none⏎Error: (none).⏎FAILED: none
 Failures: 0⏎Failed: 0⏎Errors: 0, warnings: 3
 tide: error: null
 Build error: <nil>
