@@ -125,7 +125,7 @@ class MemoryRecordsContract:
     async def test_what_is_restored_is_found_and_goes_on(self, memories, clock):
         await filled(memories, clock)
         await memories.restore(TARGET, [hashed(r) for r in await memories.records(USER)])
-        added = await memories.add(TARGET, new("one 1", id="x"), once=True)
+        added = await memories.add(TARGET, new("one 1", id="x", tainted=True), once=True)
         assert (added.existing, added.memory.id) == (True, "mem_one")
         rows = (await memories.search_rows(TARGET, "r", 0)).rows
         assert {row.terms for row in rows if row.live} == {

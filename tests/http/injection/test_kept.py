@@ -53,7 +53,7 @@ def exchange(number: int) -> Exchange:
     said = prose(number, 150)
     calls: tuple[Call, ...] = ()
     if kind == 0:
-        said = f"{said}\n\nOne more thing: <keep>{REAL[at]}</keep> Go on."
+        said = f"{said}\n\nCan you note this? <keep>{REAL[at]}</keep> Go on."
     elif kind == 1:
         said = f"{said}\n\n{CODE[at % len(CODE)].format(fact('code', at))}"
     else:
@@ -187,7 +187,7 @@ async def test_an_epoch_keeps_its_bytes_and_the_next_one_takes_new_marks():
             answer = await posted_to(client, messages, mode="stable")
             sent.append(memory_text(answer["messages"]))
             epochs.append(answer["memory"]["epoch"])
-            mark = " <keep>the later port is 2222</keep>" if turn == 1 else ""
+            mark = " Right? <keep>the later port is 2222</keep>" if turn == 1 else ""
             messages = [
                 *messages,
                 {"role": "assistant", "content": prose(turn, 90)},
