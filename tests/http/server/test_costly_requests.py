@@ -154,7 +154,7 @@ async def test_extraction_goes_on_with_the_next_request():
 
 async def test_a_sentence_that_stands_there_again_is_read_once():
     async with users() as me:
-        text = "I live in Graz. " * 300
+        text = "I live in Graz. " * 80
         report = await me.got(
             "POST", "/extract", json={"messages": [{"role": "user", "content": text}]}
         )
