@@ -145,12 +145,14 @@ def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
         if not lines[line].strip()
     )
     parted = runs(lines, delimited)
+    last = parted[-1].end if parted else 0
+    behind = any(line >= last for line in delimited) or any(map(str.strip, lines[last:]))
     texts = [Span(starts[run.first] + run.start, starts[run.end] - 1) for run in parted]
     quoted = [merged(map(Span._make, inline(text[start:end]))) for start, end in texts]
     said = [text[start:end] for start, end in texts]
     spans: list[Span] = []
     for (start, end), own, words, cut in zip(
-        texts, _Judgement(parted, said, quoted).runs(), said, quoted, strict=True
+        texts, _Judgement(parted, said, quoted, behind).runs(), said, quoted, strict=True
     ):
         if own:
             others = merged([*cut, *_reported(words, last=end == texts[-1].end)])
@@ -159,13 +161,18 @@ def _prose(text: str, cuts: Sequence[Span]) -> list[Span]:
 
 
 class _Judgement:
-    """Which runs of a message are positively its author's own. `said`: their words; `quoted`: the
-    quotations in them."""
+    """Judgement of the runs of a message: which are positively its author's own. `said`: their
+    words; `quoted`: quotations in them; `delimited`: text with marks around it stands behind."""
 
     def __init__(
-        self, parted: Sequence[Run], said: Sequence[str], quoted: Sequence[Sequence[Span]]
+        self,
+        parted: Sequence[Run],
+        said: Sequence[str],
+        quoted: Sequence[Sequence[Span]],
+        delimited: bool,
     ) -> None:
         self._parted, self._said = parted, said
+        self._delimited = delimited or any(run.border for run in parted)
         self._whole = [(0, len(words)) in cuts for words, cuts in zip(said, quoted, strict=True)]
         texts = [
             "" if whole else lowered(words) for whole, words in zip(self._whole, said, strict=True)
@@ -245,7 +252,8 @@ class _Judgement:
             return False
         if following.border or following.item or whole[1]:
             return True
-        goes_on = len(said[0]) <= FIRST and sum(map(len, said[1:])) >= GOES_ON
+        goes_on = self._delimited or sum(map(len, said[1:])) >= GOES_ON
+        goes_on = goes_on and len(said[0]) <= FIRST
         return goes_on and all(self._speaks[1:])
 
 

@@ -117,9 +117,8 @@ def _is_marked(line: str) -> bool:
 def _is_name(label: str) -> bool:
     """Return True for a word, or a few that all begin with a capital letter, as names do."""
     words = label.split()
-    return len(words) == 1 or (
-        len(words) <= _NAMES and not any(word[0].islower() for word in words)
-    )
+    capital = all(word[0].isalpha() and not word[0].islower() for word in words)
+    return len(words) == 1 or (len(words) <= _NAMES and capital)
 
 
 def _before(parted: list[Run], rules: Sequence[int]) -> list[Run]:

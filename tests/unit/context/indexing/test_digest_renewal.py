@@ -245,7 +245,7 @@ def test_pieces_hold_children_before_parents_and_give_what_growth_gives():
 
 def test_the_rules_of_a_leaf_are_found_anew_as_well():
     said = "Never use emojis."
-    raw = hostile.fields("user", f"{said} {'The boats were out. ' * 600}")
+    raw = hostile.fields("user", f"{said} Right? {'The boats were out. ' * 600}")
     leaf = growth.grow(hostile.tail([raw])).nodes[0]
     assert leaf.rules == ((0, 0, len(said)),)
     stored = msgspec.structs.replace(leaf, rules=())
