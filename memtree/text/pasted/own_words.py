@@ -44,6 +44,7 @@ BRIEF = 600  # characters of a message that is one remark
 STORY = 60  # characters behind which, or of which, words before a colon are a tale of its author's
 BEGINNING_OF_TALE = 200  # characters in which who tells a long tale says "I"
 TALE = 1_500  # characters of such a message
+LABEL, COLONS = 300, 100  # characters before a colon, and colons of a run, that are read
 FIRST = 300  # characters of a first remark that stands alone
 GOES_ON = 200  # least characters of what its author goes on to say
 ADDRESS_ENDS = (",", "，", "、", "!", "！", ":", "：")
@@ -273,36 +274,43 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
     """Yield the spans of an own run that others said, without marks of quotation. `last`: no run
     follows, so that a text that a sentence speaks of stands in this run."""
     lower = lowered(run)
-    for match in _COLON.finditer(lower):
-        begin = _begin(lower, match.start())
-        label = lower[begin : match.start()]
+    size = len(lower.rstrip())
+    borders = [0, *(match.end() for match in _STOP.finditer(lower)), len(run)]
+    for count, match in enumerate(_COLON.finditer(lower)):
+        if count == COLONS:  # nobody writes so
+            yield Span(match.end(), len(run))
+            break
+        begin, end = _sentence(borders, match.start())
+        label = lower[max(begin, match.start() - LABEL) : match.start()]
         reports = TELLS.search(label) or _TEXTS.search(label)
         # Whoever has talked for a while may announce words of their own.
-        tale = begin > STORY or len(label) > STORY
-        if lower[match.end() :].strip() and (reports or not (tale or is_about_self(label))):
-            resumed = _JOINS.search(lower, match.end())
-            end = resumed.start() + 1 if resumed else len(run)
-            yield Span(match.end(), _stop(lower, match.end()) if tale else end)
+        tale = begin > STORY or match.start() - begin > STORY
+        if match.end() < size and (reports or not (tale or is_about_self(label))):
             if not tale:
+                resumed = _JOINS.search(lower, match.end())
+                yield Span(match.end(), resumed.start() + 1 if resumed else len(run))
                 break
-    for match in TELLS.finditer(lower):
-        yield Span(match.end(), _stop(lower, match.end()))
+            yield Span(match.end(), max(match.end(), end))
+    at = 0
+    while report := TELLS.search(lower, at):
+        _, at = _sentence(borders, report.end())
+        yield Span(report.end(), at)
+        if at >= size:
+            break
     for match in _TEXTS.finditer(lower) if last else ():
-        begin, end = _begin(lower, match.start()), _stop(lower, match.end())
-        if lower[end:].strip():
+        _, end = _sentence(borders, match.end())
+        if end < size:
             yield Span(end, len(run))
-            continue
+            break
+        begin, _ = _sentence(borders, match.start())
         # "This sentence" is the one before it; "how do I say" asks of what stands before it.
         yield Span(*((begin, match.start()) if match.lastgroup == "task" else (0, begin)))
 
 
-def _begin(lower: str, at: int) -> int:
-    return max((match.end() for match in _STOP.finditer(lower, 0, at)), default=0)
-
-
-def _stop(lower: str, at: int) -> int:
-    match = _STOP.search(lower, at)
-    return match.end() if match else len(lower)
+def _sentence(borders: Sequence[int], at: int) -> tuple[int, int]:
+    """Return the start and end of the sentence of a place. `borders`: of all sentences, sorted."""
+    following = min(bisect_right(borders, at), len(borders) - 1)
+    return borders[following - 1], borders[following]
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -39,7 +39,7 @@ _FIELD = re.compile(r"\W{0,4}(?P<label>[^\W\d_][^\n:：?？!。]{0,40}?)\W{0,3}[
 _NAMES = 3  # words of a name before a colon
 _ADDRESS = re.compile(r"[^?!:;。？！]{1,60}[,，、،]$|[^.?!:;。？！]{1,60}[!！]$")
 _MADE_OF = re.compile(r"[-*_=~#.·•—–+<> ]{3,}$")
-_BETWEEN = re.compile(r"([-=*_~#+<>]){3,} ?[^\n]{1,60}? ?\1{3,}$")
+_RULE = 3  # equal signs at both ends of a line
 _DIGIT = re.compile(r"\d")
 _CAPITALS = re.compile(r"[A-Z][A-Z /&-]{3,40}:?$")
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?$|[-*]{2} $|--\s*$")
@@ -168,4 +168,6 @@ def _rules(lines: Sequence[str], line_kinds: Sequence[LineKind]) -> list[int]:
 
 
 def _is_rule(read: str) -> bool:
-    return bool(_MADE_OF.match(read) or _BETWEEN.match(read))
+    """Return True for a line of signs, or of words between the same signs: "=== PAGE ==="."""
+    ends = read[:1] in "-=*_~#+<>" and read[:_RULE] == read[-_RULE:] == _RULE * read[:1]
+    return bool(read) and (ends or _MADE_OF.match(read) is not None)
