@@ -258,9 +258,6 @@ TEXTS = {
     ),
     "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
     "own words": Subject(own_words.own_words, hostile.as_it_is),
-    "own words behind a tale": Subject(
-        own_words.others_words, lambda text: f"Can you tell me what you make of {'it ' * 40}{text}"
-    ),
     "a request": Subject(
         lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
     ),
@@ -396,7 +393,6 @@ READS = {
         *hostile.OUTPUT,
         *hostile.OWN_WORDS,
     ),
-    "own words behind a tale": (*hostile.SPEECH, *hostile.OWN_WORDS, "he said ", "this text "),
     "sentences": (*hostile.SPEECH, *hostile.WORDS),
     "dates": (*hostile.WORDS, *hostile.DATES),
     "a line of a day": hostile.DATES,
@@ -483,12 +479,6 @@ def test_copies_of_the_rest_are_noticed():
 @pytest.mark.parametrize("name", ["secrets", "anchors", "blocks", "code", "volatile blocks"])
 def test_a_text_takes_time_in_proportion_to_its_length(name):
     assert list(slow(TEXTS[name], QUICK, 1 << 14)) == []
-
-
-def test_reported_words_take_time_in_proportion_to_their_length():
-    units = ("b: ", "he said ", "this text ", "translate ", "说：这句话", "-" * 90 + "x\n")
-    shapes = {unit.strip(): unit for unit in units}
-    assert list(slow(TEXTS["own words behind a tale"], shapes, 1 << 14)) == []
 
 
 def test_a_path_of_many_backslashes_ends():

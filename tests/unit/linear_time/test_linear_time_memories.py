@@ -47,3 +47,11 @@ def test_a_line_is_read_at_little_cost_however_it_looks():
     subject = Subject(own_words.own_words, hostile.as_it_is)
     for name, unit in hostile.shapes(*UNITS, "a", "ab1_").items():
         assert min(seconds(subject, unit, 400) for _ in range(3)) < CERTAIN, name
+
+
+def test_reported_words_take_time_in_proportion_to_their_length():
+    """Behind a question all is its author's, until something shows that others said it."""
+    units = ("b: ", "he said ", "this text ", "translate ", "说：这句话", "-" * 90 + "x\n")
+    shapes = {unit.strip(): unit for unit in units}
+    subject = Subject(own_words.others_words, lambda text: f"Can you read {'it ' * 40}{text}")
+    assert list(slow(subject, shapes, 1 << 14)) == []
