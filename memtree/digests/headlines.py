@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
-from memtree.digests.clauses.clause import LABEL, Clause
+from memtree.digests.clauses.clause import LABEL, Clause, marked
 from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
 from memtree.digests.clauses.particular import ERRORS, is_boilerplate, speaker_of, telling_words
 from memtree.digests.clauses.phrases import (
@@ -78,6 +78,7 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
         return _talk(good, [name for name in names if name not in speakers])
     best = nlargest(_LOOKED_AT, good, key=_worth)
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
+    asks.sort(key=lambda clause: clause.foreign)  # what the user asks about a text says more
     for ask in asks[:2]:
         if line := _asked(ask, good):
             if END not in line:
@@ -269,6 +270,7 @@ def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
 
 def _said(clause: Clause, cap: int) -> tuple[str, float]:
     """Return a clause as a phrase for a headline, with its loss; "" if none fits."""
+    cap -= 2 * clause.foreign
     phrase, lost = whole(clause.text, cap)
     if clause.brief and (not phrase or lost >= 0.3) and fits(clause.brief, cap):
         phrase, lost = clause.brief, 0.3
@@ -282,6 +284,7 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
     who = f"{who}: " if who else ""
     if who and not fits(who + phrase, cap):
         phrase, lost = whole(clause.text, cap - tokens.count(who))
+    phrase = marked(phrase) if phrase and clause.foreign else phrase
     return (who + phrase, lost) if phrase else ("", 0.0)
 
 

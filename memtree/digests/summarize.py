@@ -80,7 +80,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # Increase with each change of the summaries this package makes: stored summaries of an older
 # version are made again when their history is posted. Version 1 was stored without a number.
-VERSION = 11
+VERSION = 12
 NOTHING = "without text"  # ends the headline of a range without words
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; least characters of its message
 LEAST = -0.5  # least score of a clause in a body beside others
@@ -249,7 +249,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
             task = _task(source) if source.role == "user" and not (chat or fiction) else ""
             if task:
                 said_clauses.insert(0, Clause("user", task, TASK))
-            mine = [clause for clause in said_clauses if not clause.quoted]
+            mine = [clause for clause in said_clauses if not (clause.quoted or clause.foreign)]
             if source.role == "user" and mine and not has_request and not chat and not fiction:
                 has_request = True
                 best = max(mine[:4], key=lambda clause: clause.score)
@@ -326,7 +326,7 @@ def _chosen(
         clause = clauses[index]
         if kept and room < 40:
             break
-        size = _size(clause.text) + 4
+        size = _size(clause.shown) + 4
         if size > room and (clause.quoted or (kept and (clause.verbatim or room < 70))):
             continue  # rules and quotations are never cut
         own = words[index]
@@ -334,7 +334,7 @@ def _chosen(
             continue
         if size > room:
             clause = replace(clause, text=_shorter(clause.text, room))
-            size = _size(clause.text) + 4
+            size = _size(clause.shown) + 4
         kept.append((index, clause))
         said.append(own)
         room -= size
@@ -377,7 +377,7 @@ def _joined(chosen: Sequence[Clause]) -> str:
         if speaker != before:
             before = speaker
             pieces.append(f"{speaker}: " if speaker else "")
-        pieces.append(clause.text)
+        pieces.append(clause.shown)
     return "".join(pieces).strip()
 
 
@@ -420,11 +420,14 @@ def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -
         if is_quotation(piece):
             yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True, name=person)
             continue
-        rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
+        if foreign := piece[0] == "“" and piece[-1] == "”":
+            piece = piece[1:-1]
+        ruled = speaker not in ("assistant", "tool") and not foreign
+        rule = ruled and bool(standing_rules(piece, lines.rule))
         sentence_merit = lines.judgement(piece).merit  # mostly cached, as a sentence of a leaf
         score = sentence_merit + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
         text = piece if rule else clip(piece, longest)
-        yield Clause(speaker, text, score, verbatim=rule, name=person)
+        yield Clause(speaker, text, score, verbatim=rule, name=person, foreign=foreign)
 
 
 def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:

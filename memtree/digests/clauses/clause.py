@@ -45,7 +45,8 @@ class Clause:
     `outcome`: it reports how something ended (an error, a change, a decision);
     `brief`: a shorter text for where room is scarce; `work`: it reports work of an agent
     (`work_clauses.py`); `quoted`: it quotes somebody else's request, so it is never cut and never
-    in a headline."""
+    in a headline; `foreign`: others' words in a user's message, or a role's: shown in quotation
+    marks."""
 
     speaker: str
     text: str
@@ -56,6 +57,11 @@ class Clause:
     quoted: bool = False
     work: bool = False
     name: str = ""
+    foreign: bool = False
+
+    @property
+    def shown(self) -> str:
+        return marked(self.text) if self.foreign else self.text
 
 
 # How a body says who speaks: role, and name in brackets.
@@ -67,6 +73,7 @@ _WHOLE = re.compile(r"[^“”]{1,80}: “[^“”]{1,400}”")
 _TORN = re.compile(r"(?:[;.!?…。！？]? ?)[^“”;.!?…。！？]{1,80}: “[^“”]*$")
 _BREAKS = re.compile(r"[;.!?…](?=\s)|[。！？]")
 _MARKS = str.maketrans(dict.fromkeys('“”"„«»', "'"))
+_ENDS = " .,;"
 _SAID = re.compile(r"[\"“”„«»‹›「」『』`]")
 _LINE = re.compile(r"\s*(?:[>＞]|&gt;)")
 
@@ -83,6 +90,11 @@ def quote(sentence: str) -> str:
     words = plain.strip(" .,!?…'*_-").split()
     kept = " ".join(words[:WORDS]).encode("utf-8", "replace")[:LONGEST].decode("utf-8", "ignore")
     return f"“{kept}{'…' if len(kept) < len(' '.join(words)) else ''}”"
+
+
+def marked(words: str) -> str:
+    """Return words in quotation marks, which never hold a border of a body's pieces."""
+    return f"“{words.strip(_ENDS).translate(_MARKS).replace('; ', ', ')}”"
 
 
 def is_quotation(piece: str) -> bool:
