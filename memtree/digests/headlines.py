@@ -270,8 +270,7 @@ def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
 
 def _said(clause: Clause, cap: int) -> tuple[str, float]:
     """Return a clause as a phrase for a headline, with its loss; "" if none fits."""
-    cap -= 2 * clause.foreign
-    phrase, lost = whole(clause.text, cap)
+    phrase, lost = whole(clause.text, cap := cap - 2 * clause.foreign)
     if clause.brief and (not phrase or lost >= 0.3) and fits(clause.brief, cap):
         phrase, lost = clause.brief, 0.3
     if not phrase or is_boilerplate(phrase):
@@ -280,12 +279,12 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
         return "", 0.0
     if is_hollow(phrase) or leans(phrase):
         lost += 2.0
-    who = clause.speaker if clause.speaker not in _ROLES else clause.name
-    who = f"{who}: " if who else ""
+    speaker = clause.speaker if clause.speaker not in _ROLES else clause.name
+    who = f"{speaker}: " if speaker else ""
     if who and not fits(who + phrase, cap):
         phrase, lost = whole(clause.text, cap - tokens.count(who))
-    phrase = marked(phrase) if phrase and clause.foreign else phrase
-    return (who + phrase, lost) if phrase else ("", 0.0)
+    said = marked(phrase) if clause.foreign else phrase
+    return (who + said, lost) if phrase else ("", 0.0)
 
 
 def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
