@@ -16,11 +16,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from memtree.language.word_file import WordFile
-from memtree.memories.extraction import gate, statements
-from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
-from memtree.memories.extraction.own_sentences import lowered, own_sentences
-from memtree.memories.extraction.schedule import is_event, is_schedule, with_day
-from memtree.memories.extraction.statements import (
+from memtree.memories.extraction.candidates import Candidate, Extraction
+from memtree.memories.extraction.third_person import told_of_user
+from memtree.text import rule_score, rule_topics
+from memtree.text.normal_form import canonical
+from memtree.text.standing_rules import standing_rules
+from memtree.text.statements import gate, grammar
+from memtree.text.statements.grammar import (
     heads,
     later,
     plain,
@@ -28,10 +30,9 @@ from memtree.memories.extraction.statements import (
     without_intro,
     without_lead,
 )
-from memtree.memories.extraction.third_person import told_of_user
-from memtree.text import rule_score, rule_topics
-from memtree.text.normal_form import canonical
-from memtree.text.standing_rules import standing_rules
+from memtree.text.statements.own_sentences import lowered, own_sentences
+from memtree.text.statements.schedule import is_event, is_schedule, with_day
+from memtree.text.statements.skips import Skip, SkipReason
 
 _DATA = WordFile("all", "memory_first_person")
 
@@ -150,22 +151,22 @@ def _standing(text: str, start: int, lower: str) -> Candidate | SkipReason:
 
 def _statement(text: str, start: int, lower: str, said: date | None) -> Candidate | SkipReason:
     """A sentence, or what begins within one and goes to its end."""
-    remembered = statements.kept_in_mind(lower)
-    kept = remembered or statements.lead(lower)
+    remembered = grammar.kept_in_mind(lower)
+    kept = remembered or grammar.lead(lower)
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
     introduced = bool(_INTRODUCTION.match(text[start:end]))
     mine = introduced or gate.is_own(lower)
     if reason := gate.refused(lower):
         return reason if mine or reason not in _LESS else gate.other_reason(lower)
-    if mine and not statements.is_practice(lower) and is_schedule(text[start:end], said):
+    if mine and not grammar.is_practice(lower) and is_schedule(text[start:end], said):
         return _candidate(text, start, end, "schedule", said)
     lower = gate.lasting(lower)
     end = start + len(lower)
     if not lower:
         return SkipReason.TRANSIENT
     category = _category(lower) or _category(without_intro(lower))
-    if not category and (category := statements.category_of(lower)):
+    if not category and (category := grammar.category_of(lower)):
         return _candidate(text, start, end, category, said, english=False)
     if not category and mine:
         if introduced or is_event(text[start:end], said):
@@ -176,16 +177,16 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
 
 
 def _category(lower: str) -> str:
-    if statements.is_preference(lower):
+    if grammar.is_preference(lower):
         return "preference"
-    if _is_fact(lower) or statements.is_decision(lower) or statements.is_event(lower):
+    if _is_fact(lower) or grammar.is_decision(lower) or grammar.is_event(lower):
         return "fact"
-    return "general" if statements.is_goal(lower) else ""
+    return "general" if grammar.is_goal(lower) else ""
 
 
 def _is_fact(lower: str) -> bool:
     other = plain(lower)
-    return statements.is_fact(lower) or (other != lower and statements.is_fact(other))
+    return grammar.is_fact(lower) or (other != lower and grammar.is_fact(other))
 
 
 def _candidate(

@@ -27,7 +27,7 @@ from memtree.memories.agents import structured_memory
 from memtree.memories.agents.schemas import limits, memory_schema
 from memtree.memories.document import checked
 from memtree.memories.draft import checked_text
-from memtree.memories.extraction import dates, model_grounding, schedule
+from memtree.memories.extraction import model_grounding
 from memtree.memories.extraction import model_prompt as memory_prompt
 from memtree.memories.extraction import model_prompt as memory_reply
 from memtree.memories.extraction import rule_extraction as extraction_rules
@@ -57,6 +57,7 @@ from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
 from memtree.text.requests import is_acknowledgement
 from memtree.text.spans import Span
+from memtree.text.statements import dates, schedule
 from memtree.text.thoughts import thoughts
 from memtree.tree import chunking, growth
 from memtree.unfolding.excerpts import telling_lines

@@ -33,7 +33,7 @@ import re
 from datetime import date
 
 from memtree.language.word_file import WordFile, lazily
-from memtree.memories.extraction.dates import DateKind, DateMention, dates
+from memtree.text.statements.dates import DateKind, DateMention, dates
 
 _DATA = WordFile("all", "memory_schedule")
 
