@@ -29,7 +29,6 @@ from memtree.memories.document import checked
 from memtree.memories.draft import checked_text
 from memtree.memories.extraction import model_grounding
 from memtree.memories.extraction import model_prompt as memory_prompt
-from memtree.memories.extraction import model_prompt as memory_reply
 from memtree.memories.extraction import rule_extraction as extraction_rules
 from memtree.memories.fields import categories, tags, times
 from memtree.memories.injection import language_rules, rendering
@@ -275,7 +274,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
-    "what a model found": Subject(lambda text: memory_reply.read(text, ["1"]), hostile.as_it_is),
+    "what a model found": Subject(lambda text: memory_prompt.read(text, ["1"]), hostile.as_it_is),
     "a quotation in a message": Subject(
         lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300]),
         hostile.as_it_is,
