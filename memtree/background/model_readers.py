@@ -26,15 +26,13 @@ from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.extraction.schema_prompt import ModelRecord, ModelRecords
 from memtree.memories.agents.extraction.value_grounding import Believed, believed
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction import gate, model_grounding, model_prompt
-from memtree.memories.extraction.candidates import Candidate, SkipReason
+from memtree.memories.extraction import model_grounding, model_prompt
+from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.model_prompt import (
     ModelNote,
     ModelNotes,
     ShownMessage,
 )
-from memtree.memories.extraction.schedule import with_day
-from memtree.memories.extraction.statements import heads, without_lead
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.message_extraction import (
     PER_MESSAGE,
@@ -46,6 +44,10 @@ from memtree.memories.message_extraction import (
 from memtree.memories.scope import Scope
 from memtree.ports.models import ModelQuestion
 from memtree.text.standing_rules import standing_rules
+from memtree.text.statements import gate
+from memtree.text.statements.grammar import heads, without_lead
+from memtree.text.statements.schedule import with_day
+from memtree.text.statements.skips import SkipReason
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 _BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")

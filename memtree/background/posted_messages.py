@@ -31,12 +31,12 @@ from memtree.conversation.message import (
     Volatile,
 )
 from memtree.errors import BadRequest
-from memtree.memories.extraction import fiction
 from memtree.memories.message_extraction import NOWHERE, MessagePlace, UserMessage
 from memtree.memories.scope import Scope
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.text.speakers import participant
+from memtree.text.statements import fiction
 
 ROW_BYTES = 330  # a key, its place, and the entry with a name
 

@@ -21,7 +21,7 @@ from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.duplicates import NearMemory, same_in
-from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
+from memtree.memories.extraction.candidates import Candidate, Extraction
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
@@ -29,6 +29,7 @@ from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted
 from memtree.text import secrets
+from memtree.text.statements.skips import SkipReason
 
 PER_MESSAGE = 8  # memories out of one message
 # A request reads so many characters, and a message costs as 80 of them: some 40 us of CPU each.

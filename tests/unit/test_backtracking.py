@@ -16,13 +16,13 @@ READ = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
 from memtree.text.pasted import lines
-from memtree.memories.extraction import statements
+from memtree.text.statements import grammar
 from tests.hostile_texts.backtracking import LIKES, PLACES, shapes
 
 for text in shapes(PLACES):
     lines.kind(text)
 for text in shapes(LIKES):
-    statements.is_preference(text)
+    grammar.is_preference(text)
 """
 
 

@@ -31,11 +31,11 @@ from itertools import starmap
 from typing import Any
 
 from memtree.language.borders import sentences
-from memtree.memories.extraction import gate
 from memtree.summaries.prompts import mark_for
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span
+from memtree.text.statements import gate
 from memtree.text.thoughts import without_thoughts
 
 MOST_MESSAGES = 16  # of one call

@@ -15,7 +15,7 @@ import re
 from functools import cache
 
 from memtree.language.word_file import WordFile
-from memtree.memories.extraction.statements import WITH_MINE
+from memtree.text.statements.grammar import WITH_MINE
 
 _DATA = WordFile("en", "memory_third_person")
 

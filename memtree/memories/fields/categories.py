@@ -22,10 +22,10 @@ from datetime import date
 
 from memtree.errors import BadRequest
 from memtree.language.word_file import WordFile
-from memtree.memories.extraction.schedule import LONGEST, is_schedule
 from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.text.rule_score import grouped
 from memtree.text.standing_rules import standing_rules
+from memtree.text.statements.schedule import LONGEST, is_schedule
 
 _DATA = WordFile("all", "memory_categories")
 

@@ -27,8 +27,8 @@ from memtree.background.model_readers import NO_ANSWER, NOT_GROUNDED
 from memtree.background.spending import MILLION, ModelTotals
 from memtree.background.summary_queue import InProcessSummaries
 from memtree.errors import Unavailable
-from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.message_extraction import EXPIRED, LIMIT, UNSTORABLE
+from memtree.text.statements.skips import SkipReason
 from memtree_proxy.observability.label_series import by_label
 
 # By name: the help, the label unless that is the stage, and the field of a `Backlog`, of

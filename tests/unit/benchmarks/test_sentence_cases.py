@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.extraction.conversations import conversations
 from benchmarks.extraction.sentences import FILES, PRECISION, RIGHT, UNKNOWN, score
-from memtree.memories.extraction.candidates import SkipReason
+from memtree.text.statements.skips import SkipReason
 
 
 @pytest.mark.slow

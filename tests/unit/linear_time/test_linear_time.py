@@ -27,9 +27,8 @@ from memtree.memories.agents import structured_memory
 from memtree.memories.agents.schemas import limits, memory_schema
 from memtree.memories.document import checked
 from memtree.memories.draft import checked_text
-from memtree.memories.extraction import dates, model_grounding, schedule
+from memtree.memories.extraction import model_grounding
 from memtree.memories.extraction import model_prompt as memory_prompt
-from memtree.memories.extraction import model_prompt as memory_reply
 from memtree.memories.extraction import rule_extraction as extraction_rules
 from memtree.memories.fields import categories, tags, times
 from memtree.memories.injection import language_rules, rendering
@@ -57,6 +56,7 @@ from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
 from memtree.text.requests import is_acknowledgement
 from memtree.text.spans import Span
+from memtree.text.statements import dates, schedule
 from memtree.text.thoughts import thoughts
 from memtree.tree import chunking, growth
 from memtree.unfolding.excerpts import telling_lines
@@ -274,7 +274,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
-    "what a model found": Subject(lambda text: memory_reply.read(text, ["1"]), hostile.as_it_is),
+    "what a model found": Subject(lambda text: memory_prompt.read(text, ["1"]), hostile.as_it_is),
     "a quotation in a message": Subject(
         lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300]),
         hostile.as_it_is,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.extraction import fiction, gate, own_sentences, statements, third_person
+from memtree.memories.extraction import third_person
 from memtree.text.pasted import lines, own_words
+from memtree.text.statements import fiction, gate, grammar, own_sentences
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import CERTAIN, Subject, seconds, slow
 
@@ -18,12 +19,12 @@ SUBJECTS = {
     "what is refused": Subject(gate.refused, hostile.as_it_is),
     "another reason": Subject(gate.other_reason, hostile.as_it_is),
     "parts of a sentence": Subject(
-        lambda text: (list(statements.heads(text)), statements.spliced(text)),
+        lambda text: (list(grammar.heads(text)), grammar.spliced(text)),
         hostile.as_it_is,
     ),
-    "reasons in other languages": Subject(statements.refused, hostile.as_it_is),
-    "statements in other languages": Subject(statements.category_of, hostile.as_it_is),
-    "the plain form": Subject(statements.plain, hostile.as_it_is),
+    "reasons in other languages": Subject(grammar.refused, hostile.as_it_is),
+    "statements in other languages": Subject(grammar.category_of, hostile.as_it_is),
+    "the plain form": Subject(grammar.plain, hostile.as_it_is),
     "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
     "a line of signs": Subject(lines.kind, hostile.as_it_is),
 }

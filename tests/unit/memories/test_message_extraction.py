@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.draft import MemoryDraft
-from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
+from memtree.memories.extraction.candidates import Candidate, Extraction
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.message_extraction import (
     TOLD,
@@ -23,6 +23,7 @@ from memtree.memories.message_extraction import (
     UserMessage,
 )
 from memtree.memories.scope import Scope
+from memtree.text.statements.skips import Skip, SkipReason
 from tests.fakes import HashingEmbedder
 from tests.made.saved_memories import TopicEmbedder
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened

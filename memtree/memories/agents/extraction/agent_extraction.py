@@ -45,7 +45,6 @@ from memtree.memories.agents.extraction.extraction_plan import (
     Found,
 )
 from memtree.memories.agents.schemas.memory_schema import MemorySchema, nearest_kind
-from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.message_extraction import (
     LIMIT,
     PER_REQUEST,
@@ -54,6 +53,7 @@ from memtree.memories.message_extraction import (
     within,
 )
 from memtree.memories.scope import Scope
+from memtree.text.statements.skips import SkipReason
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 

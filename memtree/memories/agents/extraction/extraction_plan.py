@@ -42,7 +42,7 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_k
 from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.duplicates import MOST_NEAR, NearMemory
-from memtree.memories.extraction.candidates import Candidate, SkipReason
+from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.memory import (
     EXTRACTED,
     MAX_TEXT_CHARS,
@@ -68,6 +68,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
+from memtree.text.statements.skips import SkipReason
 
 PROFILE = "UserProfile"  # the kind of such data
 LONGEST = 200  # characters of a clause

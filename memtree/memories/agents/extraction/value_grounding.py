@@ -29,15 +29,15 @@ from memtree.memories.agents.extraction.fillable_fields import (
 )
 from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.extraction.schema_prompt import ModelRecord, field_name
-from memtree.memories.extraction import gate
-from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.dates import DateKind, DateMention, dates
 from memtree.memories.extraction.model_grounding import clause_of, grounds
 from memtree.memories.extraction.model_prompt import ShownMessage
-from memtree.memories.extraction.own_sentences import lowered
 from memtree.memories.relation import quantity_words
 from memtree.summaries import prompt_injection
 from memtree.text.spans import Span
+from memtree.text.statements import gate
+from memtree.text.statements.dates import DateKind, DateMention, dates
+from memtree.text.statements.own_sentences import lowered
+from memtree.text.statements.skips import SkipReason
 
 _DATA = WordFile("en", "memory_value_grounding")
 _NUMBER = re.compile(

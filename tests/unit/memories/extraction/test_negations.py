@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from memtree.language.word_file import WordFile, languages_with, parsed
-from memtree.memories.extraction.gate import lasting
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.memories.extraction.statements import CATEGORIES, UNSPACED, lead
+from memtree.text.statements.gate import lasting
+from memtree.text.statements.grammar import CATEGORIES, UNSPACED, lead
 
 # What a stored sentence must still hold; words without a space around them are parts of words.
 DENIALS = {

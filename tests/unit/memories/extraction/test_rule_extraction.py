@@ -2,8 +2,8 @@ from datetime import date
 
 import pytest
 
-from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.rule_extraction import MOST, extract
+from memtree.text.statements.skips import SkipReason
 
 DAY = date(2026, 3, 2)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.statements import plain
+from memtree.text.statements.grammar import plain
 
 
 @pytest.mark.parametrize(

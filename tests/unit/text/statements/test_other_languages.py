@@ -1,7 +1,7 @@
 import pytest
 
 from memtree.language.word_file import WordFile, languages_with
-from memtree.memories.extraction.statements import (
+from memtree.text.statements.grammar import (
     CATEGORIES,
     REASONS,
     category_of,

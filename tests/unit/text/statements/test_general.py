@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.statements import (
+from memtree.text.statements.grammar import (
     is_event,
     is_goal,
     kept_in_mind,

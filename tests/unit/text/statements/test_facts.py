@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.statements import is_fact
+from memtree.text.statements.grammar import is_fact
 
 
 @pytest.mark.parametrize(

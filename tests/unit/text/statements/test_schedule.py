@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from benchmarks.extraction.appointments import SAID, cases
-from memtree.memories.extraction.schedule import is_schedule, with_day
+from memtree.text.statements.schedule import is_schedule, with_day
 
 
 @pytest.mark.parametrize("wanted", [True, False])

@@ -1,12 +1,12 @@
 import pytest
 
-from memtree.memories.extraction import statements
+from memtree.text.statements import grammar
 
 
 def test_small_talk_before_a_sentence_is_left():
     text = "ok, by the way my cat is grey"
-    assert text[statements.without_lead(text, 0, len(text)) :] == "my cat is grey"
-    assert statements.without_lead("my cat is grey", 0, 14) == 0
+    assert text[grammar.without_lead(text, 0, len(text)) :] == "my cat is grey"
+    assert grammar.without_lead("my cat is grey", 0, 14) == 0
 
 
 @pytest.mark.parametrize(
@@ -19,28 +19,28 @@ def test_small_talk_before_a_sentence_is_left():
     ],
 )
 def test_a_statement_ends_before_a_question_or_an_afterthought(lower, head):
-    assert next(statements.heads(lower)) == head
+    assert next(grammar.heads(lower)) == head
 
 
 def test_what_is_supposed_is_no_statement():
     for lower in ("я беременна, если полоска видна?", "je suis enceinte, si la barre est pâle ?"):
-        assert list(statements.heads(lower)) == [lower]
+        assert list(grammar.heads(lower)) == [lower]
 
 
 def test_any_last_part_of_a_question_may_be_the_question():
-    heads = list(statements.heads("wir wohnen in freiburg, gibt es da etwas?"))
+    heads = list(grammar.heads("wir wohnen in freiburg, gibt es da etwas?"))
     assert heads == ["wir wohnen in freiburg, gibt es da etwas?", "wir wohnen in freiburg"]
 
 
 def test_statements_within_a_sentence():
     lower = "make it vegan because my son is vegan"
-    assert [lower[at:] for at in statements.later(lower)] == ["my son is vegan"]
-    assert list(statements.later("tell him that, i'm vegan")) == []
+    assert [lower[at:] for at in grammar.later(lower)] == ["my son is vegan"]
+    assert list(grammar.later("tell him that, i'm vegan")) == []
 
 
 def test_parts_of_a_sentence():
     lower = "i'm mara, i live in ghent and my wife is a cook"
-    assert [lower[start:end] for start, end in statements.spliced(lower)] == [
+    assert [lower[start:end] for start, end in grammar.spliced(lower)] == [
         "i'm mara",
         "i live in ghent",
         "my wife is a cook",
@@ -48,5 +48,5 @@ def test_parts_of_a_sentence():
 
 
 def test_what_stands_before_the_subject():
-    assert statements.without_intro("after a long talk we agreed") == "we agreed"
-    assert statements.without_intro("we agreed") == ""
+    assert grammar.without_intro("after a long talk we agreed") == "we agreed"
+    assert grammar.without_intro("we agreed") == ""

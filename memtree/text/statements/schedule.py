@@ -30,10 +30,11 @@ speak against it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date
 
 from memtree.language.word_file import WordFile, lazily
-from memtree.memories.extraction.dates import DateKind, DateMention, dates
+from memtree.text.statements.dates import DateKind, DateMention, dates
 
 _DATA = WordFile("all", "memory_schedule")
 
@@ -77,9 +78,10 @@ def is_schedule(sentence: str, said: date | None = None) -> bool:
     return planned or _SET.search(text) is not None
 
 
-def with_day(text: str, said: date | None) -> str:
-    """The text, with the day it was said where its dates count from that."""
-    kinds = {day.kind for day in dates(text, said)}
+def with_day(text: str, said: date | None, days: Iterable[DateMention] | None = None) -> str:
+    """The text, with the day it was said where its dates count from that. `days`: its dates, where
+    they are known."""
+    kinds = {day.kind for day in (dates(text, said) if days is None else days)}
     if kinds > {DateKind.TIME}:  # of a day that is named beside it
         kinds.remove(DateKind.TIME)
     if said is None or kinds.isdisjoint(_COUNTED):

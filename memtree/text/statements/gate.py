@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from memtree.language.word_file import WordFile, lazily
-from memtree.memories.extraction import fiction, statements
-from memtree.memories.extraction.candidates import SkipReason
 from memtree.text.requests import asks
+from memtree.text.statements import fiction, grammar
+from memtree.text.statements.skips import SkipReason
 
 _DATA = WordFile("all", "memory_gate")
 
@@ -76,7 +76,7 @@ def refused(lower: str) -> SkipReason | None:
         return SkipReason.VAGUE
     if _TROUBLE.search(lower) or _CODE.search(lower):
         return SkipReason.CODE
-    return statements.refused(lower)
+    return grammar.refused(lower)
 
 
 def lasting(lower: str) -> str:

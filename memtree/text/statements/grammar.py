@@ -32,7 +32,7 @@ from functools import cache, partial
 from itertools import islice
 
 from memtree.language.word_file import WordFile, WordFiles, languages_with, lazily
-from memtree.memories.extraction.candidates import SkipReason
+from memtree.text.statements.skips import SkipReason
 
 UNSPACED = ("ja", "zh")
 CATEGORIES = ("preference", "fact", "general")

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from benchmarks.extraction.date_sentences import SAID, cases
-from memtree.memories.extraction.dates import READ, DateKind, dates
+from memtree.text.statements.dates import READ, DateKind, dates
 
 RIGHT = 0.97  # of sentences written before the rules were seen on them: all but one or two
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from memtree.language.borders import sentences, small_stops
-from memtree.memories.extraction import fiction, gate
-from memtree.memories.extraction.candidates import Skip, SkipReason
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span
+from memtree.text.statements import fiction, gate
+from memtree.text.statements.skips import Skip, SkipReason
 
 MOST = 400  # sentences of a message that are read
 _NEAR = 40  # characters before a sentence

@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.statements import is_decision, is_preference
+from memtree.text.statements.grammar import is_decision, is_preference
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction import fiction
+from memtree.text.statements import fiction
 
 
 @pytest.mark.parametrize(

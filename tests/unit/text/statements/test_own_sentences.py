@@ -1,8 +1,8 @@
 import pytest
 
-from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.extraction.own_sentences import MOST, is_torn, own_sentences
 from memtree.text.spans import Span
+from memtree.text.statements.own_sentences import MOST, is_torn, own_sentences
+from memtree.text.statements.skips import SkipReason
 
 
 def readable(text, **options):

@@ -1,7 +1,7 @@
 import pytest
 
-from memtree.memories.extraction import gate
-from memtree.memories.extraction.candidates import SkipReason
+from memtree.text.statements import gate
+from memtree.text.statements.skips import SkipReason
 
 
 @pytest.mark.parametrize(

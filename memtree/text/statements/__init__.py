@@ -1,0 +1,1 @@
+"""Read what a message states of its writer: who, what, value, polarity, days."""
