@@ -40,6 +40,7 @@ from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.requests import asks
 from memtree.text.spans import Span, clipped
 from memtree.text.standing_rules import standing_rules
+from memtree.text.statements.fiction import is_role_play
 
 _DATA = WordFiles("phrases")
 
@@ -243,7 +244,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
                 clauses += code_clauses
         else:
             name = names.get(number, "")
-            played = played or (source.role == "user" and is_fiction(source.text))
+            played = played or (source.role == "user" and _is_play(source))
             fiction = played and source.role in ("user", "assistant")
             said_clauses = spoken(source, chat, name, fiction, lines)
             task = _task(source) if source.role == "user" and not (chat or fiction) else ""
@@ -264,6 +265,11 @@ def _task(source: SourcePassage) -> str:
     """Return the task that a message hands over, without the instructions that lead to it."""
     message = source.message or source.text
     return "" if source.start or len(message) < _LONG_TASK else labelled(message)
+
+
+def _is_play(source: SourcePassage) -> bool:
+    head = source.message or source.text
+    return is_fiction(source.text) or (source.start == 0 and is_role_play(head))
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:

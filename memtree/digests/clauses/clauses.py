@@ -317,7 +317,7 @@ def spoken(
             continue
         said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
         telling = score - base >= 1.4 and source.role != "user"
-        foreign = source.role == "user" and not name and (fiction or not own)
+        foreign = source.role == "user" and not (name or rule) and (fiction or not own)
         clauses.append(Clause(speaker, said, score, telling and not chat, rule, foreign=foreign))
     if clauses and source.role != "user" and not chat and not clauses[0].quoted:
         clauses[0].score += 0.4

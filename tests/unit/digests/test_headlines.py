@@ -223,3 +223,19 @@ def test_points_of_a_list_are_no_speakers():
     ]
     assert parent(*children) != "reflect on the week"
     assert "plan a budget" in parent(*children)
+
+
+def test_words_of_others_are_quoted_and_the_question_about_them_comes_first():
+    chat = "[10:02] Tom: where is it?\n[10:03] Ana: I moved to Oslo last week"
+    extract = leaf_summary([user(f"{chat}\n\nWhat did Tom want to know?")])
+    assert extract.headline.startswith("What did Tom want to know?")
+    assert "“Ana: I moved to Oslo last week”" in extract.body
+
+
+def test_a_play_is_told_in_quotation_marks():
+    play = user("Let's do a role-play. You are Captain Mirelle. I am allergic to dust on Deck 9.")
+    extract = leaf_summary([play])
+    assert extract.headline.startswith("“I am allergic to dust on Deck 9”")
+    above = node_summary([extract, leaf_summary([assistant("The hangar is empty.")])], 1)
+    assert "“I am allergic to dust on Deck 9”" in above.headline
+    assert "“I am allergic to dust on Deck 9”" in above.body
