@@ -427,7 +427,8 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
     """Return a score and the best phrase of a child's headline; shared names do not count."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
-        phrase, lost = whole(clause, cap)
+        foreign = clause[:1] == "“" and clause[-1:] == "”"
+        phrase, lost = whole(clause.strip("“”") if foreign else clause, cap - 2 * foreign)
         if not phrase and (name := speaker_of(clause)):
             phrase, lost = whole(clause[len(name) + 2 :], cap)
         if not phrase or is_boilerplate(phrase) or not readable(phrase) or is_work(phrase):
@@ -435,7 +436,7 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
         score = min(own, 0.8) + min(merit(phrase), _MERIT) - lost - 0.2 * number
         said = phrase.partition(": ")[2] or phrase
-        is_request = _asked_there(phrase, child.body)
+        is_request = not foreign and _asked_there(phrase, child.body)
         if leans(said):
             score, is_request = score - 2.0, False
         elif _RULES.match(said):
@@ -458,11 +459,9 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         elif is_request:
             score += _ASKED
         if score > weight:
-            best, weight = phrase, score
-    if best:
-        return weight, best
+            best, weight = marked(phrase) if foreign else phrase, score
     names = [word for word in child.anchors if shared[word] == 1 and _is_name(word)]
-    return -1.0, listed(names[:3], cap)
+    return (weight, best) if best else (-1.0, listed(names[:3], cap))
 
 
 def _asked_there(phrase: str, body: str) -> bool:
@@ -473,7 +472,7 @@ def _asked_there(phrase: str, body: str) -> bool:
 
 
 def _is_heading(phrase: str) -> bool:
-    """Return True for a heading such as `Handle Errors and Edge Cases`, with capitalised words."""
+    """Return True for a heading such as `Handle Errors and Edge Cases`."""
     words = [word for word in phrase.split() if len(word) > 3 and word.isalpha()]
     return len(words) > 1 and all(word[0].isupper() for word in words)
 

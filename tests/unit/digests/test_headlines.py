@@ -236,6 +236,6 @@ def test_a_play_is_told_in_quotation_marks():
     play = user("Let's do a role-play. You are Captain Mirelle. I am allergic to dust on Deck 9.")
     extract = leaf_summary([play])
     assert extract.headline.startswith("“I am allergic to dust on Deck 9”")
-    above = node_summary([extract, leaf_summary([assistant("The hangar is empty.")])], 1)
+    above = node_summary([extract, leaf_summary([assistant("*She smiles.*")])], 1)
     assert "“I am allergic to dust on Deck 9”" in above.headline
     assert "“I am allergic to dust on Deck 9”" in above.body
