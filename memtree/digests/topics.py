@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from memtree.digests.clauses.clause import LABEL
+from memtree.digests.clauses.clause import LABEL, marked
 from memtree.digests.clauses.clauses import merit
 from memtree.digests.clauses.particular import ERRORS, speaker_of, telling_words
 from memtree.digests.clauses.phrases import (
@@ -65,9 +65,17 @@ class SummaryText(Protocol):
 def topic(summary: SummaryText, cap: int = TOPIC) -> str:
     """Return at most `cap` tokens of whole words that distinguish this summary from others.
 
-    Returns "" for a summary without words.
+    Returns "" for a summary without words. Words from a quotation keep its marks.
     """
     headline = _without_speakers(ASIDE.sub("", summary.headline))
+    if "“" not in headline:
+        return _topic(headline, summary, cap)
+    said = _topic(headline.replace("“", "").replace("”", ""), summary, cap - 2)
+    before = headline[: max(headline.find(said), 0)]
+    return marked(said) if said and before.count("“") > before.count("”") else said
+
+
+def _topic(headline: str, summary: SummaryText, cap: int) -> str:
     kind, _, names = headline.partition(": ")
     if kind in KINDS:
         return listed(names.split(", "), cap)

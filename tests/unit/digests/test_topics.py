@@ -93,3 +93,8 @@ def test_a_topic_cuts_no_work_between_its_words():
     done = Extract("Write NOTES.md then read it; ran head dev/urandom 21 times", "", ("urandom",))
     assert topic(done, 4) != "urandom 21 times"
     assert "21" not in topic(Extract("ran head dev/urandom 21 times", "", ("urandom",)), 7)
+
+
+def test_a_topic_from_a_quotation_keeps_its_marks():
+    said = Extract("Can you sum it up?; “I am allergic to dust on Deck 9”", "", ("Deck",))
+    assert topic(said) == "“dust on Deck 9”"
