@@ -25,12 +25,12 @@ from memtree.text.statements.grammar import UNSPACED, is_unspaced
 FILE = "statement_attributes"
 READ, SENTENCES = 400, 4  # characters of a text that are read, and sentences of it
 KINDS = (
-    "home", "employer", "job", "partner", "diet", "name", "tongue", "allergy", "car", "phone",
-    "laptop", "uses", "favourite", "prefers", "several",
+    "home", "employer", "job", "partner", "diet", "name", "tongue", "allergy", "health", "car",
+    "phone", "laptop", "uses", "favourite", "prefers", "several",
 )  # fmt: skip
 # How an attribute is called, where that is not the name of its section.
 _NAMES = {"tongue": "language", "car": "owns:car", "phone": "owns:phone", "laptop": "owns:laptop"}
-_SEVERAL = ("several", "allergy")  # of these a person may have more than one
+_SEVERAL = ("several", "allergy", "health")  # of these a person may have more than one
 _ALL = WordFile("all", FILE)
 _TOOLS, _CHOICES = _ALL.by_word("tools"), _ALL.by_word("choices")
 _ADJECTIVE_LAST = ("es", "fr", "it", "pt")
@@ -51,8 +51,8 @@ _SHORT, _LEAST, _SHARE = 3, 4, 0.75  # letters, and the part of the shorter word
 class Attribute(NamedTuple):
     """`what`: home, employer, job, partner, diet, name, language (the first one), `owns:car`,
     `uses:` with a kind of tool, `prefers:` with what is chosen, `allergy:` with the substance,
-    `habit:` with what is done, several. `value`: its words as they stand. `denied`: it is not so;
-    `ended`: it is so no more."""
+    health, `habit:` with what is done, several. `value`: its words as they stand. `denied`: it is
+    not so; `ended`: it is so no more."""
 
     what: str
     value: str
