@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memtree.memories.fields.standing import outranks
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate, Tombstone
-from memtree.memories.ports import MemoryStore
+from memtree.memories.ports import MemoryFilter, MemoryStore
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
@@ -56,6 +56,7 @@ Result = TypeVar("Result")
 NEIGHBOURS = 8  # looked at in a duplicate check
 # Of these, those with another value of an attribute: who moves may say so in another language.
 ONE_VALUE_NEIGHBOURS = 40
+MOST_STANDING = 100  # that are looked at as well
 MOST_NEAR = 5  # told to the caller
 _LONGEST_VALUE = 4  # words
 _TENSES = ("then -> now", "now -> then")
@@ -95,13 +96,18 @@ class DuplicateCheck:
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """The best first: the same, duplicates, and what the text may be an update of."""
-        limit = ONE_VALUE_NEIGHBOURS if attributes(text) else NEIGHBOURS
+        has_value = bool(attributes(text))
+        limit = ONE_VALUE_NEIGHBOURS if has_value else NEIGHBOURS
         neighbours = await self._search.neighbours(scope, text, vector, limit=limit)
-        hits = [
-            hit
-            for at, hit in enumerate(neighbours.hits)
-            if at < NEIGHBOURS or changed(text, hit.memory.text).differs
-        ]
+        hits = list(neighbours.hits[:NEIGHBOURS])
+        if has_value:
+            far = [*neighbours.hits[NEIGHBOURS:], *await self._standing(scope)]
+            known = {hit.memory.id for hit in hits}
+            hits += [
+                hit
+                for hit in {hit.memory.id: hit for hit in far}.values()
+                if hit.memory.id not in known and changed(text, hit.memory.text).differs
+            ]
         others = comparisons(text, [hit.memory.text for hit in hits])
         rows = await _compared(
             text, others,
@@ -110,6 +116,11 @@ class DuplicateCheck:
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
         return tuple(near[:MOST_NEAR])
+
+    async def _standing(self, scope: Scope) -> list[MemoryHit]:
+        """Those that stand, of no relevance: a new value of theirs may share no word with them."""
+        page = await self._store.page(scope, MemoryFilter(standing=True), limit=MOST_STANDING)
+        return [MemoryHit(memory, 0.0, 0.0) for memory in page.memories]
 
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
         """Tombstones of texts that this one comes close to. The text of a forgotten memory is read

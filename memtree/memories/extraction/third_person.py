@@ -140,17 +140,33 @@ def told_abroad(sentence: str) -> str | None:
     """Like `told_of_user`, in the other languages that have a grammar for it; None where none of
     them, or more than one, can tell the sentence."""
     plain = sentence[:1].lower() + sentence[1:].replace("’", "'")
-    told = {
+    readings = {
         language: made
         for language in languages_with(_FILE)
         if language != "en" and (language in UNSPACED) == is_unspaced(plain)
         if (made := _told_in(_telling(language), plain))
     }
-    if len(told) > 1:
-        return told.get(language_of(plain))
-    return next(iter(told.values()), None)
+    if len(readings) > 1:
+        return readings.get(language_of(plain))
+    return next(iter(readings.values()), None)
 
 
+def told_of(name: str, text: str, sentence: str) -> str:
+    """Return a memory of the user as one of somebody else: with the name in the place of "User", or
+    with the sentence as it was said.
+
+    >>> told_of("Ben", "Nutzer hat zwei Katzen", "Ich habe zwei Katzen")
+    'Ben hat zwei Katzen'
+    >>> told_of("Eva", "Al usuario le gusta el mar", "Me gusta el mar")
+    'Eva said: Me gusta el mar'
+    """
+    if subject := _SUBJECT.match(text):
+        return f"{name}{text[subject.end() :]}"
+    return f"{name} said: {sentence if _ANY_CASE.search(text) else text}"
+
+
+_NAMES = WordFile("all", "memory_first_person")
+_SUBJECT, _ANY_CASE = _NAMES.pattern("user"), _NAMES.pattern("user_within", re.IGNORECASE)
 _FILE = "memory_third_person"
 
 
@@ -173,9 +189,9 @@ def _telling(language: str) -> _Telling:
     verb = rf"(?P<v>{'|'.join(sorted(verbs, reverse=True))})\b"
     openings = []
     for line in file.entries("openings"):
-        opening, _, told = line.partition(" = ")
+        opening, _, beginning = line.partition(" = ")
         whole = opening.replace("@", verb) + ("" if opening.endswith((" ", ")")) else spaced)
-        openings.append((re.compile(whole, re.IGNORECASE), told))
+        openings.append((re.compile(whole, re.IGNORECASE), beginning))
     joints = file.part("joints") if "joints" in names else ""
     return _Telling(
         tuple(openings),
@@ -187,7 +203,7 @@ def _telling(language: str) -> _Telling:
 
 
 def _told_in(telling: _Telling, sentence: str) -> str | None:
-    for opening, told in telling.openings:
+    for opening, beginning in telling.openings:
         match = opening.match(sentence)
         if match is None:
             continue
@@ -200,8 +216,8 @@ def _told_in(telling: _Telling, sentence: str) -> str | None:
             rest = telling.joint_verb.sub(
                 lambda verb: verb["joint"] + telling.forms[verb["v"]], rest
             )
-        if "@" in told:
-            told = told.replace("@", telling.forms[match["v"].lower()])
-        made = match.expand(told)
+        if "@" in beginning:
+            beginning = beginning.replace("@", telling.forms[match["v"].lower()])
+        made = match.expand(beginning)
         return made[:1].upper() + made[1:] + rest
     return None

@@ -1,4 +1,4 @@
-"""What a sentence says of a person that they have one of at a time: home, employer, diet, an
+"""Read what a sentence says of a person that they have one of at a time: home, employer, diet, an
 editor. The first person and the form of notes are read into the same.
 
     >>> attributes("I don't live in Graz any more.")
@@ -165,7 +165,7 @@ def _made(section: str, match: re.Match[str], grammar: _Grammar) -> Attribute | 
 
 
 def _preference(value: str, words: list[str], grammar: _Grammar) -> Attribute | None:
-    """Of what kind it is: of a known one, one of a pair, or what the words about it stand for."""
+    """Tell the kind: a known one, one of a pair, or what the words about it stand for."""
     chosen, *others = grammar.over.split(value, maxsplit=1)
     known = _of_kind("prefers", _words(chosen), _CHOICES)
     if known or (len(words) == 1 and not others):
@@ -187,7 +187,7 @@ def _of_kind(what: str, words: Iterable[str], kinds: Mapping[str, str]) -> Attri
 
 
 def _habit(sentence: str) -> Attribute | None:
-    """What is done on a weekday."""
+    """Read something done on a weekday."""
     for day in dates(sentence):
         if day.kind is DateKind.RECURRING:
             rest = f"{sentence[: day.start]} {sentence[day.end :]}"

@@ -1,4 +1,4 @@
-"""What people have one of: the first person and the form of notes say the same, in each language,
+"""Attributes of people: the first person and the form of notes say the same, in each language,
 and another value of it is a change."""
 
 import time
