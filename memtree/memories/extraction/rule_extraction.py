@@ -28,7 +28,9 @@ MOST = 8
 SKIPS = 100  # that are told of one message
 
 # Whose words they are has to be said where nothing else tells it.
-_FIRST_PERSON = WordFile("all", "memory_first_person").pattern("first_person", re.IGNORECASE)
+_DATA = WordFile("all", "memory_first_person")
+_FIRST_PERSON = _DATA.pattern("first_person", re.IGNORECASE)
+_SPEAKER = _DATA.pattern("speaker", re.IGNORECASE)
 
 
 def extract(
@@ -58,7 +60,8 @@ def _candidate(text: str, stated: Statement, said: date | None) -> Candidate:
     if statement is None and not (stated.what == WISH and is_unspaced(words)):
         statement = told_abroad(words)
     if statement is None or len(statement) > LONGEST:
-        mine = stated.what != WISH and (not stated.english or _FIRST_PERSON.search(words))
+        person = _SPEAKER if stated.what == WISH else _FIRST_PERSON  # an order speaks for itself
+        mine = not stated.english or person.search(words)
         statement = f"User said: {words}" if mine else words
     dated = statement if stated.what == WISH else with_day(statement, said, stated.days)
     return Candidate(dated, stated.category, stated.start, stated.end)
