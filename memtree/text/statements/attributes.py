@@ -2,11 +2,11 @@
 editor. The first person and the form of notes are read into the same.
 
     >>> attributes("I don't live in Graz any more.")
-    (Attribute(what='home', value='Graz', denied=True, ended=True),)
+    (Attribute(what='home', value='Graz', denied=True, ended=True, language='en'),)
     >>> [attributes(text)[0].value for text in ("Ich wohne in Linz", "Nutzer wohnt in Linz")]
     ['Linz', 'Linz']
     >>> changed("User uses MySQL", "User said: I use Postgres").differs
-    'Postgres -> MySQL'
+    'postgres -> mysql'
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ KINDS = (
 )  # fmt: skip
 # How an attribute is called, where that is not the name of its section.
 _NAMES = {"tongue": "language", "car": "owns:car", "phone": "owns:phone", "laptop": "owns:laptop"}
+_NAMED = ("home", "employer", "name", "uses")
 _SEVERAL = ("several", "allergy", "health")  # of these a person may have more than one
 _ALL = WordFile("all", FILE)
 _TOOLS, _CHOICES = _ALL.by_word("tools"), _ALL.by_word("choices")
@@ -52,12 +53,13 @@ class Attribute(NamedTuple):
     """`what`: home, employer, job, partner, diet, name, language (the first one), `owns:car`,
     `uses:` with a kind of tool, `prefers:` with what is chosen, `allergy:` with the substance,
     health, `habit:` with what is done, several. `value`: its words as they stand. `denied`: it is
-    not so; `ended`: it is so no more."""
+    not so; `ended`: it is so no more. `language`: whose patterns read it."""
 
     what: str
     value: str
     denied: bool = False
     ended: bool = False
+    language: str = ""
 
 
 class Change(NamedTuple):
@@ -92,7 +94,7 @@ def changed(new: str, old: str) -> Change:
             if same and away != was_away:
                 sides = (one.value, f"not {one.value}")
                 return Change(f"{sides[was_away]} -> {sides[away]}")
-            if same or away or was_away:
+            if same or away or was_away or not _comparable(kind, one, other):
                 continue
             if kind not in _SEVERAL:
                 return Change(f"{other.value} -> {one.value}")
@@ -108,11 +110,20 @@ def _same_thing(kind: str, one: Attribute, other: Attribute) -> bool:
     return one.what == other.what or (kind == "allergy" and other.what.startswith("allergy:"))
 
 
+def _comparable(kind: str, one: Attribute, other: Attribute) -> bool:
+    """Return True if two values may be told apart: names, or words of one language."""
+    if one.language == other.language:
+        return True
+    return kind in _NAMED and is_unspaced(one.value) == is_unspaced(other.value)
+
+
 def _alike(one: str, other: str) -> bool:
-    """Return True if the words of one value are all in the other, in some form."""
+    """Return True if the words of one value are in the other, in some form: all, or of more than
+    two the half."""
     ours, theirs = _words(one), _words(other)
     less, more = sorted((ours, theirs), key=len)
-    return all(any(_forms(word, each) for each in more) for word in less)
+    shared = sum(any(_forms(word, each) for each in more) for word in less)
+    return shared == len(less) or 2 * shared >= len(less) > 2
 
 
 def _words(value: str) -> list[str]:
@@ -140,7 +151,7 @@ def _attribute(sentence: str) -> Attribute | None:
         rest = " ".join(rest.split())
         for section, pattern in grammar.kinds.items():
             if (match := pattern.match(rest)) and (made := _made(section, match, grammar)):
-                return made._replace(denied=denied > 0, ended=ended > 0)
+                return made._replace(denied=denied > 0, ended=ended > 0, language=language)
     return _habit(sentence)
 
 

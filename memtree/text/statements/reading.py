@@ -197,4 +197,4 @@ def _stated(
         for day in dates(text[start:end], said)
     )
     one = next(iter(attributes(text[start:end])), _NOTHING)
-    return Statement(start, end, category, USER, *one, english=english, days=days)
+    return Statement(start, end, category, USER, *one[:4], english=english, days=days)
