@@ -33,7 +33,7 @@ from memtree.memories.extraction.model_prompt import (
     ModelNotes,
     ShownMessage,
 )
-from memtree.memories.extraction.third_person import told_of_user
+from memtree.memories.extraction.third_person import told_abroad, told_of_user
 from memtree.memories.message_extraction import (
     PER_MESSAGE,
     READ,
@@ -233,7 +233,7 @@ def _told(text: str) -> str:
     if not _FIRST_PERSON.search(text):
         return text
     text = _BOTH.sub("", text)
-    return told_of_user(text) or f"User said: {text}"
+    return told_of_user(text) or told_abroad(text) or f"User said: {text}"
 
 
 # ---------------------------------------------------------------- records of schemas

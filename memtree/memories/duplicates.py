@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.memories.fields.standing import outranks
-from memtree.memories.memory import WORDING, Memory, NewMemory, PossibleUpdate, Tombstone
-from memtree.memories.ports import MemoryStore
+from memtree.memories.memory import Memory, NewMemory, PossibleUpdate, Tombstone
+from memtree.memories.ports import MemoryFilter, MemoryStore
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
+from memtree.text.statements.attributes import attributes, changed
 from memtree.text.telling_words import apart
 
 MOST_CHARS = 100_000  # of both sides of all comparisons; some 0.3 s, in Chinese 1 s (2.5 GHz)
@@ -53,6 +54,9 @@ Vector = NDArray[np.float32]
 Result = TypeVar("Result")
 
 NEIGHBOURS = 8  # looked at in a duplicate check
+# Of these, those with another value of an attribute: who moves may say so in another language.
+ONE_VALUE_NEIGHBOURS = 40
+MOST_STANDING = 100  # that are looked at as well
 MOST_NEAR = 5  # told to the caller
 _LONGEST_VALUE = 4  # words
 _TENSES = ("then -> now", "now -> then")
@@ -92,8 +96,18 @@ class DuplicateCheck:
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """The best first: the same, duplicates, and what the text may be an update of."""
-        neighbours = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
-        hits = neighbours.hits
+        has_value = bool(attributes(text))
+        limit = ONE_VALUE_NEIGHBOURS if has_value else NEIGHBOURS
+        neighbours = await self._search.neighbours(scope, text, vector, limit=limit)
+        hits = list(neighbours.hits[:NEIGHBOURS])
+        if has_value:
+            far = [*neighbours.hits[NEIGHBOURS:], *await self._standing(scope)]
+            known = {hit.memory.id for hit in hits}
+            hits += [
+                hit
+                for hit in {hit.memory.id: hit for hit in far}.values()
+                if hit.memory.id not in known and changed(text, hit.memory.text).differs
+            ]
         others = comparisons(text, [hit.memory.text for hit in hits])
         rows = await _compared(
             text, others,
@@ -102,6 +116,11 @@ class DuplicateCheck:
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
         return tuple(near[:MOST_NEAR])
+
+    async def _standing(self, scope: Scope) -> list[MemoryHit]:
+        """Those that stand, of no relevance: a new value of theirs may share no word with them."""
+        page = await self._store.page(scope, MemoryFilter(standing=True), limit=MOST_STANDING)
+        return [MemoryHit(memory, 0.0, 0.0) for memory in page.memories]
 
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
         """Tombstones of texts that this one comes close to. The text of a forgotten memory is read
@@ -130,28 +149,28 @@ async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]
 
 def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
     relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
-    named = differs
-    if relation is Relation.POSSIBLE_UPDATE:  # what a translation says differently is no value
-        other = apart(text, hit.memory.text)
-        named = (WORDING,) if other else named_difference(differs)
-    return NearMemory(hit.memory, hit.relevance, relation, named)
+    if relation is Relation.POSSIBLE_UPDATE and not changed(text, hit.memory.text).differs:
+        # What a translation says differently is no value, and a difference of wording no update.
+        differs = () if apart(text, hit.memory.text) else named_difference(differs)
+        relation = relation if differs else Relation.OTHER
+    return NearMemory(hit.memory, hit.relevance, relation, differs)
 
 
 def named_difference(differs: Sequence[str]) -> tuple[str, ...]:
-    """One changed value or negation, or `WORDING`: with what cannot be named nobody can decide
-    which of two texts is right.
+    """One changed value or negation; none where it cannot be named: nobody could decide which of
+    two texts is right.
 
     >>> named_difference(["8090 -> 8091"]), named_difference(["lives -> not lives"])
     (('8090 -> 8091',), ('lives -> not lives',))
     >>> named_difference(["(nothing) -> lies"]), named_difference(["then -> now"])
-    (('wording',), ('wording',))
+    ((), ())
     """
     if len(differs) == 1 and differs[0] not in _TENSES:
         old, arrow, new = differs[0].partition(" -> ")
         negated = "not" in old.split() or "not" in new.split()
         if arrow and (negated or (_is_value(old) and _is_value(new))):
             return (differs[0],)
-    return (WORDING,)
+    return ()
 
 
 def _is_value(side: str) -> bool:

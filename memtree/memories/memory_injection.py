@@ -18,7 +18,7 @@ from memtree.memories.injection import choice, language_rules
 from memtree.memories.injection.language_rules import is_general
 from memtree.memories.injection.options import CHAT_OPTIONS, SHARING, InjectionOptions
 from memtree.memories.memory import Memory
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ScopeState, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.ranking import SearchResult
@@ -129,7 +129,7 @@ class MemoryInjection:
         memories = state.total
         if not memories:
             return InjectionChoice()  # nothing is embedded for who has saved nothing
-        always = await self._standing(scope, options, room) if state.standing else []
+        always = await self._standing(scope, state, options, room, posted)
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
@@ -172,12 +172,28 @@ class MemoryInjection:
         taken = choice.standing_size(always, options.line)
         return InjectionChoice(lines, tuple(fitting), degraded, taken)
 
-    async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
-        if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
+    async def _standing(
+        self,
+        scope: Scope,
+        state: ScopeState,
+        options: InjectionOptions,
+        room: int,
+        posted: PostedHistory | None,
+    ) -> list[Memory]:
+        """Return the standing memories, those of another branch aside, and what changed them."""
+        kinds = (ScopeKind.CHAT, ScopeKind.USER)
+        if not state.standing or not self._standing_on or scope.kind not in kinds:
             return []
         wanted = MemoryFilter(standing=True, tainted=False)
-        page = await self._store.page(scope, wanted, limit=choice.MOST_STANDING)
-        return choice.standing_ones(page.memories, options.line, room)
+        rows = (await self._store.page(scope, wanted, limit=choice.MOST_STANDING)).memories
+        if state.conflicts:
+            newer = MemoryFilter(conflicts=True, tainted=False)
+            page = await self._store.page(scope, newer, limit=choice.MOST_STANDING)
+            rows = (*rows, *choice.heirs(rows, page.memories))
+        if posted is not None and any(choice.depends(row.source, posted.rule) for row in rows):
+            every, _ = await posted.addresses()
+            rows = tuple(row for row in rows if choice.stands(row.source, every, posted.rule))
+        return choice.standing_ones(rows, options.line, room)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
         for key in conversation:

@@ -22,6 +22,7 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.duplicates import NearMemory, same_in
 from memtree.memories.extraction.candidates import Candidate, Extraction
+from memtree.memories.extraction.third_person import told_of
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
@@ -322,9 +323,9 @@ def _told(candidate: Candidate, message: UserMessage) -> str:
     name, text = message.speaker, candidate.text
     if not name:
         return text
-    about = re.match(r"User\b", text)
-    text = f"{name}{text[4:]}" if about else f"{name} said: {text}"
-    others = "the user" in message.text[candidate.start : candidate.end].lower()
+    sentence = " ".join(message.text[candidate.start : candidate.end].split())
+    text = told_of(name, text, sentence.rstrip(".!。！"))
+    others = "the user" in sentence.lower()
     return text if others else re.sub(r"\b[Tt]he user\b", name, text)
 
 

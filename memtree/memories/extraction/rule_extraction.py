@@ -16,9 +16,10 @@ from datetime import date
 
 from memtree.language.word_file import WordFile
 from memtree.memories.extraction.candidates import Candidate, Extraction
-from memtree.memories.extraction.third_person import told_of_user
+from memtree.memories.extraction.third_person import told_abroad, told_of_user
 from memtree.text.normal_form import canonical
 from memtree.text.statements.gate import LONGEST
+from memtree.text.statements.grammar import is_unspaced
 from memtree.text.statements.reading import WISH, Statement, read_statements
 from memtree.text.statements.schedule import with_day
 from memtree.text.statements.skips import Skip, SkipReason
@@ -27,7 +28,9 @@ MOST = 8
 SKIPS = 100  # that are told of one message
 
 # Whose words they are has to be said where nothing else tells it.
-_FIRST_PERSON = WordFile("all", "memory_first_person").pattern("first_person", re.IGNORECASE)
+_DATA = WordFile("all", "memory_first_person")
+_FIRST_PERSON = _DATA.pattern("first_person", re.IGNORECASE)
+_SPEAKER = _DATA.pattern("speaker", re.IGNORECASE)
 
 
 def extract(
@@ -54,8 +57,11 @@ def _candidate(text: str, stated: Statement, said: date | None) -> Candidate:
     words = " ".join(text[stated.start : stated.end].split()).rstrip(" ,;:-–—")
     words = (words[0].upper() + words[1:]).rstrip(".!。！")
     statement = told_of_user(words) if stated.english else None
+    if statement is None and not (stated.what == WISH and is_unspaced(words)):
+        statement = told_abroad(words)
     if statement is None or len(statement) > LONGEST:
-        mine = not stated.english or _FIRST_PERSON.search(words)
+        person = _SPEAKER if stated.what == WISH else _FIRST_PERSON  # an order speaks for itself
+        mine = not stated.english or person.search(words)
         statement = f"User said: {words}" if mine else words
     dated = statement if stated.what == WISH else with_day(statement, said, stated.days)
     return Candidate(dated, stated.category, stated.start, stated.end)

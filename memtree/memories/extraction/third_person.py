@@ -7,15 +7,20 @@ nuts". Only where each "I" is followed by a verb that is known; else the words s
     "User's wife is Ingrid; they adopted their greyhound Pickle"
     >>> told_of_user("I blorped and I zorb") is None
     True
+    >>> told_abroad("Ich bin blind und wohne in Graz"), told_abroad("Me llamo Lucía")
+    ('Nutzer ist blind und wohnt in Graz', 'El usuario se llama Lucía')
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
-from memtree.language.word_file import WordFile
-from memtree.text.statements.grammar import WITH_MINE
+from memtree.language.everyday_sentences import language_of
+from memtree.language.word_file import WordFile, languages_with
+from memtree.text.statements.grammar import UNSPACED, WITH_MINE, is_unspaced
 
 _DATA = WordFile("en", "memory_third_person")
 
@@ -129,3 +134,90 @@ def _verb(word: str, surface: str) -> str | None:
     if word == "go" or word.endswith(("s", "sh", "ch", "x", "z")):
         return f"{word}es"
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
+
+
+def told_abroad(sentence: str) -> str | None:
+    """Like `told_of_user`, in the other languages that have a grammar for it; None where none of
+    them, or more than one, can tell the sentence."""
+    plain = sentence[:1].lower() + sentence[1:].replace("’", "'")
+    readings = {
+        language: made
+        for language in languages_with(_FILE)
+        if language != "en" and (language in UNSPACED) == is_unspaced(plain)
+        if (made := _told_in(_telling(language), plain))
+    }
+    if len(readings) > 1:
+        return readings.get(language_of(plain))
+    return next(iter(readings.values()), None)
+
+
+def told_of(name: str, text: str, sentence: str) -> str:
+    """Return a memory of the user as one of somebody else: with the name in the place of "User", or
+    with the sentence as it was said.
+
+    >>> told_of("Ben", "Nutzer hat zwei Katzen", "Ich habe zwei Katzen")
+    'Ben hat zwei Katzen'
+    >>> told_of("Eva", "Al usuario le gusta el mar", "Me gusta el mar")
+    'Eva said: Me gusta el mar'
+    """
+    if subject := _SUBJECT.match(text):
+        return f"{name}{text[subject.end() :]}"
+    return f"{name} said: {sentence if _ANY_CASE.search(text) else text}"
+
+
+_NAMES = WordFile("all", "memory_first_person")
+_SUBJECT, _ANY_CASE = _NAMES.pattern("user"), _NAMES.pattern("user_within", re.IGNORECASE)
+_FILE = "memory_third_person"
+
+
+class _Telling(NamedTuple):
+    openings: tuple[tuple[re.Pattern[str], str], ...]
+    own: re.Pattern[str]
+    words: re.Pattern[str] | None
+    joint_verb: re.Pattern[str] | None
+    forms: Mapping[str, str]
+
+
+@cache
+def _telling(language: str) -> _Telling:
+    file = WordFile(language, _FILE)
+    spaced = r"\b" if language not in UNSPACED else ""
+    names = file.names()
+    verbs, words = (
+        file.table(name) if name in names else dict[str, str]() for name in ("verbs", "words")
+    )
+    verb = rf"(?P<v>{'|'.join(sorted(verbs, reverse=True))})\b"
+    openings = []
+    for line in file.entries("openings"):
+        opening, _, beginning = line.partition(" = ")
+        whole = opening.replace("@", verb) + ("" if opening.endswith((" ", ")")) else spaced)
+        openings.append((re.compile(whole, re.IGNORECASE), beginning))
+    joints = file.part("joints") if "joints" in names else ""
+    return _Telling(
+        tuple(openings),
+        re.compile(rf"{spaced}(?:{file.part('own')}){spaced}", re.IGNORECASE),
+        re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None,
+        re.compile(rf"\b(?P<joint>(?:{joints}) ){verb}") if joints else None,
+        {**verbs, **words},
+    )
+
+
+def _told_in(telling: _Telling, sentence: str) -> str | None:
+    for opening, beginning in telling.openings:
+        match = opening.match(sentence)
+        if match is None:
+            continue
+        rest = sentence[match.end() :]
+        if telling.words:
+            rest = telling.words.sub(lambda word: telling.forms[word[0]], rest)
+        if telling.own.search(rest):
+            return None
+        if telling.joint_verb:
+            rest = telling.joint_verb.sub(
+                lambda verb: verb["joint"] + telling.forms[verb["v"]], rest
+            )
+        if "@" in beginning:
+            beginning = beginning.replace("@", telling.forms[match["v"].lower()])
+        made = match.expand(beginning)
+        return made[:1].upper() + made[1:] + rest
+    return None

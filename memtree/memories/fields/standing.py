@@ -19,6 +19,7 @@ confirmed lends no trust to the text that a model puts in its place.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from memtree.language.word_file import WordFile
 from memtree.memories.fields.categories import category_of
 from memtree.memories.memory import SNAPSHOT, Memory, MemoryFields, NewMemory
 from memtree.text.rule_score import grouped
+from memtree.text.standing_rules import standing_rules
+from memtree.text.statements.attributes import attributes
 
 PEOPLE = ("user", "extraction")  # source types of people's own words
 _BY_MODEL = "model"  # the capture mode of what a model read in a conversation
@@ -97,27 +100,33 @@ _TOPICS = (
     ("wish.units", _DATA.pattern("topic_wish_units", shaped=grouped)),
     ("wish", _DATA.pattern("topic_wish", shaped=grouped)),
 )
+# Scripts of which no pattern here knows the wishes.
+_UNREAD = re.compile("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]")
 _SILENT = _DATA.pattern("silent")
-_FACTS = (
-    ("fact:diet", _DATA.pattern("fact_diet", shaped=grouped)),
-    ("fact", _DATA.pattern("fact", shaped=grouped)),
-    ("fact:name", _DATA.pattern("fact_name", shaped=grouped)),
-    ("fact:pronouns", _DATA.pattern("fact_pronouns", shaped=grouped)),
-    ("fact:place", _DATA.pattern("fact_place", shaped=grouped)),
-    ("fact:job", _DATA.pattern("fact_job", shaped=grouped)),
-)
+_PRONOUNS = _DATA.pattern("fact_pronouns", shaped=grouped)
+# What people are, by the attribute that says it; of those with a colon the newest counts.
+_FACTS = {
+    "diet": "fact:diet", "health": "fact", "allergy": "fact", "name": "fact:name",
+    "home": "fact:place", "job": "fact:job", "employer": "fact:employer",
+    "language": "fact:language",
+}  # fmt: skip
 
 
 def standing_topic(text: str) -> str:
     """The topic under which a text stands in every prompt, "" where it is an ordinary memory."""
     if len(text) > READ:
         return ""
-    lower = " ".join(text.lower().split()).strip(" .!¡")
-    for topic, pattern in _FACTS:
-        if pattern.search(lower):
+    lower = " ".join(text.lower().split()).removeprefix("user said: ").strip(" .!¡")
+    for attribute in attributes(text):
+        topic = _FACTS.get(attribute.what.partition(":")[0], "")
+        if topic and not (attribute.denied or attribute.ended):
             return topic
+    if _PRONOUNS.search(lower):
+        return "fact:pronouns"
     if _SILENT.search(lower):
         return SILENCE
+    if _UNREAD.search(lower):
+        return WISH if standing_rules(text) else ""
     if not _SPOKEN_TO.search(lower):
         return ""
     return next((topic for topic, pattern in _TOPICS if pattern.search(lower)), "")

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from memtree.days import DAY
 from memtree.memories.fields.standing import WISH
 from memtree.memories.injection import rendering
-from memtree.memories.memory import SNAPSHOT, WORDING, Memory, MemorySource
+from memtree.memories.memory import SNAPSHOT, WORDING, Memory, MemorySource, PossibleUpdate
 from memtree.memories.ports import ShownMemory
 from memtree.text import tokens
 from memtree.text.memory_lines import MOST, said
@@ -96,9 +96,13 @@ def _newest_values(memories: Sequence[Memory]) -> list[Memory]:
         (update.id, memory.tainted)
         for memory in memories
         for update in memory.updates
-        if update.differs and update.differs != (WORDING,)
+        if _names_value(update)
     }
     return [m for m in memories if over.isdisjoint({(m.id, False), (m.id, m.tainted)})]
+
+
+def _names_value(update: PossibleUpdate) -> bool:
+    return bool(update.differs) and update.differs != (WORDING,)
 
 
 def _latest(shown: Iterable[ShownMemory]) -> list[ShownMemory]:
@@ -144,6 +148,27 @@ def fits(
     return source.origin not in addresses
 
 
+def stands(source: MemorySource | None, addresses: Container[str], rule: str) -> bool:
+    """Return True if a standing memory may stand beside a history, which may show it as well:
+    unless it was said in another branch of it, or with `strict`, elsewhere."""
+    if source is None or not depends(source, rule) or source.address in addresses:
+        return True
+    return rule != STRICT and source.origin not in addresses
+
+
+def heirs(standing: Iterable[Memory], newer: Iterable[Memory]) -> list[Memory]:
+    """Those of `newer` that changed a value of a standing memory, or of another heir, and stand in
+    its place. What waits for a person takes no place."""
+    places = {memory.id for memory in standing}
+    kept = []
+    for memory in sorted(newer, key=lambda memory: memory.number):
+        changes = {update.id for update in memory.updates if _names_value(update)}
+        if not memory.tainted and memory.id not in places and not places.isdisjoint(changes):
+            places.add(memory.id)
+            kept.append(memory)
+    return kept
+
+
 STANDING_BUDGET = 300  # tokens of the lines of a request: of the user, then of the chat
 MOST_STANDING = 100  # that are read
 
@@ -151,8 +176,9 @@ MOST_STANDING = 100  # that are read
 def standing_ones(
     memories: Iterable[Memory], line: Callable[[Memory], str], budget: int = STANDING_BUDGET
 ) -> list[Memory]:
-    """In the order of numbers. `line`: how one reads, "" where it cannot be shown."""
-    newest = sorted(memories, key=lambda memory: -memory.number)
+    """In the order of numbers. `memories`: those and the `heirs` that stand in their places.
+    `line`: how one reads, "" where it cannot be shown."""
+    newest = sorted(_newest_values(list(memories)), key=lambda memory: -memory.number)
     newest.sort(key=lambda memory: not memory.standing.startswith(WISH))
     seen: set[str] = set()
     kept: list[Memory] = []
@@ -160,7 +186,7 @@ def standing_ones(
         if ":" in memory.standing and memory.standing in seen:
             continue
         cost = standing_size([memory], line)
-        if not line(memory) or cost > budget or _is_changed(memory, kept):
+        if not line(memory) or cost > budget:
             continue
         seen.add(memory.standing)
         budget -= cost
@@ -171,15 +197,6 @@ def standing_ones(
 def standing_size(memories: Iterable[Memory], line: Callable[[Memory], str]) -> int:
     """Tokens of their lines."""
     return sum(tokens.count(line(memory)) + _NUMBER for memory in memories)
-
-
-def _is_changed(memory: Memory, kept: Sequence[Memory]) -> bool:
-    """Return True if a newer one says that it changed a value of this."""
-    return any(
-        update.id == memory.id and " -> " in " ".join(update.differs)
-        for other in kept
-        for update in other.updates
-    )
 
 
 _NUMBER = 4  # tokens of a line's number and its end

@@ -37,6 +37,7 @@ from memtree.memories.relation.reading import (
 )
 from memtree.ranking.relevance_scale import HALF, STRONG
 from memtree.text.normal_form import canonical
+from memtree.text.statements.attributes import changed
 
 # Has a nut allergy, is allergic to nuts; mostly reads, reads mostly; a daily call, a call each day.
 _ANYWHERE = frozenset(
@@ -193,9 +194,15 @@ class Comparison(NamedTuple):
 
 def compare(new: str, old: str, relevance: float | None) -> Comparison:
     """`relevance`: of the two texts by the embedder, in [0, 1]; None: words alone decide, and the
-    two must have the same ones. Linear in the texts."""
+    two must have the same ones. Another value of one attribute needs neither. Linear in the
+    texts."""
     if canonical(new) == canonical(old):
         return Comparison(Relation.SAME)
+    change = changed(new, old)
+    if change.differs:
+        return Comparison(Relation.POSSIBLE_UPDATE, (change.differs,))
+    if change.apart:
+        return Comparison(Relation.OTHER)
     if relevance is not None and relevance < HALF:
         return Comparison(
             Relation.OTHER

@@ -14,6 +14,7 @@ from memtree.language.word_file import WordFile
 from memtree.text import rule_score, rule_topics
 from memtree.text.standing_rules import standing_rules
 from memtree.text.statements import gate, grammar
+from memtree.text.statements.attributes import Attribute, attributes
 from memtree.text.statements.dates import DateMention, dates
 from memtree.text.statements.grammar import (
     heads,
@@ -29,6 +30,7 @@ from memtree.text.statements.skips import Skip, SkipReason
 
 USER = "user"
 WISH = "wish"
+_NOTHING = Attribute("", "")
 
 _DATA = WordFile("all", "memory_first_person")
 _INTRODUCTION = _DATA.pattern("introduction")
@@ -42,16 +44,20 @@ _WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a message states between `start` and `end`, in characters. `category`: fact, preference,
-    schedule, general. `who`: of whom, `USER` for the writer of the message. `what`: `WISH` for a
-    standing rule of how to answer; "" otherwise. `english`: it was read by the patterns of
-    English. `days`: the dates in it, with places in the message."""
+    """A thing that a message states between `start` and `end`, in characters. `category`: fact,
+    preference, schedule, general. `who`: of whom, `USER` for the writer of the message. `what`,
+    `value`, `denied`, `ended`: the first of its `attributes`, all empty where it has none; `WISH`
+    for a standing rule of how to answer. `english`: it was read by the patterns of English.
+    `days`: the dates in it, with places in the message."""
 
     start: int
     end: int
     category: str
     who: str = USER
     what: str = ""
+    value: str = ""
+    denied: bool = False
+    ended: bool = False
     english: bool = True
     days: tuple[DateMention, ...] = ()
 
@@ -190,4 +196,5 @@ def _stated(
         replace(day, start=start + day.start, end=start + day.end)
         for day in dates(text[start:end], said)
     )
-    return Statement(start, end, category, english=english, days=days)
+    one = next(iter(attributes(text[start:end])), _NOTHING)
+    return Statement(start, end, category, USER, *one[:4], english=english, days=days)

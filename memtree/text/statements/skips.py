@@ -1,4 +1,4 @@
-"""What of a message is no statement, and why."""
+"""Parts of a message that are no statement, and why."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.injection.options import SHARING
-from memtree.memories.memory import WORDING, Memory, Tombstone
+from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree_proxy.wire.values import Answer, Count, copied, maybe_time, where_given
@@ -227,10 +227,7 @@ def _advice(result: SaveResult) -> str:
     updates = [one for one in result.near if one.relation is Relation.POSSIBLE_UPDATE]
     if result.existing or not updates:
         return ""
-    named = [candidate for candidate in updates if candidate.differs != (WORDING,)]
-    if not named:
-        return "They differ in wording alone: leave them."
-    ids = ", ".join(candidate.memory.id for candidate in named)
+    ids = ", ".join(candidate.memory.id for candidate in updates)
     return (
         "If the user has changed this, call settle with action replace, id "
         f"{result.memory.id} and with {ids}; if both hold, with keep_both; if you do not know, "

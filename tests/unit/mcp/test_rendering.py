@@ -201,8 +201,7 @@ def test_weak_hits_stand_last_and_long_texts_are_cut():
 
 
 def test_a_conflict_comes_with_advice():
-    for differs, words in ((("8090 -> 8091",), "settle"), (("wording",), "leave them")):
-        near = NearMemory(OLD, 0.9, Relation.POSSIBLE_UPDATE, differs)
-        answer = valid("remember", rendering.saved(SaveResult(NEW, near=(near,)), DedupPolicy.ASK))
-        assert words in answer["advice"]
+    near = NearMemory(OLD, 0.9, Relation.POSSIBLE_UPDATE, ("8090 -> 8091",))
+    answer = valid("remember", rendering.saved(SaveResult(NEW, near=(near,)), DedupPolicy.ASK))
+    assert "settle" in answer["advice"]
     assert "advice" not in told(rendering.saved(SaveResult(NEW), DedupPolicy.ASK))

@@ -96,7 +96,7 @@ async def test_what_a_user_says_of_themselves_is_stored_with_its_source(whole: O
          "Ben doesn't eat meat because Ben's wife is vegan"),
         ("My wife Ingrid and I adopted our greyhound Pickle.",
          "Ben's wife is Ingrid; they adopted their greyhound Pickle"),
-        ("Ich habe zwei Katzen.", "Ben said: Ich habe zwei Katzen"),
+        ("Ich habe zwei Katzen.", "Ben hat zwei Katzen"),
         ("Always answer in German.", "Ben said: Always answer in German"),
     ],
 )  # fmt: skip

@@ -88,7 +88,7 @@ async def test_an_old_job_may_be_out_of_date_in_a_prompt():
     for days, mark in ((180, "; may be out of date"), (0, "")):
         async with opened(HashingEmbedder(), MemoryRules(stale_days=days)) as of:
             memory = await saved(of, "User works at Initech.")
-            asked, (told,) = "Who works at Initech?", ("User works at Initech. (fact, 1970-01-12",)
+            asked, (told,) = "Who works at Initech?", ("User works at Initech. (1970-01-12",)
             of.clock.time += 180 * 86_400
             (line,) = await shown(of, asked)
             assert line.at(of.clock.time - 1).text == f"{told})"
@@ -97,7 +97,7 @@ async def test_an_old_job_may_be_out_of_date_in_a_prompt():
             assert list(kept.values()) == [line]
             await of.book.confirm(SCOPE, memory.id, by_person=True)
             (line,) = await shown(of, asked)
-            assert line.at(of.clock.time).text == "User works at Initech. (fact, 1970-07-11)"
+            assert line.at(of.clock.time).text == "User works at Initech. (1970-07-11)"
 
 
 async def test_a_translation_changes_no_value():
@@ -105,7 +105,7 @@ async def test_a_translation_changes_no_value():
         for text in ("Le chien Otto Bismarck est un beagle de Vienne.",
                      "El perro Otto Bismarck es un beagle de Vienne."):  # fmt: skip
             newer = (await of.book.save(SCOPE, MemoryDraft(text))).memory
-        assert [update.differs for update in newer.updates] == [("wording",)]
+        assert newer.updates == ()
 
 
 async def test_a_newer_value_stands_alone_with_the_former_one():
@@ -119,3 +119,33 @@ async def test_a_newer_value_stands_alone_with_the_former_one():
         ]
         await of.book.settle(SCOPE, newer.id, newer.updates[0].id, replaces=False, by_person=True)
         assert len(await shown(of, asked)) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("User is vegetarian.", "User is not vegetarian any more.", "(was: vegetarian)"),
+        ("Ich wohne in Graz.", "User has moved to Linz.", "(was: Graz)"),
+        ("User lives in Graz.", "J'habite à Linz.", "(was: Graz)"),
+    ],
+)
+async def test_a_standing_memory_yields_at_once_to_the_one_that_changed_it(
+    before: str, after: str, line: str
+):
+    async with opened(HashingEmbedder()) as of:
+        old = await saved(of, before)
+        assert [each.memory.id for each in await shown(of, "What now?")] == [old.id]
+        new = (await of.book.save(SCOPE, MemoryDraft(after))).memory
+        (there,) = await shown(of, "What now?")
+        assert there.memory.id == new.id
+        assert line in there.text
+        await of.book.delete(SCOPE, [new.id])
+        assert [each.memory.id for each in await shown(of, "What now?")] == [old.id]
+
+
+async def test_what_waits_for_a_person_takes_no_standing_place():
+    async with opened(HashingEmbedder()) as of:
+        old = await saved(of, "User is vegetarian.")
+        over = MemoryDraft("User is not vegetarian any more.", source_type="model", tainted=True)
+        assert (await of.book.save(SCOPE, over)).memory.updates
+        assert old.id in [each.memory.id for each in await shown(of, "What now?")]

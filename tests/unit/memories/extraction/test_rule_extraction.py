@@ -31,9 +31,9 @@ def found(text):
         ("I don't have a car.", ("User doesn't have a car", "fact")),
         ("I'm left-handed.", ("User is left-handed", "fact")),
         ("Turns out I'm anaemic.", ("User is anaemic", "fact")),
-        ("Me llamo Lucía.", ("User said: Me llamo Lucía", "fact")),
-        ("我叫李明。", ("User said: 我叫李明", "fact")),
-        ("大阪に住んでいます。", ("User said: 大阪に住んでいます", "fact")),
+        ("Me llamo Lucía.", ("El usuario se llama Lucía", "fact")),
+        ("我叫李明。", ("用户叫李明", "fact")),
+        ("大阪に住んでいます。", ("ユーザーは大阪に住んでいます", "fact")),
         (
             "My son Tim and my daughter Ann are vegan",
             ("User's son Tim and the user's daughter Ann are vegan", "fact"),
@@ -87,7 +87,7 @@ def test_a_name_and_more_in_one_sentence_are_memories_of_their_own():
 
 
 def test_words_that_cannot_be_told_of_the_user_say_whose_they_are():
-    assert found("Ich heiße Anna") == [("User said: Ich heiße Anna", "fact")]
+    assert found("Ik heet Anna") == [("User said: Ik heet Anna", "fact")]
     assert found("We use Postgres 15 and deploy on Thursdays.") == [
         ("User said: We use Postgres 15 and deploy on Thursdays", "fact")
     ]

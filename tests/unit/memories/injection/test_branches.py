@@ -7,7 +7,7 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.beginning import origin
 from memtree.conversation.message import Message, Volatile
-from memtree.memories.injection.choice import depends, fits
+from memtree.memories.injection.choice import depends, fits, stands
 from memtree.memories.memory import MemorySource
 
 LONG = "I keep bees behind the house, and this year I want to know more about their honey. " * 3
@@ -56,6 +56,18 @@ def test_beside_which_history_it_stands(now, same, strict):
     assert fits(said, there, "same") is same
     assert fits(said, there, "strict") is strict
     assert fits(said, there, "off")
+
+
+@pytest.mark.parametrize(
+    ("now", "same", "strict"),
+    [("goes on", True, True), ("edited", False, False), ("new", True, False)],
+)
+def test_a_standing_one_stands_beside_all_but_other_branches(now, same, strict):
+    said, there = source(FIRST, 2), addresses(OTHERS[now])
+    assert stands(said, there, "same") is same
+    assert stands(said, there, "strict") is strict
+    assert stands(said, there, "off")
+    assert stands(None, there, "strict")
 
 
 def test_what_may_be_folded_away_is_said_beside_its_own_history():

@@ -1,4 +1,4 @@
-"""What a message states: places, category, days, and what of it is left out."""
+"""Statements of a message: places, category, days, and what of it is left out."""
 
 from datetime import date
 
@@ -23,6 +23,14 @@ def test_days_have_places_in_the_message() -> None:
     assert stated.category == "schedule"
     assert [(text[day.start : day.end], day.day) for day in stated.days] == [
         ("March 15, 2026", date(2026, 3, 15))
+    ]
+
+
+def test_an_attribute_is_read_with_its_value_and_polarity() -> None:
+    read = read_statements("I don't live in Graz any more. Ich wohne in Linz.").statements
+    assert [(each.what, each.value, each.denied, each.ended) for each in read] == [
+        ("home", "Graz", True, True),
+        ("home", "Linz", False, False),
     ]
 
 
