@@ -258,17 +258,17 @@ class Scorer:
         if self._lead is not None and (lead := self._lead.match(lower)):
             bare = lower[lead.end() :]
         if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
-            return self._asked(bare)
+            return self._asked(lower, bare)
         asking = self._any_request is not None and self._any_request.search(bare) is not None
         classes = _found(self._requests, bare) if asking else {}
         if "lasting" in classes and self._tells(bare):
             del classes["lasting"]
         if not classes:
-            return self._asked(bare)
+            return self._asked(lower, bare)
         if self._against is not None and self._against.search(bare):
             if self._so is not None and (so := self._so.match(bare)):
                 return self._parts(bare[so.end() :])  # I have little time, so always be brief
-            return self._asked(bare)
+            return self._asked(lower, bare)
         classes |= _found(self._others, bare)
         if "asks" in classes:
             return {}
@@ -302,10 +302,11 @@ class Scorer:
                 return False
         return True
 
-    def _asked(self, lower: str) -> dict[str, int]:
+    def _asked(self, lower: str, bare: str) -> dict[str, int]:
         """Return the classes of a question that politely requests a habit: can you always ..."""
-        polite = self._polite is not None and self._polite.search(lower)
-        return {"polite": RULE} if polite else {}
+        if self._polite is None or not (self._polite.search(lower) or self._polite.search(bare)):
+            return {}
+        return {"polite": RULE}
 
     def score(self, lower: str) -> int:
         return sum(self.parts(lower).values())
