@@ -287,8 +287,7 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
         tale = begin > STORY or match.start() - begin > STORY
         if match.end() < size and (reports or not (tale or is_about_self(label))):
             if not tale:
-                resumed = _JOINS.search(lower, match.end())
-                yield Span(match.end(), resumed.start() + 1 if resumed else len(run))
+                yield Span(match.end(), _resumed(lower, match.end()))
                 break
             yield Span(match.end(), max(match.end(), end))
     at = 0
@@ -300,11 +299,17 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
     for match in _TEXTS.finditer(lower) if last else ():
         _, end = _sentence(borders, match.end())
         if end < size:
-            yield Span(end, len(run))
+            yield Span(end, _resumed(lower, end - 1))
             break
         begin, _ = _sentence(borders, match.start())
         # "This sentence" is the one before it; "how do I say" asks of what stands before it.
         yield Span(*((begin, match.start()) if match.lastgroup == "task" else (0, begin)))
+
+
+def _resumed(lower: str, at: int) -> int:
+    """Return where the author of a run goes on behind what another said; else the run's end."""
+    joins = _JOINS.search(lower, at)
+    return joins.start() + 1 if joins else len(lower)
 
 
 def _sentence(borders: Sequence[int], at: int) -> tuple[int, int]:
