@@ -217,7 +217,8 @@ class Scorer:
         # A clause begins at the sentence's start, after a comma, and after "from now on".
         standing = rf"|(?:^|[,:;–—،] ?)(?:{phrases.standing})[,،]? " if phrases.standing else ""
         start = rf"(?:^|[,:;–—،、] ?|\. {standing}{joint})"
-        self._so = _compiled(rf".*[,;，；–—] ?(?:{phrases.joint}) " if phrases.joint else "", start)
+        after = rf"(?:{phrases.joint})[，、]?" if phrases.marks else rf"[,;–—] ?(?:{phrases.joint}) "
+        self._so = _compiled(rf".*{after}" if phrases.joint else "", start)
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)
@@ -263,10 +264,8 @@ class Scorer:
         classes = _found(self._requests, bare) if asking else {}
         if "lasting" in classes and self._tells(bare):
             del classes["lasting"]
-        if not classes:
-            return self._asked(lower, bare)
-        if self._against is not None and self._against.search(bare):
-            if self._so is not None and (so := self._so.match(bare)):
+        if not classes or (self._against is not None and self._against.search(bare)):
+            if asking and self._so is not None and (so := self._so.match(bare)):
                 return self._parts(bare[so.end() :])  # I have little time, so always be brief
             return self._asked(lower, bare)
         classes |= _found(self._others, bare)
