@@ -219,7 +219,7 @@ class _Judgement:
         if self._marks:
             return self._is_beside_letter(at)
         # What is printed begins with a capital letter.
-        return (run.opens and self._said[at][:1].islower()) or self._is_beside_text(at)
+        return (run.opens and self._said[at][:1].islower()) or self._is_beside_text(at, own)
 
     def _is_announced(self, at: int) -> bool:
         """Return True if the line before a paragraph hands it over: "correct this:"."""
@@ -241,13 +241,14 @@ class _Judgement:
         signed = parted[at - 1].short and not parted[at - 1].opens and marks[0] <= 1
         return at == self._last and parted[at].opens and at - 1 == marks[-1] and signed
 
-    def _is_beside_text(self, at: int) -> bool:
+    def _is_beside_text(self, at: int, own: Sequence[bool]) -> bool:
         """Return True for a remark at an end of the message that says nothing to the assistant by
         itself: beside a text with marks around it, or before what its author goes on to say."""
         parted, whole, said = self._parted, self._whole, self._said
         if at == self._last:
             first = at if parted[at].opens else at - 1  # its author may break the line once
-            return parted[first].border or whole[first - 1] or parted[first - 1].item
+            asked = at == 1 and own[0] and parted[0].border  # code, a question, and this
+            return asked or parted[first].border or whole[first - 1] or parted[first - 1].item
         following = parted[at + 1]
         if at or not (following.opens or following.item):
             return False
