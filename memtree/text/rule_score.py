@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 
-from memtree.language.word_file import by_language, in_order, languages_with, sections
+from memtree.language.word_file import Sections, by_language, in_order, languages_with, sections
 
 _PHRASE_FILE = "standing_rules"
 _SCRIPTS = {  # in order of the tests, since Japanese also uses Chinese characters
@@ -30,6 +30,7 @@ _SCRIPTS = {  # in order of the tests, since Japanese also uses Chinese characte
     "arabic": re.compile("[\u0600-\u06ff]"),
     "devanagari": re.compile("[\u0900-\u097f]"),
 }
+_SLOT = re.compile(r"\{([a-z_]+)\}")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _BEGINNING, _BEGINNING_OF_OTHERS = 4, 6  # words: in English, and elsewhere
 
@@ -57,11 +58,18 @@ def phrases(language: str) -> Phrases:
     entries = sections(language, _PHRASE_FILE)
     words = {name: entries.get(name, ()) for name in ("first", "anywhere")}
     patterns = {
-        field.name: in_order(entries.get(field.name, ()))
+        field.name: in_order((*entries.get(field.name, ()), *_shapes(field.name, entries)))
         for field in fields(Phrases)
         if field.name not in words
     }
     return Phrases(**words, **patterns)  # type: ignore[arg-type]
+
+
+def _shapes(name: str, entries: Sections) -> Iterator[str]:
+    """Yield the shared patterns of a section for which a language has the words."""
+    for shape in sections("all", "rule_shapes").get(name, ()):
+        if set(_SLOT.findall(shape)) <= {"start", *entries}:
+            yield _SLOT.sub(lambda slot: in_order(entries.get(slot[1], (slot[0],))), shape)
 
 
 def _candidates(lower: str) -> Sequence[str]:
@@ -177,7 +185,7 @@ _HEAD = re.compile(
 _PREFIXES = (r"\b", "^", "{start}")
 # An alternative of a pattern: groups are nested as deeply as in the phrases.
 _GROUP = r"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\])*\)"
-for _ in range(5):
+for _ in range(7):
     _GROUP = rf"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\]|{_GROUP})*\)"
 _ALTERNATIVE = re.compile(rf"(?:[^()\\\[|]|\\.|\[(?:\\.|[^\]\\])*\]|{_GROUP})+")
 _Pattern = tuple[str, int, re.Pattern[str]]
@@ -209,7 +217,8 @@ class Scorer:
         # A clause begins at the sentence's start, after a comma, and after "from now on".
         standing = rf"|(?:^|[,:;–—،] ?)(?:{phrases.standing})[,،]? " if phrases.standing else ""
         start = rf"(?:^|[,:;–—،、] ?|\. {standing}{joint})"
-        self._so = _compiled(rf".*[,;，；–—] ?(?:{phrases.joint}) " if phrases.joint else "", start)
+        after = rf"(?:{phrases.joint})[，、]?" if phrases.marks else rf"[,;–—] ?(?:{phrases.joint}) "
+        self._so = _compiled(rf".*{after}" if phrases.joint else "", start)
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)
@@ -246,21 +255,19 @@ class Scorer:
         return later if sum(later.values()) >= RULE else classes
 
     def _parts(self, lower: str) -> dict[str, int]:
-        if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
-            return self._asked(lower)
         bare = lower
         if self._lead is not None and (lead := self._lead.match(lower)):
             bare = lower[lead.end() :]
+        if lower.rstrip("\"'”’)*_ ").endswith(_QUESTION):
+            return self._asked(lower, bare)
         asking = self._any_request is not None and self._any_request.search(bare) is not None
         classes = _found(self._requests, bare) if asking else {}
         if "lasting" in classes and self._tells(bare):
             del classes["lasting"]
-        if not classes:
-            return self._asked(lower)
-        if self._against is not None and self._against.search(bare):
-            if self._so is not None and (so := self._so.match(bare)):
+        if not classes or (self._against is not None and self._against.search(bare)):
+            if asking and self._so is not None and (so := self._so.match(bare)):
                 return self._parts(bare[so.end() :])  # I have little time, so always be brief
-            return self._asked(lower)
+            return self._asked(lower, bare)
         classes |= _found(self._others, bare)
         if "asks" in classes:
             return {}
@@ -294,10 +301,11 @@ class Scorer:
                 return False
         return True
 
-    def _asked(self, lower: str) -> dict[str, int]:
+    def _asked(self, lower: str, bare: str) -> dict[str, int]:
         """Return the classes of a question that politely requests a habit: can you always ..."""
-        polite = self._polite is not None and self._polite.search(lower)
-        return {"polite": RULE} if polite else {}
+        if self._polite is None or not (self._polite.search(lower) or self._polite.search(bare)):
+            return {}
+        return {"polite": RULE}
 
     def score(self, lower: str) -> int:
         return sum(self.parts(lower).values())

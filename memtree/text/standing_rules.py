@@ -54,7 +54,7 @@ _QUOTED = re.compile(
 # "..., ok?" asks for consent, not for an answer.
 _TAG = lazily(
     lambda: (
-        rf",? ?\b(?:{_any('consents')})\?\Z"
+        rf",? ?\b(?:{_any('consents')}) ?\?\Z"
         rf"|[,，]?(?:{_any('consents_unspaced')})[?？]\Z|(?<=[.!。！])[^.!?。！？]{{0,3}}[?？]\Z"
     )
 )

@@ -219,7 +219,7 @@ class _Judgement:
         if self._marks:
             return self._is_beside_letter(at)
         # What is printed begins with a capital letter.
-        return (run.opens and self._said[at][:1].islower()) or self._is_beside_text(at)
+        return (run.opens and self._said[at][:1].islower()) or self._is_beside_text(at, own)
 
     def _is_announced(self, at: int) -> bool:
         """Return True if the line before a paragraph hands it over: "correct this:"."""
@@ -241,13 +241,14 @@ class _Judgement:
         signed = parted[at - 1].short and not parted[at - 1].opens and marks[0] <= 1
         return at == self._last and parted[at].opens and at - 1 == marks[-1] and signed
 
-    def _is_beside_text(self, at: int) -> bool:
+    def _is_beside_text(self, at: int, own: Sequence[bool]) -> bool:
         """Return True for a remark at an end of the message that says nothing to the assistant by
         itself: beside a text with marks around it, or before what its author goes on to say."""
         parted, whole, said = self._parted, self._whole, self._said
         if at == self._last:
             first = at if parted[at].opens else at - 1  # its author may break the line once
-            return parted[first].border or whole[first - 1] or parted[first - 1].item
+            asked = at == 1 and own[0] and parted[0].border  # code, a question, and this
+            return asked or parted[first].border or whole[first - 1] or parted[first - 1].item
         following = parted[at + 1]
         if at or not (following.opens or following.item):
             return False
@@ -287,8 +288,7 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
         tale = begin > STORY or match.start() - begin > STORY
         if match.end() < size and (reports or not (tale or is_about_self(label))):
             if not tale:
-                resumed = _JOINS.search(lower, match.end())
-                yield Span(match.end(), resumed.start() + 1 if resumed else len(run))
+                yield Span(match.end(), _resumed(lower, match.end()))
                 break
             yield Span(match.end(), max(match.end(), end))
     at = 0
@@ -300,11 +300,17 @@ def _reported(run: str, *, last: bool = True) -> Iterator[Span]:
     for match in _TEXTS.finditer(lower) if last else ():
         _, end = _sentence(borders, match.end())
         if end < size:
-            yield Span(end, len(run))
+            yield Span(end, _resumed(lower, end - 1))
             break
         begin, _ = _sentence(borders, match.start())
         # "This sentence" is the one before it; "how do I say" asks of what stands before it.
         yield Span(*((begin, match.start()) if match.lastgroup == "task" else (0, begin)))
+
+
+def _resumed(lower: str, at: int) -> int:
+    """Return where the author of a run goes on behind what another said; else the run's end."""
+    joins = _JOINS.search(lower, at)
+    return joins.start() + 1 if joins else len(lower)
 
 
 def _sentence(borders: Sequence[int], at: int) -> tuple[int, int]:

@@ -88,7 +88,7 @@ def runs(lines: Sequence[str], delimited: frozenset[int] = frozenset()) -> list[
         mark = _is_marked(line)
         parted.append(Run(at, at + 1, start, mark, False, bool(bullet), opens, border))
         border = opens = False
-    return _shortened(lines, _before(parted, rules))
+    return _before(_shortened(lines, parted), rules)
 
 
 def _is_document(read: str) -> bool:
@@ -126,7 +126,8 @@ def _before(parted: list[Run], rules: Sequence[int]) -> list[Run]:
     if len(rules) != 1:
         return parted
     before = [run for run in parted if run.first < rules[0]]
-    return parted if any(run.mark for run in before) else before
+    letter = any(run.mark for run in before) or any(run.short for run in before[1:])
+    return parted if letter else before
 
 
 def _shortened(lines: Sequence[str], parted: list[Run]) -> list[Run]:
