@@ -21,6 +21,7 @@ from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.duplicates import NearMemory, same_in
+from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.saving import MemorySaving, Vector
@@ -78,8 +79,9 @@ class SkippedText(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The text as an answer tells it: no secret, and what UTF-8 can encode."""
-        if self.reason == SkipReason.SECRET:
+        """The text as an answer tells it: no secret, whatever the reason, and what UTF-8 can
+        encode."""
+        if self.reason == SkipReason.SECRET or gate.is_private(self.text):
             return ""
         return secrets.mask(self.text).encode("utf-8", "replace").decode()
 
