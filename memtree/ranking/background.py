@@ -23,7 +23,7 @@ LEAST_DIMENSIONS = 128  # of vectors from which `AXES` can be removed
 # Standard deviations above the mean cosine of background pairs that the best of 100 unrelated
 # memories reaches for 5 % of messages: a cosine of 0.39 in English, 0.50 in Polish.
 DEVIATIONS = 5.3
-STRONG = 0.55  # of the way from `half` to 1: 75 % of English paraphrases reach it
+STRONG = 0.55  # of the way from `chance` to 1: 75 % of English paraphrases reach it
 _TINY = 1e-6
 
 
@@ -44,8 +44,8 @@ class Background:
         axes = np.linalg.svd(rows - mean, full_matrices=False)[2][:AXES]
         bare = _without(rows, mean, axes)
         cosines = (bare @ bare.T)[np.triu_indices(len(rows), 1)]
-        half = float(cosines.mean() + DEVIATIONS * cosines.std())
-        return cls(mean, axes, RelevanceScale.measured(half, half + STRONG * (1 - half)))
+        chance = float(cosines.mean() + DEVIATIONS * cosines.std())
+        return cls(mean, axes, RelevanceScale.measured(chance, chance + STRONG * (1 - chance)))
 
     def cosines(self, query: Matrix, rows: Matrix) -> Matrix:
         """Return the cosines (n,) of a unit vector with unit rows (n, d); 0 for a zero row."""

@@ -35,7 +35,7 @@ from memtree.memories.relation.reading import (
     Token,
     read,
 )
-from memtree.ranking.relevance_scale import HALF, STRONG
+from memtree.ranking.relevance_scale import CHANCE, STRONG
 from memtree.text.normal_form import canonical
 
 # Has a nut allergy, is allergic to nuts; mostly reads, reads mostly; a daily call, a call each day.
@@ -169,7 +169,7 @@ def prepositions_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
 
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
-ALIKE = 0.6  # relevance of two texts of which nothing says that they differ
+ALIKE = 0.67  # relevance of two texts of which nothing says that they differ
 READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
 SHOWN = 80  # characters of one side of a difference
 NOTHING = "(nothing)"
@@ -196,7 +196,7 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     two must have the same ones. Linear in the texts."""
     if canonical(new) == canonical(old):
         return Comparison(Relation.SAME)
-    if relevance is not None and relevance < HALF:
+    if relevance is not None and relevance < CHANCE:
         return Comparison(
             Relation.OTHER
         )  # before the texts are read: that takes half a millisecond

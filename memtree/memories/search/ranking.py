@@ -1,7 +1,7 @@
 """How the rows of a scope are ranked for a query: words and meaning, added as scores.
 
     words      BM25, in parts of what a row that holds all the query's terms would get
-    meaning    the cosine on the embedder's scale of relevance, twice
+    meaning    the cosine between what is measured of the embedder, twice
 
 Reciprocal ranks, as context memory fuses passages, find less here: memories are single sentences,
 and how much better the first is than the second says more than that it is the first. Both scores
@@ -26,10 +26,11 @@ from memtree.memories.memory import Memory
 from memtree.memories.search.block_rows import BlockRows, Flags, Scores, inverse_frequency
 from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
 from memtree.memories.search.vector_bytes import spoken_by
-from memtree.ranking.relevance_scale import HALF, STRONG, RelevanceScale
+from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text.terms import terms
 
 MEANING = 2.0  # weight beside words; 1.5 to 3 differ by half a point
+MEANINGS = 0.5, 0.85  # of the two measured cosines
 LENT_WORDS, LENT_MEANING = 0.3, 0.1  # to the next memory of the session; half of it to the second
 SPEAKER = 1.3  # times the score, for what the one speaker said whom a query names
 TEXTS_OF_SPEAKER = 5  # that make the name before a colon a speaker
@@ -72,17 +73,17 @@ def ranked(
     if query.moved is not None and scale is not None:
         if cosines is None:
             cosines = index.cosines(query.moved)
-        meaning = np.where(embedded, _relevance(cosines, scale), known) * live
+        meaning = np.where(embedded, _meaning(cosines, scale), known) * live
 
     def relevance(rows: Rows) -> Scores:
         if query.vector is None or scale is None:
             return known[rows]
         if query.background is None:
-            by_meaning = _relevance(index.cosines(query.vector, rows), scale)
+            by_meaning = scale.relevances(index.cosines(query.vector, rows))
         else:
             near = index.unit_rows(rows, len(query.vector))
             cosines = query.background.cosines(query.vector, near)
-            by_meaning = _relevance(cosines, query.background.scale)
+            by_meaning = query.background.scale.relevances(cosines)
         return np.where(embedded[rows], by_meaning, known[rows])
 
     scores = _fused(index, query, live, words, matches.most, meaning)
@@ -111,9 +112,9 @@ def relevance_by_words(covered: Scores) -> Scores:
     return np.asarray(MOST_BY_WORDS * covered, np.float32)
 
 
-def _relevance(cosines: Scores, scale: RelevanceScale) -> Scores:
-    """`RelevanceScale.relevance` of many."""
-    return np.interp(cosines, (0, scale.half, scale.strong, 1), (0, HALF, STRONG, 1)).astype(
+def _meaning(cosines: Scores, scale: RelevanceScale) -> Scores:
+    """Score cosines for the order: less steep than relevance is for what is far."""
+    return np.interp(cosines, (0, scale.chance, scale.strong, 1), (0, *MEANINGS, 1)).astype(
         np.float32
     )
 

@@ -67,7 +67,7 @@ from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
-from memtree.ranking.relevance_scale import HALF
+from memtree.ranking.relevance_scale import CHANCE
 
 PROFILE = "UserProfile"  # the kind of such data
 LONGEST = 200  # characters of a clause
@@ -333,7 +333,7 @@ class ExtractionPlanner:
                 if isinstance(value, str | int | float) and known.get(name, value) != value
             )
             if differs:
-                rivals.append(NearMemory(memory, HALF, Relation.POSSIBLE_UPDATE, differs))
+                rivals.append(NearMemory(memory, CHANCE, Relation.POSSIBLE_UPDATE, differs))
         return rivals
 
     async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:
