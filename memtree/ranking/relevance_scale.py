@@ -9,7 +9,7 @@ form. `scripts/calibrate_relevance.py` measures all three with any embedder.
 
     >>> scale = RelevanceScale(chance=0.4, strong=0.7)
     >>> scale.relevance(0.24), scale.relevance(0.4), round(scale.relevance(0.7), 6)
-    (0.5, 0.6, 0.85)
+    (0.5, 0.7, 0.85)
     >>> scale.relevance(-0.2)
     0.0
 """
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-HALF, CHANCE, STRONG = 0.5, 0.6, 0.85  # the relevances of the three cosines
+HALF, CHANCE, STRONG = 0.5, 0.7, 0.85  # the relevances of the three cosines
 HALF_OF_CHANCE = 0.6  # docs/decisions/0094 has the curve, by language
 LOWEST, HIGHEST, LEAST_STEP = 0.02, 0.98, 0.01  # limits of the measured cosines, for any model
 _RELEVANCES = (0.0, HALF, CHANCE, STRONG, 1.0)
@@ -30,7 +30,7 @@ _RELEVANCES = (0.0, HALF, CHANCE, STRONG, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class RelevanceScale:
-    """Piecewise linear scale. `chance`, `strong`: the raw cosines of relevance 0.6 and 0.85, with
+    """Piecewise linear scale. `chance`, `strong`: the raw cosines of relevance 0.7 and 0.85, with
     0 < chance < strong < 1."""
 
     chance: float

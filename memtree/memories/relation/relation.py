@@ -169,7 +169,7 @@ def prepositions_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
 
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
-ALIKE = 0.67  # relevance of two texts of which nothing says that they differ
+ALIKE = CHANCE  # relevance of two texts of which nothing says that they differ
 READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
 SHOWN = 80  # characters of one side of a difference
 NOTHING = "(nothing)"

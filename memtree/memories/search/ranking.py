@@ -35,6 +35,7 @@ LENT_WORDS, LENT_MEANING = 0.3, 0.1  # to the next memory of the session; half o
 SPEAKER = 1.3  # times the score, for what the one speaker said whom a query names
 TEXTS_OF_SPEAKER = 5  # that make the name before a colon a speaker
 LOOKED_AT = 500  # best rows, and nearest ones, among which the relevant ones are looked for
+WEAK = 0.3  # relevance below which a hit is probably not about the query
 MOST_BY_WORDS = 0.75  # relevance of a row without vector that holds every term of the query
 
 Rows = NDArray[np.intp]
@@ -104,6 +105,22 @@ def ranked(
         near_enough[kept],
         bool(embedded[live].all()),
     )
+
+
+def best_of(rankings: Sequence[Ranked], most: int) -> Ranked:
+    """Join the rankings of several queries on one index: each row with its best score and its best
+    relevance, at most `most` rows."""
+    if len(rankings) == 1:
+        return rankings[0]
+    rows, at = np.unique(np.concatenate([each.rows for each in rankings]), return_inverse=True)
+    numbers = np.zeros(len(rows), np.int32)
+    numbers[at] = np.concatenate([each.numbers for each in rankings])
+    scores, relevance = np.zeros(len(rows), np.float32), np.zeros(len(rows), np.float32)
+    np.maximum.at(scores, at, np.concatenate([each.scores for each in rankings]))
+    np.maximum.at(relevance, at, np.concatenate([each.relevance for each in rankings]))
+    order = np.lexsort((-numbers, -scores))[:most]
+    complete = all(each.complete for each in rankings)
+    return Ranked(rows[order], numbers[order], scores[order], relevance[order], complete)
 
 
 def relevance_by_words(covered: Scores) -> Scores:
@@ -178,6 +195,11 @@ class MemoryHit:
     memory: Memory
     relevance: float
     score: float
+
+    @property
+    def weak(self) -> bool:
+        """Return True if it is probably not about what was asked."""
+        return self.relevance < WEAK
 
 
 @dataclass(frozen=True, slots=True)

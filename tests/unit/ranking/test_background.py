@@ -24,7 +24,7 @@ def test_what_all_share_makes_no_two_texts_near() -> None:
     assert float((strangers[1:] @ strangers[0]).mean()) > 0.7
     near = background.cosines(strangers[0], strangers[1:])
     assert abs(float(near.mean())) < 0.05
-    assert background.scale.relevance(float(near.max())) < 0.6
+    assert background.scale.relevance(float(near.max())) < 0.7
 
 
 def test_a_text_stays_near_to_itself_and_to_what_says_much_the_same() -> None:

@@ -16,10 +16,10 @@ cosines = st.floats(-1.1, 1.1)
 def test_the_measured_cosines_have_their_relevance():
     scale = RelevanceScale(chance=0.4, strong=0.7)
     assert scale.relevance(0.24) == pytest.approx(0.5)
-    assert scale.relevance(0.4) == 0.6
+    assert scale.relevance(0.4) == 0.7
     assert scale.relevance(0.7) == 0.85
     assert scale.relevance(1.0) == 1.0
-    assert scale.relevance(0.55) == pytest.approx(0.725)
+    assert scale.relevance(0.55) == pytest.approx(0.775)
     assert scale.relevance(0.0) == scale.relevance(-1.0) == scale.relevance(float("nan")) == 0.0
 
 
