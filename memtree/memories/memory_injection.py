@@ -19,9 +19,9 @@ from memtree.memories.injection.language_rules import is_general
 from memtree.memories.injection.options import (
     BESIDE,
     CHAT_OPTIONS,
-    NEW,
     SHARING,
     InjectionOptions,
+    Message,
 )
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
@@ -157,8 +157,13 @@ class MemoryInjection:
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
-            near = fitting(result, (query, recent), memories, options)
-        hits = [hit.memory for hit in near if hit.memory.id not in first]
+            never = [
+                hit.memory.id
+                for hit in result.hits
+                if not choice.is_shown(hit.memory, options.line)
+            ]
+            near = fitting(result, (query, recent), memories, options, {*first, *never})
+        hits = [hit.memory for hit in near]
         shown = [known for known in shown if known.id not in first]
         shown, current = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
@@ -171,9 +176,9 @@ class MemoryInjection:
             _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
         )
         there = {memory.id for memory in made.memories}
-        fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
+        ordered = [*first, *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)
-        return InjectionChoice(lines, tuple(fitting), degraded, taken)
+        return InjectionChoice(lines, tuple(ordered), degraded, taken)
 
     async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
@@ -237,12 +242,17 @@ class MemoryInjection:
 
 
 def fitting(
-    result: SearchResult, queries: tuple[str, str], memories: int, options: InjectionOptions
+    result: SearchResult,
+    queries: tuple[str, str],
+    memories: int,
+    options: InjectionOptions,
+    away: Container[str] = (),
 ) -> list[MemoryHit]:
     """The hits that may stand beside a message, best first. `queries`: the message and the last
-    few, "" for none. `memories`: how many the scope has."""
+    few, "" for none. `memories`: how many the scope has. `away`: ids that take no place."""
     texts = [hit.memory.text for hit in result.hits]
     general = is_general(queries[0])
+    message = Message(memories, result.known, result.by_words, general)
     shared = [False] * len(texts)
     for query in filter(None, queries):
         sharing = telling_words.sharing(query, texts, memories, general=general)
@@ -250,12 +260,12 @@ def fitting(
     hits = [
         hit
         for hit, shares in zip(result.hits, shared, strict=True)
-        if options.fits(hit.relevance, shares, memories, by_words=result.by_words, general=general)
+        if hit.memory.id not in away and options.fits(hit.relevance, message, shares_word=shares)
     ]
-    if options.threshold is not None or not hits:
+    if options.threshold is not None or options.new is None or not hits:
         return hits
     least = BESIDE * max(hit.score for hit in hits)
-    return [hit for hit in hits if hit.score >= least][: min(options.most, NEW)]
+    return [hit for hit in hits if hit.score >= least][: options.new]
 
 
 def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:

@@ -205,11 +205,13 @@ class MemoryHit:
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Best first. `degraded`: what could not be used ("embedder": words alone ranked all hits, or
-    some). `by_words`: no hit's relevance tells its meaning."""
+    some). `by_words`: no hit's relevance tells its meaning. `known`: the embedder knows the
+    language of the query well."""
 
     hits: tuple[MemoryHit, ...] = ()
     degraded: tuple[str, ...] = ()
     by_words: bool = False
+    known: bool = True
 
 
 REACH = 2_000  # characters of a text that are compared

@@ -94,10 +94,12 @@ class MemorySearch:
         return self._result(hits[:limit], queries[0], degraded, ranking)
 
     def _result(
-        self, hits: Sequence[MemoryHit], query: Query, degraded: bool, ranking: Ranked
+        self, hits: Sequence[MemoryHit], query: Query, late: bool, ranking: Ranked
     ) -> SearchResult:
-        lacking = self._embedder is not None and (degraded or not ranking.complete)
-        return SearchResult(tuple(hits), NO_EMBEDDER if lacking else (), query.vector is None)
+        lacking = self._embedder is not None and (late or not ranking.complete)
+        degraded = NO_EMBEDDER if lacking else ()
+        known = query.background is None or query.background.known
+        return SearchResult(tuple(hits), degraded, query.vector is None, known)
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8

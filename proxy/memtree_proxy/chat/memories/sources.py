@@ -116,7 +116,9 @@ def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptio
 
 def _passages(rag: RagOptions) -> InjectionOptions:
     line = partial(passages.line, metadata=rag.metadata)
-    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type or None, line)
+    return InjectionOptions(
+        rag.top_k, threshold_of(rag.threshold), new=None, category=rag.type or None, line=line
+    )
 
 
 RECENT, RECENT_CHARS = 3, 200  # messages of the user in the second query, and of each so much

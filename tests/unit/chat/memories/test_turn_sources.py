@@ -161,7 +161,13 @@ def test_of_a_long_message_its_ends():
 
 
 def test_the_second_query_holds_the_last_three_messages_of_the_user():
-    said = [user("one"), {"role": "assistant", "content": "a"}, user("two"), user("three"), user("")]
+    said = [
+        user("one"),
+        {"role": "assistant", "content": "a"},
+        user("two"),
+        user("three"),
+        user(""),
+    ]
     raws = [Message.of(message) for message in (*said[:-1], user("x" * 1_000))]
     newest, recent = user_queries(raws, Volatile())
     assert newest == "x" * 1_000
