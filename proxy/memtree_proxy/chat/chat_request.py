@@ -37,7 +37,8 @@ class ChatRequest:
     request; `history`: as posted, set if `memories` or `ask` need it, and so is `body`;
     `others_spoke`: a tool or a web page contributed to the present turn; `query`: text of its
     newest user message; `recent`: of its last few; `conversation`: names under which shown memories
-    are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most important first.
+    are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most
+    important first.
     `thinks_from`: the message (index in `messages`) before which no thinking is sent.
     """
 
