@@ -18,6 +18,7 @@ from memtree.memories.injection import choice, language_rules
 from memtree.memories.injection.language_rules import is_general
 from memtree.memories.injection.options import (
     BESIDE,
+    BESIDE_BY_WORDS,
     CHAT_OPTIONS,
     SHARING,
     InjectionOptions,
@@ -264,7 +265,8 @@ def fitting(
     ]
     if options.threshold is not None or options.new is None or not hits:
         return hits
-    least = BESIDE * max(hit.score for hit in hits)
+    share = BESIDE_BY_WORDS if message.by_words else BESIDE
+    least = share * max(hit.score for hit in hits)
     return [hit for hit in hits if hit.score >= least][: options.new]
 
 

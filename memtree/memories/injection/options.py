@@ -30,7 +30,8 @@ GROWTH = 0.15  # more for each tenfold scope, less for a smaller one
 USUAL, FEWEST = 100, 10  # memories of a scope that asks for no more and no less; where less ends
 LEAST = 0.05  # what a search for injection is asked for: a word of a long message covers no more
 NEW = 3  # hits of one message that may be shown
-BESIDE = 0.8  # of the best one's score that another hit needs to stand beside it
+# Of the best hit's score that another one needs to stand beside it; where words alone rank.
+BESIDE, BESIDE_BY_WORDS = 0.8, 0.7
 
 
 class Message(NamedTuple):
