@@ -2,7 +2,7 @@
 
 Lists written by hand in ten languages (`cases/requests`): 20 memories of one person, 20 requests
 with the memories that each needs, 12 that need none. And MADial-Bench, if its data are there: talks
-in which a memory of the user fits without being named; the last three messages are the second query.
+in which a memory fits without being named, with the last three messages as the second query.
 All of it is asked as a chat asks. Every second case ("seen") was there to choose thresholds by; the
 others ("unseen") were looked at once.
 """
