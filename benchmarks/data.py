@@ -90,6 +90,11 @@ class Data:
         for talk in self._read(file):
             yield _talk(talk, categories)
 
+    def madial(self) -> Any:
+        """Read MADial-Bench: by language `memories` {id, text} and `dialogues` {messages,
+        relevant}."""
+        return self._read("madial_dev")
+
     def hard_needles(self) -> list[Needle]:
         """Read short messages to plant, each with a question in other words."""
         path = self.root / "needles_hard.json"

@@ -23,7 +23,7 @@ class HashingEmbedder:
     name = recipe = "hashing/1"
     dimensions = 64
     relevant = 0.3
-    scale = RelevanceScale(half=0.3, strong=0.75)
+    scale = RelevanceScale(chance=0.3, strong=0.75)
 
     def __init__(self) -> None:
         self.embedded: list[str] = []

@@ -16,10 +16,9 @@ import numpy as np
 from benchmarks import made_memories
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.injection.language_rules import is_general
+from memtree.memories import memory_injection
 from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory import NewMemory
-from memtree.memories.memory_injection import looked_at
 from memtree.memories.ports import MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
@@ -27,9 +26,9 @@ from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.ports.models import Matrix
-from memtree.ranking.relevance_scale import HALF
+from memtree.ranking.relevance_scale import CHANCE
 from memtree.stores import RamStore, open_memories
-from memtree.text import normal_form, telling_words
+from memtree.text import normal_form
 
 CASES = Path(__file__).parents[1] / "cases"
 SIZES = {100: 5.0, 1_000: 15.0, 10_000: 30.0}  # memories: percent of messages that may get a hit
@@ -114,12 +113,12 @@ async def _noise(
     for message in given.unrelated:
         hits = await asked(search, scopes, message)
         injected += bool(fitting(hits, message, len(scopes.texts)))
-        alone += any(hit.relevance >= HALF for hit in hits.hits)
+        alone += any(hit.relevance >= CHANCE for hit in hits.hits)
     await search.close()
     count = len(given.unrelated)
     return [
         Row(f"{name}: strangers that get one", 100 * injected / count, "%", most, at_most=True),
-        Row(f"{name}: strangers over 0.5", 100 * alone / count, "%"),
+        Row(f"{name}: strangers over {CHANCE}", 100 * alone / count, "%"),
     ]
 
 
@@ -131,28 +130,22 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
         lines = fitting(hits, message, len(scopes.texts))[:SHOWN]
         injected += any(hit.memory.text == memory for hit in lines)
         alone += any(
-            hit.memory.text == memory and hit.relevance >= HALF for hit in hits.hits[:SHOWN]
+            hit.memory.text == memory and hit.relevance >= CHANCE for hit in hits.hits[:SHOWN]
         )
     await search.close()
     count = len(given.related)
     return [
         Row(f"{name}: the one among five", 100 * injected / count, "%", FOUND),
-        Row(f"{name}: the one among five, over 0.5", 100 * alone / count, "%"),
+        Row(f"{name}: the one among five, over {CHANCE}", 100 * alone / count, "%"),
     ]
 
 
 async def asked(search: MemorySearch, scopes: Scopes, message: str) -> SearchResult:
     """Search with the options of injection."""
-    limit, least = looked_at(message, CHAT_OPTIONS)
+    limit, least = memory_injection.looked_at(message, CHAT_OPTIONS)
     return await search.search(scopes.scope, message, limit=limit, least=least)
 
 
 def fitting(result: SearchResult, message: str, size: int) -> list[MemoryHit]:
     """The hits that are injected into a scope of so many memories."""
-    texts, general = [hit.memory.text for hit in result.hits], is_general(message)
-    shared = telling_words.sharing(message, texts, size, general=general)
-    return [
-        hit
-        for hit, shares in zip(result.hits, shared, strict=True)
-        if CHAT_OPTIONS.fits(hit.relevance, shares, size, by_words=result.by_words, general=general)
-    ]
+    return memory_injection.fitting(result, (message, ""), size, CHAT_OPTIONS)

@@ -16,12 +16,19 @@ from memtree.errors import Unavailable
 from memtree.language.everyday_sentences import language_of
 from memtree.memories.injection import choice, language_rules
 from memtree.memories.injection.language_rules import is_general
-from memtree.memories.injection.options import CHAT_OPTIONS, SHARING, InjectionOptions
+from memtree.memories.injection.options import (
+    BESIDE,
+    BESIDE_BY_WORDS,
+    CHAT_OPTIONS,
+    SHARING,
+    InjectionOptions,
+    Message,
+)
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ScopeState, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.query import PATIENCE
-from memtree.memories.search.ranking import SearchResult
+from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.text import telling_words
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
@@ -95,10 +102,12 @@ class MemoryInjection:
         options: InjectionOptions = CHAT_OPTIONS,
         posted: PostedHistory | None = None,
         *,
+        recent: str = "",
         waits: bool = True,
         room: int = choice.STANDING_BUDGET,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
+        `recent`: the last few messages as a second query, for one that says little by itself.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
         `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
         `room`: tokens for standing memories."""
@@ -106,7 +115,7 @@ class MemoryInjection:
         try:
             async with asyncio.timeout(self.deadline):
                 return await self._chosen(
-                    scope, conversation, query, options, posted, patience, room
+                    scope, conversation, (query, recent), options, posted, patience, room
                 )
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
@@ -119,7 +128,7 @@ class MemoryInjection:
         self,
         scope: Scope,
         conversation: Sequence[str],
-        query: str,
+        queries: tuple[str, str],
         options: InjectionOptions,
         posted: PostedHistory | None,
         patience: float,
@@ -132,30 +141,30 @@ class MemoryInjection:
         always = await self._standing(scope, state, options, room, posted)
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
-        result = SearchResult((), ())
+        result, near = SearchResult((), ()), list[MemoryHit]()
+        query, recent = queries
         if query.strip():
+            # A question about the world is about nothing that was said before.
+            recent = "" if is_general(query) else recent
             wanted = MemoryFilter(category=options.category) if options.category else ANY
             limit, least = looked_at(query, options)
             result = await self._search.search(
                 scope,
                 query,
+                also=recent,
                 wanted=wanted,
                 limit=limit,
                 least=least,
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
-        texts = [hit.memory.text for hit in result.hits]
-        general = is_general(query)
-        shared = telling_words.sharing(query, texts, memories, general=general)
-        hits = [
-            hit.memory
-            for hit, shares in zip(result.hits, shared, strict=True)
-            if hit.memory.id not in first
-            and options.fits(
-                hit.relevance, shares, memories, by_words=result.by_words, general=general
-            )
-        ]
+            never = [
+                hit.memory.id
+                for hit in result.hits
+                if not choice.is_shown(hit.memory, options.line)
+            ]
+            near = fitting(result, (query, recent), memories, options, {*first, *never})
+        hits = [hit.memory for hit in near]
         shown = [known for known in shown if known.id not in first]
         shown, current = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
@@ -168,9 +177,9 @@ class MemoryInjection:
             _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
         )
         there = {memory.id for memory in made.memories}
-        fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
+        ordered = [*first, *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)
-        return InjectionChoice(lines, tuple(fitting), degraded, taken)
+        return InjectionChoice(lines, tuple(ordered), degraded, taken)
 
     async def _standing(
         self,
@@ -247,6 +256,34 @@ class MemoryInjection:
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope, options, self._stale)
+
+
+def fitting(
+    result: SearchResult,
+    queries: tuple[str, str],
+    memories: int,
+    options: InjectionOptions,
+    away: Container[str] = (),
+) -> list[MemoryHit]:
+    """The hits that may stand beside a message, best first. `queries`: the message and the last
+    few, "" for none. `memories`: how many the scope has. `away`: ids that take no place."""
+    texts = [hit.memory.text for hit in result.hits]
+    general = is_general(queries[0])
+    message = Message(memories, result.known, result.by_words, general)
+    shared = [False] * len(texts)
+    for query in filter(None, queries):
+        sharing = telling_words.sharing(query, texts, memories, general=general)
+        shared = [one or other for one, other in zip(shared, sharing, strict=True)]
+    hits = [
+        hit
+        for hit, shares in zip(result.hits, shared, strict=True)
+        if hit.memory.id not in away and options.fits(hit.relevance, message, shares_word=shares)
+    ]
+    if options.threshold is not None or options.new is None or not hits:
+        return hits
+    share = BESIDE_BY_WORDS if message.by_words else BESIDE
+    least = share * max(hit.score for hit in hits)
+    return [hit for hit in hits if hit.score >= least][: options.new]
 
 
 def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:

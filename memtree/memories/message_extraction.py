@@ -30,6 +30,7 @@ from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted
 from memtree.text import secrets
+from memtree.text.statements import gate
 from memtree.text.statements.skips import SkipReason
 
 PER_MESSAGE = 8  # memories out of one message
@@ -80,8 +81,9 @@ class SkippedText(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The text as an answer tells it: no secret, and what UTF-8 can encode."""
-        if self.reason == SkipReason.SECRET:
+        """The text as an answer tells it: no secret, whatever the reason, and what UTF-8 can
+        encode."""
+        if self.reason == SkipReason.SECRET or gate.is_private(self.text):
             return ""
         return secrets.mask(self.text).encode("utf-8", "replace").decode()
 

@@ -45,7 +45,7 @@ RELEVANT = 0.38
 # memories 75 % lie above 0.76, 0.84 and 0.83 (three batches). The scale is rather too low than too
 # high, since it is not the cosine that filters out outdated values. Measured by the benchmarks
 # noise and relation.
-SCALE = RelevanceScale(half=0.36, strong=0.74)
+SCALE = RelevanceScale(chance=0.36, strong=0.74)
 # Share of a text's pieces that are single letters, or unknown: at most 0.6 in 95 of 100 Turkish
 # sentences, for which the vector is useful, and at least 0.89 in as many Russian ones, for which
 # the memory with the answer is ranked first for only 10 of 100 questions (Korean, Chinese: the

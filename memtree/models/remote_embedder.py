@@ -27,7 +27,7 @@ scale of their own (`ranking/relevance_scale.py`), measured from pairs of equal 
 messages with unrelated memories.
 
     measured_relevance(questions, passages)           # MiniLM: floor 0.03, answers 0.55: 0.376
-    measured_scale(pairs, messages, memories)         # MiniLM: half 0.36, strong 0.74
+    measured_scale(pairs, messages, memories)         # MiniLM: chance 0.36, strong 0.74
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ START_SECONDS = 20.0
 CHARACTERS_PER_TOKEN = 12  # longer text is white space, or not text at all; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
 CALIBRATION = ("questions", "passages", "pairs", "messages", "memories")  # kinds of texts
-SCALE = RelevanceScale(half=0.36, strong=0.74)  # until it is measured
+SCALE = RelevanceScale(chance=0.36, strong=0.74)  # until it is measured
 
 
 class RemoteEmbedder:

@@ -23,7 +23,10 @@ LEAST_DIMENSIONS = 128  # of vectors from which `AXES` can be removed
 # Standard deviations above the mean cosine of background pairs that the best of 100 unrelated
 # memories reaches for 5 % of messages: a cosine of 0.39 in English, 0.50 in Polish.
 DEVIATIONS = 5.3
-STRONG = 0.55  # of the way from `half` to 1: 75 % of English paraphrases reach it
+# Highest cosine of chance in a language that the embedder knows: MiniLM has 0.39 in English, on
+# which it was trained, and 0.415 (French) to 0.50 (Polish) in those that it can merely read.
+KNOWN = 0.4
+STRONG = 0.55  # of the way from `chance` to 1: 75 % of English paraphrases reach it
 _TINY = 1e-6
 
 
@@ -36,6 +39,12 @@ class Background:
     axes: Matrix
     scale: RelevanceScale
 
+    @property
+    def known(self) -> bool:
+        """Return True if the embedder knows the language well. Where it does not, unrelated
+        sentences are nearer to each other, by what they are made of."""
+        return self.scale.chance <= KNOWN
+
     @classmethod
     def of(cls, rows: Matrix) -> Background:
         """Compute the background of everyday sentences from their unit vectors. `rows`: (n, d),
@@ -44,8 +53,8 @@ class Background:
         axes = np.linalg.svd(rows - mean, full_matrices=False)[2][:AXES]
         bare = _without(rows, mean, axes)
         cosines = (bare @ bare.T)[np.triu_indices(len(rows), 1)]
-        half = float(cosines.mean() + DEVIATIONS * cosines.std())
-        return cls(mean, axes, RelevanceScale.measured(half, half + STRONG * (1 - half)))
+        chance = float(cosines.mean() + DEVIATIONS * cosines.std())
+        return cls(mean, axes, RelevanceScale.measured(chance, chance + STRONG * (1 - chance)))
 
     def cosines(self, query: Matrix, rows: Matrix) -> Matrix:
         """Return the cosines (n,) of a unit vector with unit rows (n, d); 0 for a zero row."""

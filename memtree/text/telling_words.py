@@ -26,6 +26,7 @@ IN_BACKGROUND = 1  # most sentences of the background that hold an informative w
 FEW, SHARE = 3, 0.01  # most memories that hold it: a number, or a share of all
 OF_GENERAL = 2  # words that a memory shares with a question about the world
 ENDING = 3  # letters of the shorter of two words after their common beginning
+LONG = 7  # letters of a word that is common only if a common one goes on as it does
 LONGEST = 40  # letters of a word that are read
 LETTERS, SYLLABLES, CONSONANTS = 5, 2, 4  # of a word's beginning: of Korean, of Arabic words
 _WORD = re.compile(r"[^\W_]+")
@@ -36,7 +37,7 @@ _RUN = re.compile(
 )
 _ARTICLE = re.compile("^(?:[وبكف]?ال|لل)(?=...)")
 _LATIN = frozenset(LATIN)
-_PARTICLE = re.compile("[是了吗呢和在也都很把被给让就才着过]|.的")
+_PARTICLE = re.compile("[是了吗呢和在也都很就才着]|.的")
 _KATAKANA = re.compile("[\u30a0-\u30ff]")
 _VOICED = "\u3099\u309a"
 
@@ -113,19 +114,30 @@ def _two_latin(one: str, other: str) -> bool:
 
 
 def telling(text: str) -> set[str]:
-    """Return the forms of a text's words that are not common in its language."""
-    often = _often(language_of(text))
-    return {form for form in _own_forms(text) if len(form) > 1 and form not in often}
+    """Return the forms of a text's words that are not common in its language. A long word is not
+    common because a shorter one begins like it: `allergy` beside `aller`."""
+    language = language_of(text)
+    often, begun = _often(language), _begun(language)
+    return {
+        form
+        for word in _words(text)
+        for form in _forms_of(word)
+        if len(form) > 1
+        and (
+            form not in often
+            or (len(word) >= LONG and word.startswith(form) and word[:-1] not in begun)
+        )
+    }
 
 
 def _own_forms(text: str) -> set[str]:
     """Return `word_forms` without forms that join a Chinese word with a particle, or that begin
     within a katakana word."""
-    return {
-        form
-        for word in _words(text)
-        for form in (_kept_forms(word) if len(word) <= LONGEST else _forms(word, within=False))
-    }
+    return {form for word in _words(text) for form in _forms_of(word)}
+
+
+def _forms_of(word: str) -> Iterable[str]:
+    return _kept_forms(word) if len(word) <= LONGEST else _forms(word, within=False)
 
 
 @lru_cache(maxsize=8_192)
@@ -159,6 +171,14 @@ def _often(language: str) -> frozenset[str]:
     held = Counter(form for each in sentences(language) for form in _own_forms(each))
     often = {form for form, count in held.items() if count > IN_BACKGROUND}
     return frozenset(often | _forms_of_all(common_words().get(language, ())))
+
+
+@lru_cache(maxsize=32)
+def _begun(language: str) -> frozenset[str]:
+    """Return the beginnings of all words of a language's background, and of its common ones."""
+    words = {_folded(word) for word in common_words().get(language, ())}
+    words = words.union(*map(_words, sentences(language)))
+    return frozenset(word[:at] for word in words for at in range(LETTERS, len(word) + 1))
 
 
 def _forms_of_all(words: Iterable[str]) -> set[str]:

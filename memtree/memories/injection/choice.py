@@ -83,10 +83,14 @@ def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memor
     """Those that may be injected, of several that read the same the best."""
     by_line: dict[str, Memory] = {}
     for memory in hits:
-        shown = line(memory) if memory.kind != SNAPSHOT else ""
-        if shown:
-            by_line.setdefault(said(shown), memory)
+        if is_shown(memory, line):
+            by_line.setdefault(said(line(memory)), memory)
     return list(by_line.values())
+
+
+def is_shown(memory: Memory, line: Callable[[Memory], str]) -> bool:
+    """Return True if the memory may be shown at all. `line`: how one reads."""
+    return memory.kind != SNAPSHOT and bool(line(memory))
 
 
 def _newest_values(memories: Sequence[Memory]) -> list[Memory]:

@@ -2,12 +2,11 @@
 
 Decide which of the memories that a search found may stand beside a message, unasked.
 
-The cosine alone cannot tell: "my dog barks at night" is no nearer to "Otto is a beagle" than to a
-stranger's memory, and in a large scope some stranger is near to anything. A shared word that says
-something can (`telling_words.py`): few strangers have one. So a hit with such a word needs hardly
-any relevance; one without needs more, and more yet where there are more memories to be near by
-chance, or where the message asks about the world (`language_rules.py`). docs/decisions/0057 has
-the curves, by language, 0076 those of questions about the world.
+In a language that the embedder knows well, relevance tells: 0.5 and more, a little more where there
+are more memories to be near by chance, less where there are few, or where the two share a word that
+says something (`telling_words.py`). In another language strangers are as near as what is meant, so
+that the word decides; and a message that asks about the world (`language_rules.py`) is near to
+anything. docs/decisions/0094 has the curves, by language, 0076 those of questions about the world.
 """
 
 from __future__ import annotations
@@ -15,62 +14,71 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
 from memtree.memories.user_memories import SCORE_THRESHOLD
+from memtree.ranking.relevance_scale import CHANCE, HALF, STRONG
 from memtree.text.memory_lines import MOST
 
-SHARING = 0.06  # relevance of a hit that shares a telling word with the message
-ALONE, GROWTH = 0.5, 0.08  # relevance of one that does not; more for each tenfold scope
-ALONE_GENERAL = 0.75  # of a question about the world: photosynthesis is near to who takes photos
-FEW = 100  # memories of a scope that needs no more than this
-LEAST = 0.03  # what a search for injection is asked for: a word of a long message covers no more
+# Relevance of a hit that shares a telling word with the message, where the embedder knows the
+# language well, and elsewhere.
+SHARING, SHARING_ABROAD = 0.33, 0.1
+ALONE_GENERAL = 0.8  # of a question about the world: photosynthesis is near to who takes photos
+GROWTH = 0.15  # more for each tenfold scope, less for a smaller one
+USUAL, FEWEST = 100, 10  # memories of a scope that asks for no more and no less; where less ends
+LEAST = 0.05  # what a search for injection is asked for: a word of a long message covers no more
+NEW = 3  # hits of one message that may be shown
+# Of the best hit's score that another one needs to stand beside it; where words alone rank.
+BESIDE, BESIDE_BY_WORDS = 0.8, 0.7
 
 
-def injectable(
-    relevance: float, *, shares_word: bool, memories: int, general: bool = False
-) -> bool:
-    """`memories`: how many the scope has. `general`: the message asks about the world."""
-    if shares_word:
-        return relevance >= SHARING
-    alone = ALONE_GENERAL if general else ALONE
-    return relevance >= alone + GROWTH * math.log10(max(memories, FEW) / FEW)
+class Message(NamedTuple):
+    """What of a message decides how near a memory has to be. `memories`: how many the scope has.
+    `known`: the embedder knows its language well. `by_words`: no vector says how near a memory is.
+    `general`: it asks about the world."""
+
+    memories: int
+    known: bool = True
+    by_words: bool = False
+    general: bool = False
+
+    def admits(self, relevance: float, *, shares_word: bool) -> bool:
+        """Return True if a memory may stand beside it. `shares_word`: a telling word of both."""
+        if self.by_words:
+            return shares_word
+        if shares_word:
+            return relevance >= (SHARING if self.known else SHARING_ABROAD)
+        alone = ALONE_GENERAL if self.general else HALF if self.known else CHANCE
+        larger = math.log10(max(self.memories, FEWEST) / USUAL)
+        return relevance >= min(STRONG, alone + GROWTH * larger)
 
 
 @dataclass(frozen=True, slots=True)
 class InjectionOptions:
     """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
-    `injectable` says. `category`: only memories of it. `line`: a memory as one line, empty
+    `Message.admits` says. `new`: most hits of one message, those near to the best; None: as many as
+    lines, wherever they stand. `category`: only memories of it. `line`: a memory as one line, empty
     where it cannot be shown."""
 
     most: int = MOST
     threshold: float | None = None
     category: str | None = None
     line: Callable[[Memory], str] = rendering.line
+    new: int | None = NEW
 
     @property
     def least(self) -> float:
         """The relevance below which a hit is of no use."""
         return LEAST if self.threshold is None else self.threshold
 
-    def fits(
-        self,
-        relevance: float,
-        shares_word: bool,
-        memories: int,
-        *,
-        by_words: bool = False,
-        general: bool = False,
-    ) -> bool:
-        """Return True if a hit may stand beside a message. `shares_word`: a telling word of both.
-        `memories`: how many the scope has. `by_words`: its relevance is that of words alone.
-        `general`: the message asks about the world."""
+    def fits(self, relevance: float, message: Message, *, shares_word: bool) -> bool:
+        """Return True if a hit may stand beside a message. `shares_word`: a telling word of
+        both."""
         if self.threshold is not None:
             return relevance >= self.threshold
-        if by_words:
-            return shares_word
-        return injectable(relevance, shares_word=shares_word, memories=memories, general=general)
+        return message.admits(relevance, shares_word=shares_word)
 
     def admits(self, memory: Memory) -> bool:
         """Return True if the memory may be shown at all."""

@@ -35,7 +35,7 @@ from memtree.memories.relation.reading import (
     Token,
     read,
 )
-from memtree.ranking.relevance_scale import HALF, STRONG
+from memtree.ranking.relevance_scale import CHANCE, STRONG
 from memtree.text.normal_form import canonical
 from memtree.text.statements.attributes import changed
 
@@ -170,7 +170,7 @@ def prepositions_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
 
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
-ALIKE = 0.6  # relevance of two texts of which nothing says that they differ
+ALIKE = CHANCE  # relevance of two texts of which nothing says that they differ
 READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
 SHOWN = 80  # characters of one side of a difference
 NOTHING = "(nothing)"
@@ -203,7 +203,7 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
         return Comparison(Relation.POSSIBLE_UPDATE, (change.differs,))
     if change.apart:
         return Comparison(Relation.OTHER)
-    if relevance is not None and relevance < HALF:
+    if relevance is not None and relevance < CHANCE:
         return Comparison(
             Relation.OTHER
         )  # before the texts are read: that takes half a millisecond

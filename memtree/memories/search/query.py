@@ -211,6 +211,13 @@ class QueryVectors:
         except (EmbedderUnavailable, TimeoutError):
             return None
 
+    async def rows(self, texts: Sequence[str], until: float | None) -> list[Vector | None]:
+        """Unit rows of queries, of several in one call; None where there are none."""
+        if len(texts) == 1:
+            return [await self.unit_row(texts[0], until)]
+        made = await self.of(texts, until)
+        return [None] * len(texts) if made is None else list(made)
+
     async def of(self, texts: Sequence[str], until: float | None) -> list[Vector] | None:
         """Return the vectors of several queries, in one call."""
         if self._embedder is None:

@@ -1,7 +1,7 @@
 """How the rows of a scope are ranked for a query: words and meaning, added as scores.
 
     words      BM25, in parts of what a row that holds all the query's terms would get
-    meaning    the cosine on the embedder's scale of relevance, twice
+    meaning    the cosine between what is measured of the embedder, twice
 
 Reciprocal ranks, as context memory fuses passages, find less here: memories are single sentences,
 and how much better the first is than the second says more than that it is the first. Both scores
@@ -26,14 +26,16 @@ from memtree.memories.memory import Memory
 from memtree.memories.search.block_rows import BlockRows, Flags, Scores, inverse_frequency
 from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
 from memtree.memories.search.vector_bytes import spoken_by
-from memtree.ranking.relevance_scale import HALF, STRONG, RelevanceScale
+from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text.terms import terms
 
 MEANING = 2.0  # weight beside words; 1.5 to 3 differ by half a point
+MEANINGS = 0.5, 0.85  # of the two measured cosines
 LENT_WORDS, LENT_MEANING = 0.3, 0.1  # to the next memory of the session; half of it to the second
 SPEAKER = 1.3  # times the score, for what the one speaker said whom a query names
 TEXTS_OF_SPEAKER = 5  # that make the name before a colon a speaker
 LOOKED_AT = 500  # best rows, and nearest ones, among which the relevant ones are looked for
+WEAK = 0.3  # relevance below which a hit is probably not about the query
 MOST_BY_WORDS = 0.75  # relevance of a row without vector that holds every term of the query
 
 Rows = NDArray[np.intp]
@@ -72,17 +74,17 @@ def ranked(
     if query.moved is not None and scale is not None:
         if cosines is None:
             cosines = index.cosines(query.moved)
-        meaning = np.where(embedded, _relevance(cosines, scale), known) * live
+        meaning = np.where(embedded, _meaning(cosines, scale), known) * live
 
     def relevance(rows: Rows) -> Scores:
         if query.vector is None or scale is None:
             return known[rows]
         if query.background is None:
-            by_meaning = _relevance(index.cosines(query.vector, rows), scale)
+            by_meaning = scale.relevances(index.cosines(query.vector, rows))
         else:
             near = index.unit_rows(rows, len(query.vector))
             cosines = query.background.cosines(query.vector, near)
-            by_meaning = _relevance(cosines, query.background.scale)
+            by_meaning = query.background.scale.relevances(cosines)
         return np.where(embedded[rows], by_meaning, known[rows])
 
     scores = _fused(index, query, live, words, matches.most, meaning)
@@ -105,15 +107,31 @@ def ranked(
     )
 
 
+def best_of(rankings: Sequence[Ranked], most: int) -> Ranked:
+    """Join the rankings of several queries on one index: each row with its best score and its best
+    relevance, at most `most` rows."""
+    if len(rankings) == 1:
+        return rankings[0]
+    rows, at = np.unique(np.concatenate([each.rows for each in rankings]), return_inverse=True)
+    numbers = np.zeros(len(rows), np.int32)
+    numbers[at] = np.concatenate([each.numbers for each in rankings])
+    scores, relevance = np.zeros(len(rows), np.float32), np.zeros(len(rows), np.float32)
+    np.maximum.at(scores, at, np.concatenate([each.scores for each in rankings]))
+    np.maximum.at(relevance, at, np.concatenate([each.relevance for each in rankings]))
+    order = np.lexsort((-numbers, -scores))[:most]
+    complete = all(each.complete for each in rankings)
+    return Ranked(rows[order], numbers[order], scores[order], relevance[order], complete)
+
+
 def relevance_by_words(covered: Scores) -> Scores:
     """Rate rows whose vectors are not known: in proportion to the share of the query's weight (idf)
     that their words cover, so that two thirds of it pass a threshold of 0.5."""
     return np.asarray(MOST_BY_WORDS * covered, np.float32)
 
 
-def _relevance(cosines: Scores, scale: RelevanceScale) -> Scores:
-    """`RelevanceScale.relevance` of many."""
-    return np.interp(cosines, (0, scale.half, scale.strong, 1), (0, HALF, STRONG, 1)).astype(
+def _meaning(cosines: Scores, scale: RelevanceScale) -> Scores:
+    """Score cosines for the order: less steep than relevance is for what is far."""
+    return np.interp(cosines, (0, scale.chance, scale.strong, 1), (0, *MEANINGS, 1)).astype(
         np.float32
     )
 
@@ -178,15 +196,22 @@ class MemoryHit:
     relevance: float
     score: float
 
+    @property
+    def weak(self) -> bool:
+        """Return True if it is probably not about what was asked."""
+        return self.relevance < WEAK
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Best first. `degraded`: what could not be used ("embedder": words alone ranked all hits, or
-    some). `by_words`: no hit's relevance tells its meaning."""
+    some). `by_words`: no hit's relevance tells its meaning. `known`: the embedder knows the
+    language of the query well."""
 
     hits: tuple[MemoryHit, ...] = ()
     degraded: tuple[str, ...] = ()
     by_words: bool = False
+    known: bool = True
 
 
 REACH = 2_000  # characters of a text that are compared

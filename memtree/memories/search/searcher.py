@@ -28,6 +28,7 @@ from memtree.memories.search.ranking import (
     Ranked,
     SearchResult,
     as_hits,
+    best_of,
     newest_hits_first,
     ranked,
     without_common,
@@ -64,32 +65,41 @@ class MemorySearch:
         scope: Scope,
         query: str,
         *,
+        also: str = "",
         wanted: MemoryFilter = ANY,
         limit: int = 5,
         least: float = 0.0,
         patience: float | None = None,
         loading: float = LOADING,
     ) -> SearchResult:
-        """The memories nearest to a query, best first. `least`: relevance below which a hit is left
-        out. `patience`: seconds that the embedder has, after `loading` seconds for a model that is
-        still being loaded; then words rank alone. Store errors."""
+        """The memories nearest to a query, best first. `also`: a second query, "" for none; of a
+        memory near to both the better counts. `least`: relevance below which a hit is left out.
+        `patience`: seconds that the embedder has, after `loading` seconds for a model that is still
+        being loaded; then words rank alone. Store errors."""
         until = await self.vectors.until(patience, loading)
-        index, prepared, degraded = await self._asked(scope, query, until)
+        texts = [query, also] if also and also != query else [query]
+        index, queries, degraded = await self._asked(scope, texts, until)
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
         past = wanted.superseded or wanted.expired or wanted.deleted
         if past:
             index = await self.loader.past(scope, self.vectors.recipe)
-        ranking = await self._ranked(index, prepared, limit + SPARE, least, numbers)
-        hits = newest_hits_first(index, prepared, await self._hits(scope, ranking, past=past))
-        return self._result(hits[:limit], prepared, degraded, ranking)
+        rankings = [
+            await self._ranked(index, prepared, limit + SPARE, least, numbers)
+            for prepared in queries
+        ]
+        ranking = best_of(rankings, limit + SPARE)
+        hits = newest_hits_first(index, queries[0], await self._hits(scope, ranking, past=past))
+        return self._result(hits[:limit], queries[0], degraded, ranking)
 
     def _result(
-        self, hits: Sequence[MemoryHit], query: Query, degraded: bool, ranking: Ranked
+        self, hits: Sequence[MemoryHit], query: Query, late: bool, ranking: Ranked
     ) -> SearchResult:
-        lacking = self._embedder is not None and (degraded or not ranking.complete)
-        return SearchResult(tuple(hits), NO_EMBEDDER if lacking else (), query.vector is None)
+        lacking = self._embedder is not None and (late or not ranking.complete)
+        degraded = NO_EMBEDDER if lacking else ()
+        known = query.background is None or query.background.known
+        return SearchResult(tuple(hits), degraded, query.vector is None, known)
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
@@ -139,25 +149,38 @@ class MemorySearch:
         await self.vectors.close()
 
     async def _asked(
-        self, scope: Scope, text: str, until: float | None
-    ) -> tuple[ScopeIndex, Query, bool]:
-        """The index and the query, embedded as far as there is time until then, and whether there
-        was not. Whole and without its common words at the same time: each takes as long as all the
-        rest of a search."""
+        self, scope: Scope, texts: Sequence[str], until: float | None
+    ) -> tuple[ScopeIndex, list[Query], bool]:
+        """The index and the queries, embedded as far as there is time until then, and whether there
+        was not for the first. All together, whole and without their common words at the same time:
+        each takes as long as all the rest of a search."""
         await self.vectors.meet(until)
-        whole = asyncio.create_task(self.vectors.unit_row(text, until))
+        whole = asyncio.create_task(self.vectors.rows(texts, until))
         try:
             index = await self.loader.index(scope, self.vectors.recipe)
-            left = without_common(index, text, self._now()) if self._embedder else ""
-            particular = await self.vectors.unit_row(left, until) if left else None
-            vector = await whole
-            query = await self.vectors.query(text, vector, until)
+            now = self._now()
+            left = [without_common(index, text, now) if self._embedder else "" for text in texts]
+            particular = dict(
+                zip(
+                    filter(None, left),
+                    await self.vectors.rows([*filter(None, left)], until),
+                    strict=True,
+                )
+            )
+            vectors = await whole
+            queries = [
+                await self.vectors.query(text, vector, until)
+                for text, vector in zip(texts, vectors, strict=True)
+            ]
         finally:
             whole.cancel()
             await asyncio.gather(whole, return_exceptions=True)
-        if particular is not None:
-            query = query.with_particular(particular)
-        return index, query, query.vector is None and (vector is None or self.vectors.reads(text))
+        queries = [
+            query if (vector := particular.get(text)) is None else query.with_particular(vector)
+            for query, text in zip(queries, left, strict=True)
+        ]
+        first = queries[0].vector is None and (vectors[0] is None or self.vectors.reads(texts[0]))
+        return index, queries, first
 
     async def _ranked(
         self,

@@ -36,8 +36,9 @@ class ChatRequest:
     `offer`: our tools that the model may get, counted in `ask`. `memories`: those wanted for the
     request; `history`: as posted, set if `memories` or `ask` need it, and so is `body`;
     `others_spoke`: a tool or a web page contributed to the present turn; `query`: text of its
-    newest user message; `conversation`: names under which shown memories are remembered. `placed`:
-    memories to insert if nothing is folded; `ranked`: the same, most important first.
+    newest user message; `recent`: of its last few; `conversation`: names under which shown memories
+    are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most
+    important first.
     `thinks_from`: the message (index in `messages`) before which no thinking is sent.
     """
 
@@ -56,6 +57,7 @@ class ChatRequest:
     history: DialectHistory | None = None
     others_spoke: bool = False
     query: str = ""
+    recent: str = ""
     conversation: tuple[str, ...] = ()
     placed: PlacedMemories | None = None
     ranked: tuple[MemoryLine, ...] = ()

@@ -23,7 +23,7 @@ from memtree.wire.json_body import Body
 from memtree_proxy.chat import chat_request
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.memories import sources
-from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories, others_spoke, user_query
+from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories, others_spoke, user_queries
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
@@ -175,6 +175,7 @@ def _with_memories(
     volatile = Volatile(settings.volatile_tags)
     named = memories.chat and (memories.chat.owner,)
     names = named or beginning.keys_of(tenant, chat.messages, volatile)
+    query, recent = user_queries(chat.messages, volatile)
     # Memories shown under one system prompt do not count as shown under another.
     under = beginning.under(tenant, chat.messages, volatile)
     return dataclasses.replace(
@@ -182,7 +183,8 @@ def _with_memories(
         memories=memories,
         others_spoke=memories.chat is not None
         and others_spoke(chat.messages, body, chat.model, volatile),
-        query=user_query(chat.messages, volatile),
+        query=query,
+        recent=recent,
         conversation=tuple(f"{name} {under}" if under else name for name in names),
     )
 

@@ -24,7 +24,6 @@ from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown as shown_time
-from memtree.memories.injection.options import SHARING
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import MemoryHit, SearchResult
@@ -32,7 +31,6 @@ from memtree_proxy.wire.values import Answer, Count, copied, maybe_time, where_g
 
 MAX_NEAR_CHARS = 1_000  # of a near memory's text
 MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit's text
-FLOOR = SHARING  # relevance below which a hit is probably off topic
 INTERNAL = "INTERNAL_ERROR"
 CODES: tuple[tuple[type[MemTreeError], str], ...] = (
     (BadRequest, "INVALID_INPUT"),
@@ -238,7 +236,7 @@ def _advice(result: SaveResult) -> str:
 def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Recalled:
     """Render the answer of `recall`. Weak hits come last. Long texts are cut; `list_memories`
     returns them whole. `outdated`: returns True if a memory may be out of date."""
-    hits = sorted(result.hits, key=lambda hit: hit.relevance < FLOOR)  # stable
+    hits = sorted(result.hits, key=lambda hit: hit.weak)  # stable
     rows = [_hit(hit, outdated=outdated(hit.memory)) for hit in hits]
     return Recalled(ok=True, memories=rows, degraded=where_given(result.degraded))
 
@@ -251,7 +249,7 @@ def _hit(hit: MemoryHit, *, outdated: bool) -> MemoryRow:
         relevance=round(hit.relevance, 3),
         day=written(hit.memory.said),
         may_be_out_of_date=where_given(outdated),
-        weak=where_given(hit.relevance < FLOOR),
+        weak=where_given(hit.weak),
     )
 
 

@@ -14,7 +14,7 @@ from memtree.memories.memory import MemorySource
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.search.ranking import SearchResult
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
-from memtree_proxy.wire.memory_rows import ShownRow, relevances, said, saved, state_of
+from memtree_proxy.wire.memory_rows import ShownRow, nearness, said, saved, state_of
 from memtree_proxy.wire.user_memories import edit_of
 from memtree_proxy.wire.values import (
     HITS,
@@ -133,6 +133,7 @@ class SavedChatMemory(ChatMemory, frozen=True, kw_only=True):
 
 class FoundChatMemory(ChatMemory, frozen=True, kw_only=True):
     relevance: Share
+    weak: bool | UnsetType = UNSET
 
 
 class ChatMemoryPage(Answer, frozen=True, kw_only=True):
@@ -156,8 +157,8 @@ def saved_chat_memory(row: ShownRow, result: SaveResult) -> SavedChatMemory:
 
 def found_chat_memories(rows: Sequence[ShownRow], result: SearchResult) -> ChatMemoryHits:
     hits = [
-        FoundChatMemory(**_fields(row), relevance=relevance)
-        for row, relevance in zip(rows, relevances(result), strict=True)
+        FoundChatMemory(**_fields(row), **nearness(hit))
+        for row, hit in zip(rows, result.hits, strict=True)
     ]
     return ChatMemoryHits(memories=hits, degraded=result.degraded)
 

@@ -9,7 +9,7 @@ from memtree.memories.book import SaveResult
 from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
 from memtree.memories.relation.relation import Relation
-from memtree.memories.search.ranking import SearchResult
+from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.user_memories import MemoryGroup
 from memtree_proxy.wire.values import Answer, maybe_time, where_given
 
@@ -74,5 +74,6 @@ def saved(result: SaveResult, update: type[Answer]) -> dict[str, Any]:
     }
 
 
-def relevances(result: SearchResult) -> list[float]:
-    return [round(hit.relevance, 2) for hit in result.hits]
+def nearness(hit: MemoryHit) -> dict[str, Any]:
+    """Return the fields that show how near a hit is to the query."""
+    return {"relevance": round(hit.relevance, 2), "weak": where_given(hit.weak)}

@@ -36,7 +36,7 @@ from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
 from memtree_proxy.wire.curation import MAX_IDS, UserFilter
 from memtree_proxy.wire.memory_rows import (
     ShownRow,
-    relevances,
+    nearness,
     said,
     saved,
     state_of,
@@ -213,6 +213,7 @@ class SavedMemory(UserMemory, frozen=True, kw_only=True):
 
 class FoundMemory(UserMemory, frozen=True, kw_only=True):
     relevance: Share
+    weak: bool | UnsetType = UNSET
 
 
 class MemoryPage(Answer, frozen=True, kw_only=True):
@@ -242,8 +243,8 @@ def saved_memory(row: ShownRow, result: SaveResult) -> SavedMemory:
 
 def found_memories(rows: Sequence[ShownRow], result: SearchResult) -> MemoryHits:
     hits = [
-        FoundMemory(**_fields(row), relevance=relevance)
-        for row, relevance in zip(rows, relevances(result), strict=True)
+        FoundMemory(**_fields(row), **nearness(hit))
+        for row, hit in zip(rows, result.hits, strict=True)
     ]
     return MemoryHits(memories=hits, degraded=result.degraded)
 

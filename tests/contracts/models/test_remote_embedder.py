@@ -79,7 +79,7 @@ async def test_threshold_and_scale_are_measured_in_one_call(endpoint, opened):
     questions, passages, *others = np.split(rows, [8, 16, 32, 40])
     assert one.relevant == pytest.approx(remote_embedder.measured_relevance(questions, passages))
     scale = remote_embedder.measured_scale(*others)
-    assert (one.scale.half, one.scale.strong) == pytest.approx((scale.half, scale.strong))
+    assert (one.scale.chance, one.scale.strong) == pytest.approx((scale.chance, scale.strong))
 
 
 async def test_a_threshold_that_is_given_is_kept_and_the_scale_is_measured(endpoint, opened):
@@ -97,7 +97,7 @@ def test_the_scale_lies_between_strangers_and_paraphrases():
     common = np.full((20, 1), 0.7**0.5)
     rows = np.concatenate([common, np.eye(20) * 0.3**0.5], axis=1).astype(np.float32)
     scale = remote_embedder.measured_scale(np.repeat(rows[:8], 2, axis=0), rows[:8], rows[8:])
-    assert scale.half == pytest.approx(0.7, abs=1e-3)
+    assert scale.chance == pytest.approx(0.7, abs=1e-3)
     assert scale.strong == pytest.approx(0.98)
 
 
@@ -105,7 +105,7 @@ def test_the_scale_lies_between_strangers_and_paraphrases():
 def test_any_model_has_a_scale(row):
     rows = np.full((16, 4), row, np.float32)
     scale = remote_embedder.measured_scale(rows, rows[:8], rows[:12])
-    assert 0 < scale.half < scale.strong < 1
+    assert 0 < scale.chance < scale.strong < 1
 
 
 def test_the_threshold_lies_between_floor_and_answers():

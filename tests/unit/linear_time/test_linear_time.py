@@ -65,7 +65,7 @@ from memtree.unfolding.memory_message.quotes import quoted
 from memtree.unfolding.plan import TextSpan
 from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
-from memtree_proxy.chat.memories.sources import others_spoke, user_query
+from memtree_proxy.chat.memories.sources import others_spoke, user_queries
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.chat.retrying.error_numbers import Numbers
 from memtree_proxy.cli import foreign_text
@@ -221,7 +221,7 @@ TEXTS = {
     ),
     "passages": Subject(chunking.passages, hostile.as_it_is),
     "a question to memories": Subject(
-        lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
+        lambda raw: user_queries([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),
     "what a line of a memory says": Subject(
         lambda text: lines_of([text])[0].said, hostile.as_it_is

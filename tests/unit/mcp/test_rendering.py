@@ -15,7 +15,7 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
-from memtree.memories.search.ranking import MemoryHit, SearchResult
+from memtree.memories.search.ranking import WEAK, MemoryHit, SearchResult
 from memtree_proxy.mcp import rendering
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.wire.values import Answer
@@ -191,7 +191,7 @@ def test_errors(error, code):
 
 def test_weak_hits_stand_last_and_long_texts_are_cut():
     long = Memory("mem_c", 7, "x" * 3_000, AT, AT)
-    hits = (MemoryHit(NEW, rendering.FLOOR - 0.01, 3.0), MemoryHit(long, rendering.FLOOR, 2.0))
+    hits = (MemoryHit(NEW, WEAK - 0.01, 3.0), MemoryHit(long, WEAK, 2.0))
     answer = valid("recall", rendering.recalled(SearchResult(hits), lambda _: False))
     assert [(row["id"], row.get("weak")) for row in answer["memories"]] == [
         ("mem_c", None),

@@ -271,3 +271,24 @@ def test_a_secret_is_masked_before_a_skipped_text_is_cut() -> None:
     cut = SkippedText.cut(text, SkipReason.CAP)
     assert "ghp_a1" not in cut.shown
     assert len(cut.shown) <= TOLD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Imagine you are a pirate called Jack and I am your captain. My password is hunter2.",
+        "Moje hasło to kotek123",
+        "Şifrem kedi123",
+        "Мой пароль qwerty123",
+        "パスワードはneko123です",
+        "我的密码是abc12345",
+        "비밀번호는 abc123이야",
+        "كلمة المرور هي abc123",
+    ],
+)
+def test_no_skipped_text_shows_a_password(text: str) -> None:
+    skipped = [
+        SkippedText(text[skip.start : skip.end], str(skip.reason)) for skip in extract(text).skipped
+    ]
+    assert skipped
+    assert not any(skip.shown for skip in skipped)

@@ -14,18 +14,19 @@ cosines = st.floats(-1.1, 1.1)
 
 
 def test_the_measured_cosines_have_their_relevance():
-    scale = RelevanceScale(half=0.4, strong=0.7)
-    assert scale.relevance(0.4) == 0.5
+    scale = RelevanceScale(chance=0.4, strong=0.7)
+    assert scale.relevance(0.24) == pytest.approx(0.5)
+    assert scale.relevance(0.4) == 0.7
     assert scale.relevance(0.7) == 0.85
     assert scale.relevance(1.0) == 1.0
-    assert scale.relevance(0.55) == pytest.approx(0.675)
+    assert scale.relevance(0.55) == pytest.approx(0.775)
     assert scale.relevance(0.0) == scale.relevance(-1.0) == scale.relevance(float("nan")) == 0.0
 
 
-@pytest.mark.parametrize(("half", "strong"), [(0.7, 0.4), (0.5, 0.5), (0.0, 0.5), (0.5, 1.0)])
-def test_what_is_no_scale_is_refused(half, strong):
-    with pytest.raises(ValueError, match="0 < half < strong < 1"):
-        RelevanceScale(half, strong)
+@pytest.mark.parametrize(("chance", "strong"), [(0.7, 0.4), (0.5, 0.5), (0.0, 0.5), (0.5, 1.0)])
+def test_what_is_no_scale_is_refused(chance, strong):
+    with pytest.raises(ValueError, match="0 < chance < strong < 1"):
+        RelevanceScale(chance, strong)
 
 
 @given(scales, cosines, cosines)
@@ -42,6 +43,6 @@ def test_a_cosine_of_a_relevance_has_it(scale, relevance):
 
 
 @given(anything, anything)
-def test_whatever_a_model_measures_gives_a_scale(half, strong):
-    scale = RelevanceScale.measured(half, strong)
-    assert 0 < scale.half < scale.strong < 1
+def test_whatever_a_model_measures_gives_a_scale(chance, strong):
+    scale = RelevanceScale.measured(chance, strong)
+    assert 0 < scale.chance < scale.strong < 1

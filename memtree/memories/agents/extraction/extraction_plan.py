@@ -67,7 +67,7 @@ from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
-from memtree.ranking.relevance_scale import HALF
+from memtree.ranking.relevance_scale import CHANCE
 from memtree.text.statements.skips import SkipReason
 
 PROFILE = "UserProfile"  # the kind of such data
@@ -334,7 +334,7 @@ class ExtractionPlanner:
                 if isinstance(value, str | int | float) and known.get(name, value) != value
             )
             if differs:
-                rivals.append(NearMemory(memory, HALF, Relation.POSSIBLE_UPDATE, differs))
+                rivals.append(NearMemory(memory, CHANCE, Relation.POSSIBLE_UPDATE, differs))
         return rivals
 
     async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:

@@ -35,7 +35,7 @@ LONGEST = 4_000  # characters of an answer that are shown
 REACH = 20_000  # characters of an answer that are read
 TRIES = 200  # openings of an object that are tried
 COUNTED = 10  # numbers below may be counts of what the memories list
-RELEVANT = 0.2  # least relevance of a memory that is shown to the model
+RELEVANT = 0.33  # least relevance of a memory that is shown to the model
 KEY = "answer"
 NOTHING = "Nothing is known about this."
 

@@ -28,8 +28,8 @@ from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text.terms import STOP_WORDS, terms
 
 MOST = 500  # memories that are clustered
-RELEVANT = 0.2  # least relevance to the query
-NEAR = 0.6  # relevance between two memories of one topic
+RELEVANT = 0.33  # least relevance to the query
+NEAR = 0.74  # relevance between two memories of one topic
 # To which one is linked: 200 turns of a talk make some 33 clusters, the largest of 22 to 43; with 4
 # it has 40 to 120, with 8 all but a few.
 NEAREST = 3

@@ -183,6 +183,7 @@ class ChatMemories:
                 chat.query,
                 source.options,
                 posted,
+                recent=chat.recent,
                 waits=waits,
                 room=room,
             )

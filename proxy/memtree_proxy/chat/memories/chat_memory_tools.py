@@ -116,6 +116,7 @@ def recall_result(
                 "content": _cut(hit.memory.text, most),
                 "category": category_shown(hit.memory),
                 "relevance": round(hit.relevance, 2),
+                **({"weak": True} if hit.weak else {}),
                 "created_at": shown(hit.memory.created),
                 "day": written(hit.memory.said),
                 **({"may_be_out_of_date": True} if outdated(hit.memory) else {}),

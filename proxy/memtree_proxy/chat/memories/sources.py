@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile
 from memtree.errors import BadRequest
@@ -115,23 +116,38 @@ def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptio
 
 def _passages(rag: RagOptions) -> InjectionOptions:
     line = partial(passages.line, metadata=rag.metadata)
-    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type or None, line)
+    return InjectionOptions(
+        rag.top_k, threshold_of(rag.threshold), new=None, category=rag.type or None, line=line
+    )
 
 
-def user_query(messages: Sequence[Message], volatile: Volatile) -> str:
-    """Return the text of the user's newest message as a query for memories: its own words, without
-    blocks that clients insert, and only the ends of a long one. "" if there are none. The history
-    may be unvalidated, since context memory can be off."""
+RECENT, RECENT_CHARS = 3, 200  # messages of the user in the second query, and of each so much
+READ = 12  # newest messages of the user among which these are looked for
+
+
+def user_queries(messages: Sequence[Message], volatile: Volatile) -> tuple[str, str]:
+    """Return two queries for memories: the text of the user's newest message, and the ends of the
+    user's last three, newest first, since an embedder reads only a beginning. Own words, without
+    blocks that clients insert, and only the ends of a long message. "" where there are none, the
+    second also where the first is all that was said. The history may be unvalidated, since context
+    memory can be off."""
+    said: list[str] = []
+    users = (
+        message for message in reversed(messages) if message.role == "user" and not message.aside
+    )
     try:
-        for message in reversed(messages):
-            if message.role != "user" or message.aside:
-                continue
-            said = volatile.strip(_words(message.content))
-            if said.strip() or not message.joined:  # a reminder after tool results asks nothing
-                return ends(said)
+        for message in islice(users, READ):
+            words = volatile.strip(_words(message.content))
+            if words.strip():
+                said.append(ends(words))
+            elif not (said or message.joined):  # a reminder after tool results asks nothing
+                return "", ""
+            if len(said) == RECENT:
+                break
     except BadRequest:
         pass
-    return ""
+    recent = "\n".join(ends(words, RECENT_CHARS) for words in said)
+    return (said[0] if said else "", recent if len(said) > 1 else "")
 
 
 def _words(content: object) -> str:

@@ -10,7 +10,7 @@ import pytest
 from memtree.conversation.message import Message, Volatile
 from memtree.ranking.query import REACH
 from memtree.wire import json_body
-from memtree_proxy.chat.memories.sources import others_spoke, user_query
+from memtree_proxy.chat.memories.sources import READ, RECENT_CHARS, others_spoke, user_queries
 
 VOLATILE = Volatile()
 USER = {"role": "user", "content": "Remember that I like tea."}
@@ -116,7 +116,7 @@ def test_the_provider_may_read_for_itself(tools: Any, read: bool):
 
 def query(*messages) -> str:
     raws = [Message(json.dumps(message).encode()) for message in messages]
-    return user_query(raws, Volatile())
+    return user_queries(raws, Volatile())[0]
 
 
 def user(content):
@@ -149,8 +149,8 @@ def test_a_word_of_the_client_s_program_is_no_question():
     reminder = Message(Message.of(user("<system-reminder>12:00</system-reminder>")).raw, True)
     aside = Message(Message.of(user("3,000 tokens are left.")).raw, True, aside=True)
     said = Message(Message.of(user("Stop.")).raw, True)
-    assert user_query([asked, result, reminder, aside], Volatile()) == "Which port?"
-    assert user_query([asked, result, said, aside], Volatile()) == "Stop."
+    assert user_queries([asked, result, reminder, aside], Volatile()) == ("Which port?", "")
+    assert user_queries([asked, result, said, aside], Volatile()) == ("Stop.", "Stop.\nWhich port?")
 
 
 def test_of_a_long_message_its_ends():
@@ -158,3 +158,29 @@ def test_of_a_long_message_its_ends():
     assert len(asked) == REACH + 1
     assert asked.startswith("Why this?")
     assert asked.endswith("So why?")
+
+
+def test_the_second_query_holds_the_last_three_messages_of_the_user():
+    said = [
+        user("one"),
+        {"role": "assistant", "content": "a"},
+        user("two"),
+        user("three"),
+        user(""),
+    ]
+    raws = [Message.of(message) for message in (*said[:-1], user("x" * 1_000))]
+    newest, recent = user_queries(raws, Volatile())
+    assert newest == "x" * 1_000
+    parts = recent.split("\n")
+    assert parts[-2:] == ["three", "two"]
+    assert sum(map(len, parts[:-2])) == RECENT_CHARS
+    assert user_queries([Message.of(message) for message in said], Volatile()) == ("", "")
+    assert user_queries([Message.of(user("one"))], Volatile()) == ("one", "")
+
+
+def test_only_the_newest_messages_are_read_for_the_second_query():
+    empty = [Message.of(user("<system-reminder>12:00</system-reminder>"))] * READ
+    assert user_queries([Message.of(user("old")), *empty, Message.of(user("new"))], Volatile()) == (
+        "new",
+        "",
+    )

@@ -7,14 +7,13 @@ import pytest
 from memtree.language.everyday_sentences import LANGUAGES
 from memtree.memories.injection.language_rules import is_general, pattern
 from memtree.memories.injection.options import (
-    ALONE,
     ALONE_GENERAL,
     CHAT_OPTIONS,
-    SHARING,
     InjectionOptions,
-    injectable,
+    Message,
 )
 from memtree.memories.memory_injection import looked_at
+from memtree.ranking.relevance_scale import HALF
 from memtree.text.telling_words import sharing
 
 GENERAL = {
@@ -64,15 +63,15 @@ def test_a_general_question_needs_two_words_of_a_memory_or_to_be_very_near() -> 
     memories = ["The user moves in autumn.", "The user rakes leaves in autumn."]
     assert sharing(GENERAL["en"], memories) == [True, True]
     assert sharing(GENERAL["en"], memories, general=True) == [False, True]
-    for relevance in (ALONE, ALONE_GENERAL):
-        near = injectable(relevance, shares_word=False, memories=100, general=True)
+    for relevance in (HALF, ALONE_GENERAL):
+        near = Message(100, general=True).admits(relevance, shares_word=False)
         assert near is (relevance == ALONE_GENERAL)
 
 
 def test_more_hits_are_looked_at_outside_english() -> None:
     english, german = looked_at(GENERAL["en"], CHAT_OPTIONS), looked_at(GENERAL["de"], CHAT_OPTIONS)
     assert german[0] > english[0] > 2 * CHAT_OPTIONS.most
-    assert german[1] < english[1] == SHARING
+    assert german[1] < english[1]
     for message in (GENERAL["en"], GENERAL["de"]):  # a threshold that somebody set is kept
         assert looked_at(message, InjectionOptions(threshold=0.01))[1] == 0.01
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.memories.injection import options
-from memtree.memories.injection.options import InjectionOptions, threshold_of
+from memtree.memories.injection.options import InjectionOptions, Message, threshold_of
 from memtree.memories.memory import Memory
 
 DOG = Memory("mem_a", 1, "Otto is a beagle", 0.0, 0.0, category="fact")
@@ -24,18 +24,20 @@ DOG = Memory("mem_a", 1, "Otto is a beagle", 0.0, 0.0, category="fact")
 )
 def test_a_threshold_of_ones_own_takes_the_place_of_the_rule(threshold, relevance, fits):
     options = InjectionOptions(threshold=threshold)
-    assert options.fits(relevance, False, 9) is fits
-    assert options.fits(relevance, False, 9, by_words=True) is (threshold is not None and fits)
+    assert options.fits(relevance, Message(100), shares_word=False) is fits
+    unread = options.fits(relevance, Message(100, by_words=True), shares_word=False)
+    assert unread is (threshold is not None and fits)
 
 
 def test_by_the_rule_a_shared_word_needs_less():
-    assert InjectionOptions().fits(0.1, True, 9)
-    assert not InjectionOptions().fits(0.1, False, 9)
+    assert InjectionOptions().fits(0.34, Message(9), shares_word=True)
+    assert not InjectionOptions().fits(0.34, Message(9), shares_word=False)
 
 
 def test_where_words_alone_rank_a_telling_word_is_needed():
-    assert InjectionOptions().fits(0.0, True, 9, by_words=True)
-    assert not InjectionOptions().fits(0.9, False, 9, by_words=True)
+    unread = Message(9, by_words=True)
+    assert InjectionOptions().fits(0.0, unread, shares_word=True)
+    assert not InjectionOptions().fits(0.9, unread, shares_word=False)
 
 
 def test_a_search_is_asked_for_no_more_than_may_fit():

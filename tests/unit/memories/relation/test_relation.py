@@ -67,8 +67,8 @@ def test_what_differs_is_named_old_first(new, old, differs):
 
 def test_a_duplicate_needs_a_high_relevance():
     new, old = "I have two cats.", "The user owns 2 cats"
-    assert compare(new, old, 0.6).relation is Relation.DUPLICATE
-    assert compare(new, old, 0.59).relation is Relation.POSSIBLE_UPDATE
+    assert compare(new, old, 0.7).relation is Relation.DUPLICATE
+    assert compare(new, old, 0.69).relation is Relation.OTHER
     assert compare(new, old, None).relation is Relation.DUPLICATE
 
 
@@ -101,7 +101,7 @@ def test_words_alone_see_a_short_text_whose_value_changed():
 
 
 def test_strangers_are_strangers():
-    for relevance in (0.1, 0.49, 0.6, None):
+    for relevance in (0.1, 0.69, 0.7, None):
         found = compare("The port is 8091", "Anna likes green tea", relevance)
         assert found == (Relation.OTHER, ())
 

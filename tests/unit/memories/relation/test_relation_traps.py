@@ -70,4 +70,4 @@ SAME = [
 def test_what_says_the_same_is_a_duplicate_where_the_embedder_agrees(one, other):
     for new, old in ((one, other), (other, one)):
         assert compare(new, old, 0.9) == (Relation.DUPLICATE, ())
-        assert compare(new, old, 0.59).relation is Relation.POSSIBLE_UPDATE
+        assert compare(new, old, 0.69).relation is Relation.OTHER

@@ -18,6 +18,10 @@ from memtree.text.telling_words import sharing, telling, word_forms
         ("كيف أخبز الخبز؟", "المستخدم لا يأكل خبز القمح."),
         ("강아지가 밤에 짖어요", "사용자의 강아지 이름은 오토입니다."),
         ("我的大提琴坏了", "用户会拉大提琴。"),
+        ("因为过敏，我该避开什么？", "用户对花生过敏。"),
+        # Long words that begin like a common one: Nacht, nacht, grootste.
+        ("Wie schlafe ich nach einer Nachtschicht?", "Der Nutzer arbeitet in der Nachtschicht."),
+        ("Hoe slaap ik na een nachtdienst?", "De gebruiker werkt in de nachtdienst."),
         ("トランペットの練習", "ユーザーはトランペットを吹く"),
         ("Ida", "User's daughter is called Ida."),
     ],
