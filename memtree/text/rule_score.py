@@ -9,7 +9,8 @@ This file does not find sentences, or leave out code and quotations (`standing_r
 
 A sentence in a non-Latin script is scored in the languages of that script; a sentence in Latin
 letters in the languages whose marker words it has. The best score counts. The phrases are data:
-`standing_rules.txt` of each language.
+`standing_rules.txt` of each language, and `all/rule_shapes.txt`, shapes in which each language puts
+its own words for "always", "please", "can you".
 """
 
 from __future__ import annotations
@@ -217,7 +218,8 @@ class Scorer:
         # A clause begins at the sentence's start, after a comma, and after "from now on".
         standing = rf"|(?:^|[,:;–—،] ?)(?:{phrases.standing})[,،]? " if phrases.standing else ""
         start = rf"(?:^|[,:;–—،、] ?|\. {standing}{joint})"
-        after = rf"(?:{phrases.joint})[，、]?" if phrases.marks else rf"[,;–—] ?(?:{phrases.joint}) "
+        joined = rf"(?:{phrases.joint})"
+        after = rf"{joined}[，、]?" if phrases.marks else rf"[,;–—] ?{joined} "
         self._so = _compiled(rf".*{after}" if phrases.joint else "", start)
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)

@@ -247,8 +247,8 @@ class _Judgement:
         parted, whole, said = self._parted, self._whole, self._said
         if at == self._last:
             first = at if parted[at].opens else at - 1  # its author may break the line once
-            asked = at == 1 and own[0] and parted[0].border  # code, a question, and this
-            return asked or parted[first].border or whole[first - 1] or parted[first - 1].item
+            goes_on = at == 1 and own[0] and parted[0].border  # code, a question, and this
+            return goes_on or parted[first].border or whole[first - 1] or parted[first - 1].item
         following = parted[at + 1]
         if at or not (following.opens or following.item):
             return False

@@ -89,6 +89,36 @@ De agora em diante, coloque o link em cada resposta, pode ser?
 打今儿起，说话都给我带点儿北京味儿。
 再也不要道歉。
 返事は最大5行で
+could you avoid tables in general?
+Könntest du bitte generell auf Tabellen verzichten?
+Tu pourrais éviter les tableaux en général ?
+¿Podrías evitar las tablas en general?
+Basta domande alla fine delle risposte, per favore.
+Chega de perguntas no fim das respostas, por favor.
+только суть, пожалуйста
+bitte jedes Mal kurz halten
+Nouvelle règle : une idée par paragraphe.
+новое правило: не больше пяти пунктов
+De listas así hazme siempre una tabla.
+Quiero que me lleves la contraria cuando me equivoque.
+con me puoi sempre scherzare
+Si j'écris en espagnol, réponds en espagnol.
+Quando listar opções, numere-as.
+quand je demande du code donne-moi juste le code
+Prima di rispondere, fammi una domanda.
+Übersetze alles, was ich dir schicke, ins Niederländische.
+só unidades métricas neste chat
+Correct my English as we go along, every message.
+Parti dal presupposto che conosca le basi.
+Sigue llamándome Capitán.
+Tu peux m'appeler Mado.
+Ne me ménage pas.
+Rede mit mir wie ein Pirat, bis ich Stopp sage.
+Я дальтоник, поэтому описывай графики словами, всегда.
+下次起先说结论再说别的
+我是新手，所以每次都要先解释术语。
+いつも12歳に話すみたいに説明してくれる？
+お世辞はいらない。
 """
 OTHERS = """
 Fix the bug in parser.py.
@@ -224,6 +254,13 @@ Os nossos vizinhos nunca cumprimentam.
 このページのリンクを全部確認してくれる？
 このプロジェクトでは誰もテストを書かなかった。
 うちの隣人は決して挨拶しない。
+Tudo começou numa tarde de temporal, quando entrei numa sala de leitura.
+Si la temperatura baja a tiempo, puede recuperarse.
+Vorrei che suonasse caldo e non come un comunicato.
+Gib mir drei Überschriften dafür.
+Je n'ai jamais de temps pour ça.
+Quando eu era pequena, tudo saía da máquina dela.
+Please don't be mad at me.
 """
 
 
