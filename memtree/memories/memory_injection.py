@@ -255,7 +255,8 @@ def fitting(
     general = is_general(queries[0])
     message = Message(memories, result.known, result.by_words, general)
     shared = [False] * len(texts)
-    for query in filter(None, queries):
+    # Where the embedder knows the language, older words that two texts share add nothing.
+    for query in filter(None, queries[: 1 if result.known and not result.by_words else 2]):
         sharing = telling_words.sharing(query, texts, memories, general=general)
         shared = [one or other for one, other in zip(shared, sharing, strict=True)]
     hits = [
