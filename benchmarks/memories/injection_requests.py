@@ -110,6 +110,8 @@ async def _shown(search: MemorySearch, scopes: Scopes, case: Case) -> frozenset[
     query, recent = case.queries
     recent = "" if is_general(query) else recent
     limit, least = looked_at(query, CHAT_OPTIONS)
-    result = await search.search(scopes.scope, query, also=recent, limit=limit, least=least)
+    result = await search.search(
+        scopes.scope, [query, recent] if recent else query, limit=limit, least=least
+    )
     hits = fitting(result, (query, recent), len(scopes.texts), CHAT_OPTIONS)
     return frozenset(hit.memory.number - 1 for hit in hits)

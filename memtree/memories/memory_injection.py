@@ -98,24 +98,24 @@ class MemoryInjection:
         self,
         scope: Scope,
         conversation: Sequence[str],
-        query: str,
+        query: str | tuple[str, str],
         options: InjectionOptions = CHAT_OPTIONS,
         posted: PostedHistory | None = None,
         *,
-        recent: str = "",
         waits: bool = True,
         room: int = choice.STANDING_BUDGET,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
-        `recent`: the last few messages as a second query, for one that says little by itself.
+        `query`: the message, or it and the last few, since one may say little by itself.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
         `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
         `room`: tokens for standing memories."""
         patience = self._patience if waits else 0.0
+        queries = (query, "") if isinstance(query, str) else query
         try:
             async with asyncio.timeout(self.deadline):
                 return await self._chosen(
-                    scope, conversation, (query, recent), options, posted, patience, room
+                    scope, conversation, queries, options, posted, patience, room
                 )
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
@@ -150,8 +150,7 @@ class MemoryInjection:
             limit, least = looked_at(query, options)
             result = await self._search.search(
                 scope,
-                query,
-                also=recent,
+                (query, recent) if recent else query,
                 wanted=wanted,
                 limit=limit,
                 least=least,
@@ -271,7 +270,8 @@ def fitting(
     general = is_general(queries[0])
     message = Message(memories, result.known, result.by_words, general)
     shared = [False] * len(texts)
-    for query in filter(None, queries):
+    # Where the embedder knows the language, older words that two texts share add nothing.
+    for query in filter(None, queries[: 1 if result.known and not result.by_words else 2]):
         sharing = telling_words.sharing(query, texts, memories, general=general)
         shared = [one or other for one, other in zip(shared, sharing, strict=True)]
     hits = [

@@ -27,7 +27,7 @@ from memtree.text.memory_lines import MOST
 SHARING, SHARING_ABROAD = 0.33, 0.1
 ALONE_GENERAL = 0.8  # of a question about the world: photosynthesis is near to who takes photos
 GROWTH = 0.15  # more for each tenfold scope, less for a smaller one
-USUAL, FEWEST = 100, 10  # memories of a scope that asks for no more and no less; where less ends
+USUAL, FEWEST = 50, 10  # memories of a scope that asks for no more and no less; where less ends
 LEAST = 0.05  # what a search for injection is asked for: a word of a long message covers no more
 NEW = 3  # hits of one message that may be shown
 # Of the best hit's score that another one needs to stand beside it; where words alone rank.
@@ -35,9 +35,9 @@ BESIDE, BESIDE_BY_WORDS = 0.8, 0.7
 
 
 class Message(NamedTuple):
-    """What of a message decides how near a memory has to be. `memories`: how many the scope has.
-    `known`: the embedder knows its language well. `by_words`: no vector says how near a memory is.
-    `general`: it asks about the world."""
+    """Message as the rule sees it, which says how near a memory has to be. `memories`: how many
+    the scope has. `known`: the embedder knows its language well. `by_words`: no vector says how
+    near a memory is. `general`: it asks about the world."""
 
     memories: int
     known: bool = True

@@ -34,7 +34,7 @@ MEANINGS = 0.5, 0.85  # of the two measured cosines
 LENT_WORDS, LENT_MEANING = 0.3, 0.1  # to the next memory of the session; half of it to the second
 SPEAKER = 1.3  # times the score, for what the one speaker said whom a query names
 TEXTS_OF_SPEAKER = 5  # that make the name before a colon a speaker
-LOOKED_AT = 500  # best rows, and nearest ones, among which the relevant ones are looked for
+LOOKED_AT = 128  # best rows, and nearest ones, among which the relevant ones are looked for
 WEAK = 0.3  # relevance below which a hit is probably not about the query
 MOST_BY_WORDS = 0.75  # relevance of a row without vector that holds every term of the query
 
@@ -91,8 +91,8 @@ def ranked(
     rows = np.flatnonzero(live & (scores > 0))
     if wanted is not None:
         rows = rows[np.isin(numbers[rows], wanted)]
-    if least > 0 and len(rows) > LOOKED_AT:
-        looked_at = max(most, LOOKED_AT)
+    looked_at = max(2 * most, LOOKED_AT)
+    if least > 0 and len(rows) > looked_at:
         best = _best(rows, scores, numbers, looked_at)
         rows = np.union1d(best, _best(rows, meaning, numbers, looked_at))
     rows = _best(rows, scores, numbers, len(rows) if least > 0 else most)

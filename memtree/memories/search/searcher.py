@@ -63,21 +63,20 @@ class MemorySearch:
     async def search(
         self,
         scope: Scope,
-        query: str,
+        query: str | Sequence[str],
         *,
-        also: str = "",
         wanted: MemoryFilter = ANY,
         limit: int = 5,
         least: float = 0.0,
         patience: float | None = None,
         loading: float = LOADING,
     ) -> SearchResult:
-        """The memories nearest to a query, best first. `also`: a second query, "" for none; of a
-        memory near to both the better counts. `least`: relevance below which a hit is left out.
-        `patience`: seconds that the embedder has, after `loading` seconds for a model that is still
-        being loaded; then words rank alone. Store errors."""
+        """The memories nearest to a query, best first. Of several queries the first is what was
+        asked, and of a memory near to two the better counts. `least`: relevance below which a hit
+        is left out. `patience`: seconds that the embedder has, after `loading` seconds for a model
+        that is still being loaded; then words rank alone. Store errors."""
         until = await self.vectors.until(patience, loading)
-        texts = [query, also] if also and also != query else [query]
+        texts = [query] if isinstance(query, str) else list(dict.fromkeys(query))
         index, queries, degraded = await self._asked(scope, texts, until)
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:

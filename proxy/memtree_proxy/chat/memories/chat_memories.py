@@ -180,10 +180,9 @@ class ChatMemories:
             return await self._injection.choose(
                 source.scope,
                 source.keys(chat.conversation),
-                chat.query,
+                (chat.query, chat.recent),
                 source.options,
                 posted,
-                recent=chat.recent,
                 waits=waits,
                 room=room,
             )

@@ -10,7 +10,7 @@ import pytest
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.search.ranking import MemoryHit
+from memtree.memories.search.ranking import WEAK, MemoryHit
 from memtree.text import tokens
 from memtree_proxy.chat.memories.chat_memory_tools import (
     CUT,
@@ -217,3 +217,9 @@ def test_a_result_fits_the_room_as_far_as_it_can(text: str, room: int):
         assert least or tokens.count(result) <= min(room, MOST_TOKENS)
     else:
         assert text == "short" or tokens.count(result) <= min(room, MOST_TOKENS)
+
+
+def test_a_hit_that_is_probably_about_something_else_is_weak():
+    hits = [MemoryHit(Memory("a", 1, "Likes tea.", 0.0, 0.0), near, 1.0) for near in (WEAK, 0.1)]
+    rows = json.loads(recall_result(hits, 500))["memories"]
+    assert [row.get("weak") for row in rows] == [None, True]

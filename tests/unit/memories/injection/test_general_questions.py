@@ -64,7 +64,7 @@ def test_a_general_question_needs_two_words_of_a_memory_or_to_be_very_near() -> 
     assert sharing(GENERAL["en"], memories) == [True, True]
     assert sharing(GENERAL["en"], memories, general=True) == [False, True]
     for relevance in (HALF, ALONE_GENERAL):
-        near = Message(100, general=True).admits(relevance, shares_word=False)
+        near = Message(50, general=True).admits(relevance, shares_word=False)
         assert near is (relevance == ALONE_GENERAL)
 
 

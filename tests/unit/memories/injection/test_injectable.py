@@ -20,14 +20,14 @@ from memtree.ranking.relevance_scale import CHANCE, HALF
 
 
 def test_less_is_asked_of_a_hit_that_shares_a_word() -> None:
-    message = Message(100)
+    message = Message(50)
     assert message.admits(SHARING, shares_word=True)
     assert not message.admits(SHARING, shares_word=False)
     assert message.admits(HALF, shares_word=False)
 
 
 def test_a_language_that_the_embedder_hardly_knows_leaves_it_to_the_word() -> None:
-    message = Message(100, known=False)
+    message = Message(50, known=False)
     assert message.admits(SHARING_ABROAD, shares_word=True)
     assert not message.admits(HALF, shares_word=False)
     assert message.admits(CHANCE, shares_word=False)

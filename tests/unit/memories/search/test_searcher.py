@@ -245,3 +245,13 @@ async def test_a_long_text_is_embedded_as_a_passage_and_a_short_one_as_a_query(s
     halves = MemorySearch(None, Halves(), now=lambda: 0.0)  # type: ignore[arg-type]
     text = "tea" + 200 * " " + "port"
     assert (await halves.embed([text], None)).tolist() == (await TOPICS.embed([text])).tolist()
+
+
+async def test_of_two_queries_the_better_counts_for_each_memory(store, search):
+    await save(store, SCOPE, "The staging port is 8090", TOPICS)
+    await save(store, SCOPE, "Likes green tea", TOPICS)
+    ports, teas = await found(search, "which port?"), await found(search, "which tea?")
+    both = (await search.search(SCOPE, ["which port?", "which tea?"])).hits
+    assert {hit.memory.text for hit in both} == {*ports, *teas}
+    assert min(hit.relevance for hit in both) > 0.95
+    assert await found(search, ["which port?", "which port?"]) == ports
