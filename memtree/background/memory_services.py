@@ -91,7 +91,7 @@ def open_memory_services(
     quarter = deadline_of(settings.embedding_seconds) / 4
     users = UserBook(memories, book.clock, new_group_id, patience=quarter)
     extracting = open_extraction(
-        settings, memories, book.saving, clock, users.effective, new_memory_id,
+        settings, memories, book, clock, users.effective, new_memory_id,
         infos=infos, tallies=tallies,
     )  # fmt: skip
     schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)

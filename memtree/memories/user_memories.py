@@ -138,6 +138,14 @@ class ExtractedMessages(Protocol):
         a live memory has is not kept twice. None, and nothing is kept, where it was done before."""
         ...
 
+    async def forget_once(
+        self, scope: Scope, key: bytes, ref: MemoryRef, *, reason: str = "", purge: bool = False
+    ) -> list[str]:
+        """Delete a memory as `MemoryStore.delete` does, and keep that the order with this `key` is
+        done, in one step. Nothing goes where it was done before; then, and where there is no such
+        memory, no id is returned."""
+        ...
+
     async def put_snapshot(
         self, scope: Scope, key: bytes, memory: NewMemory, *, most: int = 0
     ) -> Memory | None:

@@ -18,6 +18,7 @@ from datetime import date
 from memtree.language.word_file import WordFile
 from memtree.memories.extraction import gate, statements
 from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
+from memtree.memories.extraction.forget_orders import forgets
 from memtree.memories.extraction.own_sentences import lowered, own_sentences
 from memtree.memories.extraction.schedule import is_event, is_schedule, with_day
 from memtree.memories.extraction.statements import (
@@ -104,6 +105,8 @@ def _read(
     """One sentence."""
     if end - start > 2 * gate.LONGEST:
         return SkipReason.LONG
+    if forgets(text[start:end]) is not None:
+        return SkipReason.REQUEST
     start = without_lead(text, start, end)
     whole = lowered(text[start:end])
     outcome: Candidate | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION
