@@ -22,12 +22,15 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtree.memories.book import ForgottenMemory, MemoryBook
+from memtree.memories.draft import MemoryDraft
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.extraction import forget_orders
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.own_sentences import own_sentences
-from memtree.memories.memory import Memory
+from memtree.memories.memory import WORDING, Memory
 from memtree.memories.relation import foreign, lexicon
 from memtree.memories.relation.reading import Token, read
+from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 
@@ -124,6 +127,15 @@ class MemoryForgetting:
         fitting = tuple(hit.memory for hit in result.hits if fits(about, hit.memory.text))
         near = [hit.memory for hit in result.hits if hit.relevance >= NEAR]
         return Meant(fitting, tuple(each for each in near if each not in fitting)[:MOST_TOLD])
+
+    async def propose(self, scope: Scope, old: Memory, draft: MemoryDraft) -> Memory:
+        """Save a text that may replace a memory, which counts until a person settles it. Raises as
+        `MemoryBook.save` does."""
+        saved = await self._book.save(scope, draft)
+        if saved.memory.id == old.id or old.id in {each.id for each in saved.memory.updates}:
+            return saved.memory
+        update = NearMemory(old, 1.0, Relation.POSSIBLE_UPDATE, (WORDING,))
+        return await self._book.saving.keep_updates(scope, saved.memory, [update])
 
     async def obey(self, scope: Scope, digest: bytes, about: str) -> Obedience:
         """Forget what an order in the message with this digest is about, once: not again when the

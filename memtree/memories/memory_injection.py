@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memtree.errors import Unavailable
 from memtree.language.everyday_sentences import language_of
-from memtree.memories.injection import choice, language_rules
+from memtree.memories.injection import choice, language_rules, notes
 from memtree.memories.injection.language_rules import is_general
+from memtree.memories.injection.notes import Asked
 from memtree.memories.injection.options import CHAT_OPTIONS, SHARING, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
@@ -31,6 +32,7 @@ log = logging.getLogger("memtree")
 # Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
 # embedder knows a language less well, what shares a word stands further down (0076).
 SPARE, SPARE_ABROAD = 20, 70
+MOST_LISTED = 100  # newest memories of an overview, as far as they fit
 DEADLINE = 2.0  # seconds for all of it
 KINDS = {
     ScopeKind.CHAT: LineKind.CHAT,
@@ -57,12 +59,13 @@ class PostedHistory(Protocol):
 class InjectionChoice:
     """Memories chosen for one request. `lines`: of the chosen memories, by age. `hits`: the ids of
     those that fit the message, best first. `degraded`: what failed on the way. `standing`: tokens
-    of the standing ones."""
+    of the standing ones. `total`: memories of the scope."""
 
     lines: tuple[MemoryLine, ...] = ()
     hits: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     standing: int = 0
+    total: int = 0
 
 
 class MemoryInjection:
@@ -97,16 +100,18 @@ class MemoryInjection:
         *,
         waits: bool = True,
         room: int = choice.STANDING_BUDGET,
+        asked: Asked | None = None,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
         `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
-        `room`: tokens for standing memories."""
+        `room`: tokens for standing memories. `asked`: what the message asks of the memory itself;
+        a note of it is the last line."""
         patience = self._patience if waits else 0.0
         try:
             async with asyncio.timeout(self.deadline):
                 return await self._chosen(
-                    scope, conversation, query, options, posted, patience, room
+                    scope, conversation, query, options, posted, patience, room, asked
                 )
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
@@ -124,12 +129,16 @@ class MemoryInjection:
         posted: PostedHistory | None,
         patience: float,
         room: int,
+        asked: Asked | None,
     ) -> InjectionChoice:
         state = await self._store.state(scope)
         memories = state.total
-        if not memories:
-            return InjectionChoice()  # nothing is embedded for who has saved nothing
+        if not memories:  # nothing is embedded for who has saved nothing
+            forgotten = asked is not None and asked.what == notes.FORGOTTEN
+            return _noted(InjectionChoice(), asked if forgotten else None)
         always = await self._standing(scope, options, room) if state.standing else []
+        if asked is not None and asked.room:
+            return await self._overview(scope, options, always, memories, asked)
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
@@ -148,7 +157,9 @@ class MemoryInjection:
         texts = [hit.memory.text for hit in result.hits]
         general = is_general(query)
         shared = telling_words.sharing(query, texts, memories, general=general)
-        hits = [
+        hits = [memory for memory in asked.shown if memory.id not in first] if asked else []
+        first += [memory.id for memory in hits]
+        hits += [
             hit.memory
             for hit, shares in zip(result.hits, shared, strict=True)
             if hit.memory.id not in first
@@ -168,9 +179,28 @@ class MemoryInjection:
             _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
         )
         there = {memory.id for memory in made.memories}
-        fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
+        fitting = [*(memory.id for memory in always), *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)
-        return InjectionChoice(lines, tuple(fitting), degraded, taken)
+        made_choice = InjectionChoice(lines, tuple(fitting), degraded, taken, memories)
+        return _noted(made_choice, asked)
+
+    async def _overview(
+        self,
+        scope: Scope,
+        options: InjectionOptions,
+        always: Sequence[Memory],
+        total: int,
+        asked: Asked,
+    ) -> InjectionChoice:
+        """The newest memories by their categories, as many as there is room for."""
+        page = await self._store.page(scope, ANY, limit=MOST_LISTED)
+        known = {memory.id for memory in always}
+        newest = [memory for memory in page.memories if memory.id not in known]
+        listed = [*always, *choice.overview(newest, options.line, asked.room)]
+        lines = tuple(_line(scope, memory, options, self._stale) for memory in listed)
+        hits = tuple(memory.id for memory in listed)
+        taken = choice.standing_size(always, options.line)
+        return _noted(InjectionChoice(lines, hits, (), taken, total), asked)
 
     async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
@@ -233,6 +263,15 @@ class MemoryInjection:
         return KeptLines(self._store, scope, options, self._stale)
 
 
+def _noted(made: InjectionChoice, asked: Asked | None) -> InjectionChoice:
+    """Return the choice with a note of what was asked, and of how many memories it lists."""
+    if asked is None:
+        return made
+    counted = (len(made.lines), made.total) if asked.room else (0, 0)
+    line = notes.note(asked.what, asked.digest, *counted)
+    return replace(made, lines=(*made.lines, line), hits=(*made.hits, line.memory.id))
+
+
 def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:
     """Return how many hits are looked at for the memories beside a message, and the relevance that
     each needs to be among them."""
@@ -276,9 +315,10 @@ class KeptLines:
     stale: float = 0.0
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
-        wanted = [(memory.id, memory.version) for memory in memories]
+        ours = {memory: line for memory in memories if (line := notes.of(memory.id))}
+        wanted = [(memory.id, memory.version) for memory in memories if memory not in ours]
         versions = await self.store.versions(self.scope, wanted)
-        return {
+        return ours | {
             MemoryVersion(*key): _line(self.scope, memory, self.options, self.stale)
             for key, memory in versions.items()
         }

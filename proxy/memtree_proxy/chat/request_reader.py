@@ -15,7 +15,12 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import beginning
 from memtree.conversation.message import Volatile
-from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
+from memtree.dialects.tool_definitions import (
+    CHAT_CHANGE_TOOLS,
+    CHAT_MEMORY_TOOLS,
+    CONTEXT_TOOLS,
+    ToolGroup,
+)
 from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.scope import Scope
 from memtree.wire import json_body
@@ -193,7 +198,7 @@ def _groups(
     """Return the tools that may be offered. Those of chat memory come first: they exist from the
     beginning, the others only once something is folded."""
     recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
-    saving = (CHAT_MEMORY_TOOLS,) if scope is not None else ()
+    saving = (CHAT_MEMORY_TOOLS, CHAT_CHANGE_TOOLS) if scope is not None else ()
     return (*saving, CONTEXT_TOOLS) if recall else saving
 
 
