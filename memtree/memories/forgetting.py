@@ -139,16 +139,27 @@ class MemoryForgetting:
 
     async def obey(self, scope: Scope, digest: bytes, about: str) -> Obedience:
         """Forget what an order in the message with this digest is about, once: not again when the
-        message is sent again. Raises store errors; then nothing is forgotten."""
-        key = sha256(b"\0".join((b"forget", digest, about.encode(errors="replace")))).digest()
-        if await self._done.extracted(scope, [key]):
+        message is sent again, nor the last one of several that it did not tell apart. Raises store
+        errors; then nothing is forgotten."""
+        key, unclear = _key(Obeyed.FORGOTTEN, digest, about), _key(Obeyed.SEVERAL, digest, about)
+        known = await self._done.extracted(scope, [key, unclear])
+        if key in known:
             return Obedience(Obeyed.FORGOTTEN)
         fitting = (await self.meant(scope, about)).fitting
-        if len(fitting) != 1:
-            outcome = Obeyed.SEVERAL if fitting else Obeyed.NONE
-            return Obedience(outcome, candidates=fitting[:MOST_TOLD])
+        if unclear in known:
+            return Obedience(Obeyed.SEVERAL, candidates=fitting[:MOST_TOLD])
+        if not fitting:
+            return Obedience(Obeyed.NONE)
+        if len(fitting) > 1:
+            await self._done.add_extracted(scope, unclear, [], most=0)
+            return Obedience(Obeyed.SEVERAL, candidates=fitting[:MOST_TOLD])
         memory, purge = fitting[0], not self._book.rules.deleted_days
         gone = await self._done.forget_once(scope, key, memory.id, reason=REASON, purge=purge)
         self._book.announce(scope, erased=purge)
         twins = tuple(id_ for id_ in gone if id_ != memory.id)
         return Obedience(Obeyed.FORGOTTEN, ForgottenMemory(memory, twins) if gone else None)
+
+
+def _key(outcome: Obeyed, digest: bytes, about: str) -> bytes:
+    """Return the key under which the store knows what became of an order. It tells nothing."""
+    return sha256(b"\0".join((outcome.encode(), digest, about.encode(errors="replace")))).digest()
