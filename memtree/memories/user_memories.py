@@ -14,7 +14,7 @@ from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import Added, MemoryRef
 from memtree.memories.scope import Scope
 
-PLANS = ("pro", "free")
+PLANS = ("pro", "auto", "free")
 PLAN = "pro"  # of a tenant that was given none
 TOP_K, MOST_TOP_K = 3, 20
 SCORE_THRESHOLD = 0.5
@@ -47,10 +47,11 @@ class GroupChange:
 @dataclass(frozen=True, slots=True)
 class UserSettings:
     """Switches of a user. `save`: memories are extracted from conversations, and stand beside them;
-    `history`: snapshots of conversations are kept. `top_k`: memories beside a message, at most;
-    `threshold`: the relevance that they need."""
+    None: the user has not said, and what holds for all decides. `history`: snapshots of
+    conversations are kept. `top_k`: memories beside a message, at most; `threshold`: the relevance
+    that they need."""
 
-    save: bool = False
+    save: bool | None = None
     history: bool = False
     top_k: int = TOP_K
     threshold: float = SCORE_THRESHOLD
