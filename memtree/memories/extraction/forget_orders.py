@@ -26,6 +26,7 @@ from memtree.text.spans import Span
 LONGEST = 300  # characters of a sentence: an order is brief
 MOST = 3  # orders of a message
 PIECES = 100  # of a message's beginning, and of its end
+BRIEF = 9  # letters of a clause that may name what another one removes: no "and so"
 _FILE = "memory_forget"
 _UNSPACED = ("ja", "zh")
 _STOP = re.compile(r"[,;:.!?…–—()。，、；！？：]|\s-\s")
@@ -39,10 +40,10 @@ class _Forms(NamedTuple):
     marks: tuple[str, ...]
     before: re.Pattern[str]  # what is meant follows it
     behind: re.Pattern[str]  # what is meant stands before it
+    drop: re.Pattern[str]  # what is meant stands beside it: "take that out of your notes"
     it: re.Pattern[str]
     that: re.Pattern[str]
     tail: re.Pattern[str]
-    me: re.Pattern[str]
     off_record: re.Pattern[str]
     overview: re.Pattern[str]
 
@@ -63,7 +64,7 @@ def _asks(sentence: str) -> bool:
         pattern.search(each)
         for forms in _marked(lower)
         for each in (lower, lower.lstrip(_OPENS))
-        for pattern in (forms.before, forms.behind, forms.off_record, forms.overview)
+        for pattern in (forms.before, forms.behind, forms.drop, forms.off_record, forms.overview)
     )
 
 
@@ -78,6 +79,9 @@ def forgets(sentence: str) -> str | None:
             return _about(forms, sentence[match.end() :], lower[match.end() :])
         if match := forms.behind.search(lower):
             return _named(forms, sentence[: match.start()], lower[: match.start()])
+        if match := forms.drop.search(lower):
+            end = match.start()
+            return _named(forms, sentence[:end], lower[:end], BRIEF)
     return None
 
 
@@ -138,15 +142,15 @@ def _about(forms: _Forms, text: str, lower: str) -> str:
     start = len(lower[:end]) - len(lower[:end].lstrip())
     if that := forms.that.match(lower, start, end):
         start = that.end()
-    return "" if forms.me.fullmatch(lower, start, end) else text[start:end].strip()
+    return text[start:end].strip()
 
 
-def _named(forms: _Forms, text: str, lower: str) -> str:
-    """Return the last clause that names what is meant."""
+def _named(forms: _Forms, text: str, lower: str, least: int = 1) -> str:
+    """Return the last clause of so many letters that names what is meant."""
     ends = [0, *(stop.end() for stop in _STOP.finditer(lower)), len(lower) + 1]
     for low, high in reversed(list(pairwise(ends))):
         clause = lower[low : high - 1].strip()
-        if clause and not forms.it.fullmatch(clause):
+        if len(clause) >= least and not forms.it.fullmatch(clause):
             return _about(forms, text[low : high - 1], lower[low : high - 1])
     return ""
 
@@ -189,8 +193,11 @@ def _forms(language: str) -> _Forms:
         rf"<untrue>{edge}",
         "<order>",
     )
-    behind = either(
-        rf"(?:^|[\s,]|(?='))<untrue_end>{edge}" if spaced else "<untrue_end>", "<order_end>"
+    apart = r"(?:^|[\s,]|(?='))" if spaced else ""
+    behind = either(rf"{apart}<untrue_end>{edge}", "<order_end>")
+    # Words of removing and of what holds memories, in any order within a clause or two.
+    drop = either(
+        rf"{apart}<remove>.{{0,60}}?<noted>", rf"{apart}<noted>.{{0,40}}?<remove>", "<needless>"
     )
     hushed = either(
         rf"^{lead}<secretly>(?= ?[,;:.–—，。：、-]|$)",
@@ -201,10 +208,10 @@ def _forms(language: str) -> _Forms:
         file.entries("marks"),
         re.compile(rf"{begins}(?:{before})"),
         re.compile(rf"(?:{behind})[\s.!…。！]*$"),
+        re.compile(drop),
         re.compile(part["it"]),
         re.compile(rf"(?:{part.get('that', '(?!)')}){edge}\s*"),
         re.compile(rf"{begins_tail}(?:{either('<tail>', '<from_memory>')})\s*$"),
-        re.compile(part.get("me", "(?!)")),
         re.compile(hushed),
         re.compile(
             rf"^{lead}(?:{either(rf'<ask>(?: [^ ,]+){{0,2}}? <about_me>{edge}', '<show>')})"

@@ -23,7 +23,8 @@ _TEXTS = {
     SEVERAL: _NEWEST + "to forget something. Several saved memories may be meant, all listed among "
     'the known facts, so nothing has been deleted. Ask which one: "forget that ...", with the '
     "words of that memory, deletes it.",
-    NONE: _NEWEST + "to forget something, or said that something is true no longer. No saved memory "
+    NONE: _NEWEST
+    + "to forget something, or said that something is true no longer. No saved memory "
     "is clearly what is meant, so none has been deleted. If saved memories are meant, say so and "
     "ask which.",
     OVERVIEW: _NEWEST + "what is remembered of them. The known facts listed here, by category, are "

@@ -204,7 +204,8 @@ class ChatMemories:
             gone += [id_ for each in done if each.gone for id_ in each.gone.ids]
             what = next(what for what in Obeyed if what in {each.outcome for each in done})
             shown = tuple(memory for each in done for memory in each.candidates)
-            if not (tools and what is Obeyed.NONE):
+            unsaid = tools or not any(wishes.forget)  # what is meant may be no memory
+            if not (unsaid and what is Obeyed.NONE):
                 by_scope[scope] = Asked(what, digest, shown[:MOST_TOLD])
         return AskedMemory(by_scope, tuple(gone))
 
