@@ -121,7 +121,6 @@ class ConversationExtraction:
         snapshots: SnapshotKeeper,
         forgetting: MemoryForgetting,
         effective: EffectiveSettings,
-        clock: Clock,
         done: ReadMessages,
         *,
         volatile: Volatile = VOLATILE,
@@ -129,7 +128,7 @@ class ConversationExtraction:
     ) -> None:
         self._extraction, self._snapshots = extraction, snapshots
         self.forgetting = forgetting
-        self._effective, self._clock = effective, clock
+        self._effective, self._clock = effective, forgetting.clock
         self._done, self._volatile, self._infos = done, volatile, infos
         self._kept: OrderedDict[tuple[Scope, bytes], _DayCount] = OrderedDict()
         self.totals = ExtractionTotals()
@@ -370,7 +369,6 @@ def open_extraction(
         keeper,
         MemoryForgetting(book, memories),
         effective,
-        clock,
         read,
         volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
         infos=MessageFacts(infos, own),

@@ -89,10 +89,9 @@ def open_memory_services(
     """Open the services. `book`: None opens one over the same parts. `infos`: cached facts about
     messages. `tallies`: daily totals of model calls; None: memories are extracted by rules."""
     book = book or open_book(settings, memories, clock, embedder)
-    # of the time that a chat waits for its memories
-    quarter = deadline_of(settings.embedding_seconds) / 4
-    saves = settings.memories_users == "on"
-    users = UserBook(memories, book.clock, new_group_id, patience=quarter, saves=saves)
+    quarter = deadline_of(settings.embedding_seconds) / 4  # of a chat's wait for its memories
+    saves, now = settings.memories_users == "on", book.clock
+    users = UserBook(memories, now, new_group_id, patience=quarter, saves=saves)
     extracting = open_extraction(
         settings, memories, book, clock, users.effective, new_memory_id,
         infos=infos, tallies=tallies,

@@ -114,10 +114,11 @@ class Meant(NamedTuple):
 
 
 class MemoryForgetting:
-    """Bound to its ports; safe for concurrent calls. Never leaves its scope."""
+    """Bound to its ports; safe for concurrent calls. Never leaves its scope. `clock`: of the
+    memories."""
 
     def __init__(self, book: MemoryBook, done: ExtractedMessages) -> None:
-        self._book, self._done = book, done
+        self._book, self._done, self.clock = book, done, book.clock
 
     async def meant(self, scope: Scope, about: str) -> Meant:
         """Return the memories that these words mean. Raises store errors."""

@@ -100,18 +100,16 @@ class MemoryInjection:
         *,
         waits: bool = True,
         room: int = choice.STANDING_BUDGET,
-        asked: Asked | None = None,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
         `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
-        `room`: tokens for standing memories. `asked`: what the message asks of the memory itself;
-        a note of it is the last line."""
+        `room`: tokens for standing memories."""
         patience = self._patience if waits else 0.0
         try:
             async with asyncio.timeout(self.deadline):
                 return await self._chosen(
-                    scope, conversation, query, options, posted, patience, room, asked
+                    scope, conversation, query, options, posted, patience, room
                 )
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
@@ -129,8 +127,8 @@ class MemoryInjection:
         posted: PostedHistory | None,
         patience: float,
         room: int,
-        asked: Asked | None,
     ) -> InjectionChoice:
+        asked = options.asked
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
@@ -154,19 +152,10 @@ class MemoryInjection:
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
-        texts = [hit.memory.text for hit in result.hits]
-        general = is_general(query)
-        shared = telling_words.sharing(query, texts, memories, general=general)
         hits = [memory for memory in asked.shown if memory.id not in first] if asked else []
         first += [memory.id for memory in hits]
-        hits += [
-            hit.memory
-            for hit, shares in zip(result.hits, shared, strict=True)
-            if hit.memory.id not in first
-            and options.fits(
-                hit.relevance, shares, memories, by_words=result.by_words, general=general
-            )
-        ]
+        fit = _fitting(query, result, options, memories)
+        hits += [memory for memory in fit if memory.id not in first]
         shown = [known for known in shown if known.id not in first]
         shown, current = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
@@ -261,6 +250,20 @@ class MemoryInjection:
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope, options, self._stale)
+
+
+def _fitting(
+    query: str, result: SearchResult, options: InjectionOptions, memories: int
+) -> list[Memory]:
+    """Return the hits that may stand beside a message. `memories`: how many the scope has."""
+    texts = [hit.memory.text for hit in result.hits]
+    general = is_general(query)
+    shared = telling_words.sharing(query, texts, memories, general=general)
+    return [
+        hit.memory
+        for hit, shares in zip(result.hits, shared, strict=True)
+        if options.fits(hit.relevance, shares, memories, by_words=result.by_words, general=general)
+    ]
 
 
 def _noted(made: InjectionChoice, asked: Asked | None) -> InjectionChoice:

@@ -77,7 +77,7 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     snapshots = SnapshotKeeper(memories, services.book.saving, clock, new_memory_id)
     forgetting = MemoryForgetting(services.book, memories)
     reads = ConversationExtraction(
-        extraction, snapshots, forgetting, services.users.effective, clock, ReadMessages(1)
+        extraction, snapshots, forgetting, services.users.effective, ReadMessages(1)
     )
     await reads.extract(ME, conversation())
     await services.close()

@@ -79,7 +79,6 @@ class Process:
             snapshots,
             MemoryForgetting(whole.book, whole.store),
             self.users.effective,
-            whole.clock,
             ReadMessages(next(whole.ids)),
         )
 

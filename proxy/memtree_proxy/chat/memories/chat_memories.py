@@ -257,11 +257,10 @@ class ChatMemories:
                 source.scope,
                 source.keys(chat.conversation),
                 chat.query,
-                source.options,
+                dataclasses.replace(source.options, asked=asked),
                 posted,
                 waits=waits,
                 room=room,
-                asked=asked,
             )
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.injection_failed", error)
