@@ -233,9 +233,9 @@ class ConversationExtraction:
 
     async def _forgotten(self, scope: Scope, message: UserMessage) -> tuple[Memory, ...]:
         """Forget what a message asks to forget, before it is done."""
-        asked = await wishes_of(message)
+        wanted = await wishes_of(message)
         obeyed = [
-            await self.forgetting.obey(scope, message.digest, about) for about in asked.forget
+            await self.forgetting.obey(scope, message.digest, about) for about in wanted.forget
         ]
         return tuple(each.gone.memory for each in obeyed if each.gone)
 
@@ -243,8 +243,8 @@ class ConversationExtraction:
         """Return the newest message of a posted history that is the user's, and what it asks of the
         memory; None if there is none, or if it asks nothing."""
         message = await asyncio.to_thread(newest_said, posted, self._volatile)
-        asked = NO_WISHES if message is None else await wishes_of(message)
-        return None if message is None or asked == NO_WISHES else (message, asked)
+        wanted = NO_WISHES if message is None else await wishes_of(message)
+        return None if message is None or wanted == NO_WISHES else (message, wanted)
 
     def _remember(self, messages: Sequence[FoundMessage]) -> None:
         for each in messages:

@@ -69,8 +69,8 @@ def wishes(text: str, *, in_play: bool = False) -> MemoryWishes:
 def fits(about: str, text: str) -> bool:
     """Return True if a memory with this text is what the words of an order mean."""
     meant, said = _tokens(about), _tokens(text)
-    if told := [token for token in meant if token.key not in lexicon.light()]:
-        meant, said = told, [each for each in said if each.key not in lexicon.light()] or said
+    if weighty := [token for token in meant if token.key not in lexicon.light()]:
+        meant, said = weighty, [each for each in said if each.key not in lexicon.light()] or said
     if not meant or not said:
         return False
     return any(_same(said[0], token) for token in meant) and all(

@@ -16,7 +16,7 @@ from memtree.errors import Unavailable
 from memtree.language.everyday_sentences import language_of
 from memtree.memories.injection import choice, language_rules, notes
 from memtree.memories.injection.language_rules import is_general
-from memtree.memories.injection.notes import Asked
+from memtree.memories.injection.notes import Wish
 from memtree.memories.injection.options import CHAT_OPTIONS, SHARING, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
@@ -128,15 +128,15 @@ class MemoryInjection:
         patience: float,
         room: int,
     ) -> InjectionChoice:
-        asked = options.asked
+        wish = options.wish
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
-            forgotten = asked is not None and asked.what == notes.FORGOTTEN
-            return _noted(InjectionChoice(), asked if forgotten else None)
+            forgotten = wish is not None and wish.what == notes.FORGOTTEN
+            return _noted(InjectionChoice(), wish if forgotten else None)
         always = await self._standing(scope, options, room) if state.standing else []
-        if asked is not None and asked.room:
-            return await self._overview(scope, options, always, memories, asked)
+        if wish is not None and wish.room:
+            return await self._overview(scope, options, always, memories, wish)
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
@@ -152,7 +152,7 @@ class MemoryInjection:
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
-        hits = [memory for memory in asked.shown if memory.id not in first] if asked else []
+        hits = [memory for memory in wish.shown if memory.id not in first] if wish else []
         first += [memory.id for memory in hits]
         fit = _fitting(query, result, options, memories)
         hits += [memory for memory in fit if memory.id not in first]
@@ -171,7 +171,7 @@ class MemoryInjection:
         fitting = [*(memory.id for memory in always), *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)
         made_choice = InjectionChoice(lines, tuple(fitting), degraded, taken, memories)
-        return _noted(made_choice, asked)
+        return _noted(made_choice, wish)
 
     async def _overview(
         self,
@@ -179,17 +179,17 @@ class MemoryInjection:
         options: InjectionOptions,
         always: Sequence[Memory],
         total: int,
-        asked: Asked,
+        wish: Wish,
     ) -> InjectionChoice:
         """The newest memories by their categories, as many as there is room for."""
         page = await self._store.page(scope, ANY, limit=MOST_LISTED)
         known = {memory.id for memory in always}
         newest = [memory for memory in page.memories if memory.id not in known]
-        listed = [*always, *choice.overview(newest, options.line, asked.room)]
+        listed = [*always, *choice.overview(newest, options.line, wish.room)]
         lines = tuple(_line(scope, memory, options, self._stale) for memory in listed)
         hits = tuple(memory.id for memory in listed)
         taken = choice.standing_size(always, options.line)
-        return _noted(InjectionChoice(lines, hits, (), taken, total), asked)
+        return _noted(InjectionChoice(lines, hits, (), taken, total), wish)
 
     async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
@@ -266,12 +266,12 @@ def _fitting(
     ]
 
 
-def _noted(made: InjectionChoice, asked: Asked | None) -> InjectionChoice:
+def _noted(made: InjectionChoice, wish: Wish | None) -> InjectionChoice:
     """Return the choice with a note of what was asked, and of how many memories it lists."""
-    if asked is None:
+    if wish is None:
         return made
-    counted = (len(made.lines), made.total) if asked.room else (0, 0)
-    line = notes.note(asked.what, asked.digest, *counted)
+    counted = (len(made.lines), made.total) if wish.room else (0, 0)
+    line = notes.note(wish.what, wish.digest, *counted)
     return replace(made, lines=(*made.lines, line), hits=(*made.hits, line.memory.id))
 
 

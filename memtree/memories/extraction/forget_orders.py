@@ -1,5 +1,5 @@
-r"""What a sentence of the user's own words asks of the memory itself: to forget something, to keep
-nothing of a message, to tell all that it holds. By rules, in the languages of extraction.
+r"""Read what a sentence of the user asks of the memory itself: to forget something, to keep nothing
+of a message, to tell all that it holds. By rules, in the languages of extraction.
 
 A language is one file of words, `memory_forget`, which the shapes below join. Where a language has
 its verb at the end (Japanese) or sets no spaces (Chinese), the file has whole patterns.
@@ -88,7 +88,7 @@ def forgets(sentence: str) -> str | None:
 def orders(text: str, sentences: Sequence[Span]) -> tuple[str, ...]:
     """Return what the sentences of a message ask to forget, each once. "That is no longer true" is
     about the sentence before."""
-    asked: dict[str, None] = {}
+    abouts: dict[str, None] = {}
     for number, (start, end) in enumerate(sentences):
         about = forgets(text[start:end])
         if about is None:
@@ -97,8 +97,8 @@ def orders(text: str, sentences: Sequence[Span]) -> tuple[str, ...]:
             low, high = sentences[number - 1]
             before = text[low:high]
             about = before.strip(" .!?") if high - low <= LONGEST and "?" not in before else ""
-        asked[about] = None
-    return tuple(asked)[:MOST]
+        abouts[about] = None
+    return tuple(abouts)[:MOST]
 
 
 def is_off_record(sentence: str) -> bool:

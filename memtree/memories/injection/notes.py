@@ -33,7 +33,7 @@ _TEXTS = {
 _MORE = ", and that there are more"
 
 
-class Asked(NamedTuple):
+class Wish(NamedTuple):
     """`what` a message asks or got: a kind of note. `digest`: hex, of the message. `shown`:
     memories to be shown for that. `room`: tokens of an overview."""
 

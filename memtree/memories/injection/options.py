@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memtree.memories.injection import rendering
-from memtree.memories.injection.notes import Asked
+from memtree.memories.injection.notes import Wish
 from memtree.memories.memory import Memory
 from memtree.memories.user_memories import SCORE_THRESHOLD
 from memtree.text.memory_lines import MOST
@@ -43,14 +43,14 @@ def injectable(
 class InjectionOptions:
     """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
     `injectable` says. `category`: only memories of it. `line`: a memory as one line, empty
-    where it cannot be shown. `asked`: what the message asks of the memory itself; a note of it is
+    where it cannot be shown. `wish`: what the message asks of the memory itself; a note of it is
     the last line."""
 
     most: int = MOST
     threshold: float | None = None
     category: str | None = None
     line: Callable[[Memory], str] = rendering.line
-    asked: Asked | None = None
+    wish: Wish | None = None
 
     @property
     def least(self) -> float:

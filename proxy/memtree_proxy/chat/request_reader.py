@@ -116,11 +116,11 @@ def read(
     answers = (said, options.memory, suffix.present or None)
     on = memory_switch.wanted(*answers, default=settings.memory)
     scope = memory_switch.chat_of(tenant, headers)
-    asked = msgspec.structs.replace(
+    switched = msgspec.structs.replace(
         options.memory_options,
         enabled=memory_switch.of_user(headers, options.memory_options.enabled),
     )
-    memories = sources.wanted(tenant, scope, posted.user, asked, options.rag)
+    memories = sources.wanted(tenant, scope, posted.user, switched, options.rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=why)
     if not on and not memories.any:

@@ -1,4 +1,4 @@
-"""What a user asks of the memory in a chat: to forget, to keep nothing, to tell what it knows."""
+"""Wishes about the memory itself in a chat: to forget, to keep nothing, to tell what it knows."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from memtree.errors import BadRequest
 from memtree.memories.forgetting import MOST_TOLD, MemoryWishes, Obeyed
 from memtree.memories.injection import notes
 from memtree.memories.injection.choice import OVERVIEW_BUDGET, STANDING_BUDGET
-from memtree.memories.injection.notes import Asked
+from memtree.memories.injection.notes import Wish
 from memtree.memories.memory_injection import InjectionChoice
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope, ScopeKind
@@ -84,16 +84,16 @@ class PostedAddresses:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedMemory:
+class WishResults:
     """What a message asked of the memory: `by_scope`, and `off_record`: nothing of it is kept.
     `forgotten`: ids of what was deleted for that."""
 
-    by_scope: Mapping[Scope, Asked] = field(default_factory=dict)
+    by_scope: Mapping[Scope, Wish] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
     off_record: bool = False
 
 
-NOTHING_ASKED = AskedMemory()
+NO_RESULTS = WishResults()
 
 
 class ChatMemories:
@@ -149,9 +149,9 @@ class ChatMemories:
         target = None if chat.ask is None else chat.ask.target
         posted = PostedAddresses(self._memory, tenant, chat.messages, rule, target)
         with step("memories"):
-            asked = await self._asked(chat)
-            choices = await self._choices(chat, sources, posted, asked.by_scope)
-        trace.memory.forgotten = asked.forgotten
+            results = await self._granted(chat)
+            choices = await self._choices(chat, sources, posted, results.by_scope)
+        trace.memory.forgotten = results.forgotten
         trace.memory.degraded = tuple(
             dict.fromkeys(failed for choice in choices for failed in choice.degraded)
         )
@@ -164,14 +164,14 @@ class ChatMemories:
         lines, ranked = memory_lines.at(named.lines, now), memory_lines.at(named.ranked(), now)
         placed = PlacedMemories.of(lines, placement) if lines else None
         chat = dataclasses.replace(
-            chat, ask=ask, placed=placed, ranked=ranked, off_record=asked.off_record
+            chat, ask=ask, placed=placed, ranked=ranked, off_record=results.off_record
         )
         for source, choice in zip(sources, choices, strict=True):
             if source.scope == chat.memories.chat and not choice.total:
                 chat = chat.without(CHAT_CHANGE_TOOLS)
         return dataclasses.replace(exchange, chat=chat)
 
-    async def _asked(self, chat: ChatRequest) -> AskedMemory:
+    async def _granted(self, chat: ChatRequest) -> WishResults:
         """Obey what the newest message asks of the memory: to forget something of the user's, and
         of the chat's where its model has no tool for that."""
         kinds = (ScopeKind.USER, ScopeKind.CHAT)
@@ -180,20 +180,20 @@ class ChatMemories:
             async with asyncio.timeout(self._injection.deadline):
                 newest = await self._services.extracting.conversations.newest(chat.messages)
                 if newest is None or not scopes:
-                    return NOTHING_ASKED
+                    return NO_RESULTS
                 return await self._obeyed(chat, scopes, *newest)
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.wishes_failed", error)
-            return NOTHING_ASKED
+            return NO_RESULTS
 
     async def _obeyed(
         self, chat: ChatRequest, scopes: Sequence[Scope], message: UserMessage, wishes: MemoryWishes
-    ) -> AskedMemory:
+    ) -> WishResults:
         digest = message.digest.hex()
         if not wishes.forget:
-            overview = Asked(notes.OVERVIEW, digest, room=OVERVIEW_BUDGET // len(scopes))
+            overview = Wish(notes.OVERVIEW, digest, room=OVERVIEW_BUDGET // len(scopes))
             by_scope = dict.fromkeys(scopes, overview) if wishes.overview else {}
-            return AskedMemory(by_scope, off_record=wishes.off_record)
+            return WishResults(by_scope, off_record=wishes.off_record)
         tools = chat.offer is not None and CHAT_MEMORY_TOOLS in chat.offer.groups
         forgetting = self._services.extracting.conversations.forgetting
         by_scope, gone = {}, list[str]()
@@ -206,8 +206,8 @@ class ChatMemories:
             shown = tuple(memory for each in done for memory in each.candidates)
             unsaid = tools or not any(wishes.forget)  # what is meant may be no memory
             if not (unsaid and what is Obeyed.NONE):
-                by_scope[scope] = Asked(what, digest, shown[:MOST_TOLD])
-        return AskedMemory(by_scope, tuple(gone))
+                by_scope[scope] = Wish(what, digest, shown[:MOST_TOLD])
+        return WishResults(by_scope, tuple(gone))
 
     def unchosen(self, chat: ChatRequest) -> ChatRequest:
         """Return the request with its sources of memories, of which none is chosen."""
@@ -222,7 +222,7 @@ class ChatMemories:
         chat: ChatRequest,
         sources: Sequence[WantedSource],
         posted: PostedAddresses,
-        asked: Mapping[Scope, Asked],
+        wishes: Mapping[Scope, Wish],
     ) -> list[InjectionChoice]:
         """Choose from one source after the other: the first search embeds the message, the others
         reuse the vector. If that failed once, words decide, and there is no further wait. The
@@ -235,8 +235,8 @@ class ChatMemories:
         try:
             async with asyncio.timeout(self._injection.deadline):
                 for place, source in order:
-                    about = asked.get(source.scope)
-                    choices[place] = await self._choice(chat, source, posted, waits, room, about)
+                    wish = wishes.get(source.scope)
+                    choices[place] = await self._choice(chat, source, posted, waits, room, wish)
                     room -= choices[place].standing
                     waits = waits and "embedder" not in choices[place].degraded
         except TimeoutError:
@@ -250,14 +250,14 @@ class ChatMemories:
         posted: PostedAddresses,
         waits: bool,
         room: int,
-        asked: Asked | None,
+        wish: Wish | None,
     ) -> InjectionChoice:
         try:
             return await self._injection.choose(
                 source.scope,
                 source.keys(chat.conversation),
                 chat.query,
-                dataclasses.replace(source.options, asked=asked),
+                dataclasses.replace(source.options, wish=wish),
                 posted,
                 waits=waits,
                 room=room,

@@ -186,13 +186,17 @@ def save_result(
 def unclear_result(name: str, meant: Meant, room: int) -> str:
     """Return the result of a call that changed nothing, since no memory alone was meant. `name`:
     of its first field."""
-    told = (meant.fitting or meant.near)[:MOST_TOLD]
-    why = SEVERAL if meant.fitting else NONE if told else NOTHING
+    rows = (meant.fitting or meant.near)[:MOST_TOLD]
+    why = SEVERAL if meant.fitting else NONE if rows else NOTHING
 
     def made(most: int | None) -> dict[str, Any]:
-        return {name: False, "why": why, "candidates": [_memory(memory, most) for memory in told]}
+        return {
+            name: False,
+            "why": why,
+            "candidates": [_memory(memory, most) for memory in rows],
+        }
 
-    return _fitted(made, len(told), room)
+    return _fitted(made, len(rows), room)
 
 
 def _one_result(name: str, done: bool, memory: Memory, room: int, **more: str) -> str:
