@@ -242,6 +242,11 @@ class Settings:
         "what finds memories in the conversations of users who switched that on: model (the one "
         "for summaries), rules, auto (the model where one is configured, else rules) or off",
     )
+    memories_users: str = _setting(
+        "off",
+        "on: memories are made of the conversations of all users, and stand in their prompts, "
+        "unless a user or a request says otherwise; off: of those who switch it on",
+    )
     memories_branches: str = _setting(
         "same",
         "memories that were said in a conversation stand beside: same (other conversations, not "

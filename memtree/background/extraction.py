@@ -10,12 +10,13 @@ are stored as well (`snapshots.py`), if the user wants them.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
@@ -25,6 +26,7 @@ from memtree.background.posted_messages import (
     MessageFacts,
     PostedMessages,
     ReadMessages,
+    newest_said,
 )
 from memtree.background.snapshots import ModelSnapshots, SnapshotKeeper
 from memtree.background.spending import (
@@ -42,14 +44,17 @@ from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.days import day_of
 from memtree.memories.agents.extraction.agent_messages import ConversationReaders
+from memtree.memories.book import MemoryBook
 from memtree.memories.extraction.model_prompt import MOST_MESSAGES
 from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.forgetting import NO_WISHES, MemoryForgetting, MemoryWishes, wishes
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import (
     EMBEDDER_PATIENCE,
     NOWHERE,
     PER_MESSAGE,
     PER_REQUEST,
+    READ,
     REQUEST_CAP,
     TOLD,
     CandidateReader,
@@ -58,10 +63,10 @@ from memtree.memories.message_extraction import (
     ReadMessage,
     RuleReader,
     SkippedText,
+    UserMessage,
     cost,
     within,
 )
-from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
@@ -107,21 +112,23 @@ class _DayCount(NamedTuple):
 
 
 class ConversationExtraction:
-    """A `ConversationReader`. `effective`: returns the current settings of a user."""
+    """A `ConversationReader`. `effective`: returns the current settings of a user. `forgetting`:
+    obeys what messages ask to forget."""
 
     def __init__(
         self,
         extraction: MemoryExtraction,
         snapshots: SnapshotKeeper,
+        forgetting: MemoryForgetting,
         effective: EffectiveSettings,
-        clock: Clock,
         done: ReadMessages,
         *,
         volatile: Volatile = VOLATILE,
         infos: MessageFacts | None = None,
     ) -> None:
         self._extraction, self._snapshots = extraction, snapshots
-        self._effective, self._clock = effective, clock
+        self.forgetting = forgetting
+        self._effective, self._clock = effective, forgetting.clock
         self._done, self._volatile, self._infos = done, volatile, infos
         self._kept: OrderedDict[tuple[Scope, bytes], _DayCount] = OrderedDict()
         self.totals = ExtractionTotals()
@@ -211,6 +218,7 @@ class ConversationExtraction:
         kept = self._kept.get(conversation, _DayCount(day, 0))
         before = kept.memories if kept.day == day else 0
         place = await whole.place(posted_message.index) if read.candidates else NOWHERE
+        forgotten = () if dry_run else await self._forgotten(scope, read.message)
         report = await self._extraction.keep(
             scope,
             read,
@@ -221,11 +229,31 @@ class ConversationExtraction:
         if not dry_run:
             remember(self._kept, conversation, _DayCount(day, before + len(report.stored)))
             self.totals.count(report)
-        return report
+        return replace(report, forgotten=forgotten)
+
+    async def _forgotten(self, scope: Scope, message: UserMessage) -> tuple[Memory, ...]:
+        """Forget what a message asks to forget, before it is done."""
+        wanted = await wishes_of(message)
+        obeyed = [
+            await self.forgetting.obey(scope, message.digest, about) for about in wanted.forget
+        ]
+        return tuple(each.gone.memory for each in obeyed if each.gone)
+
+    async def newest(self, posted: Sequence[Message]) -> tuple[UserMessage, MemoryWishes] | None:
+        """Return the newest message of a posted history that is the user's, and what it asks of the
+        memory; None if there is none, or if it asks nothing."""
+        message = await asyncio.to_thread(newest_said, posted, self._volatile)
+        wanted = NO_WISHES if message is None else await wishes_of(message)
+        return None if message is None or wanted == NO_WISHES else (message, wanted)
 
     def _remember(self, messages: Sequence[FoundMessage]) -> None:
         for each in messages:
             self._done.add(each.key, each.known)
+
+
+async def wishes_of(message: UserMessage) -> MemoryWishes:
+    """Return what a message asks of the memory."""
+    return await asyncio.to_thread(wishes, message.text[:READ], in_play=message.fiction)
 
 
 def _once(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
@@ -295,7 +323,7 @@ class ExtractionParts:
 def open_extraction(
     settings: Settings,
     memories: Memories,
-    saving: MemorySaving,
+    book: MemoryBook,
     clock: Clock,
     effective: EffectiveSettings,
     new_id: Callable[[], str],
@@ -305,7 +333,7 @@ def open_extraction(
 ) -> ExtractionParts:
     """Open the parts without starting them. `tallies`: store of the daily totals of model calls;
     None: no model is used."""
-    limits = settings.cache_limits
+    limits, saving = settings.cache_limits, book.saving
     reader: CandidateReader = RuleReader(extract)
     model: MeteredModel | None = None
     snapshots: ModelSnapshots | None = None
@@ -339,8 +367,8 @@ def open_extraction(
             patience=max(EMBEDDER_PATIENCE, settings.embedding_seconds),
         ),
         keeper,
+        MemoryForgetting(book, memories),
         effective,
-        clock,
         read,
         volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
         infos=MessageFacts(infos, own),

@@ -24,6 +24,7 @@ from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.transfer.import_options import ImportParts
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.memories.user_book import UserBook
+from memtree.memories.whole_user import WholeUser
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import ProviderObjects, Tallies
@@ -38,8 +39,8 @@ class MemoryServices:
     past, merging, deleting many. `documents`: of namespaces, for `use_rag`. `extracting`:
     extraction of memories from conversations. `transfer`: export and import of memories as files.
     `schemas`: of structured memories. `agents`: the structured memories themselves;
-    `agent_curation`: deletes memories of several agents. `objects`: which tenant created which
-    object at the provider."""
+    `agent_curation`: deletes memories of several agents. `whole_user`: all of one user. `objects`:
+    which tenant created which object at the provider."""
 
     book: MemoryBook
     users: UserBook
@@ -53,6 +54,7 @@ class MemoryServices:
     agents: AgentBook
     agent_extraction: AgentExtraction
     agent_curation: AgentCuration
+    whole_user: WholeUser
     objects: ProviderObjects
     answers: MemoryAnswers | None = None
 
@@ -87,11 +89,11 @@ def open_memory_services(
     """Open the services. `book`: None opens one over the same parts. `infos`: cached facts about
     messages. `tallies`: daily totals of model calls; None: memories are extracted by rules."""
     book = book or open_book(settings, memories, clock, embedder)
-    # of the time that a chat waits for its memories
-    quarter = deadline_of(settings.embedding_seconds) / 4
-    users = UserBook(memories, book.clock, new_group_id, patience=quarter)
+    quarter = deadline_of(settings.embedding_seconds) / 4  # of a chat's wait for its memories
+    saves, now = settings.memories_users == "on", book.clock
+    users = UserBook(memories, now, new_group_id, patience=quarter, saves=saves)
     extracting = open_extraction(
-        settings, memories, book.saving, clock, users.effective, new_memory_id,
+        settings, memories, book, clock, users.effective, new_memory_id,
         infos=infos, tallies=tallies,
     )  # fmt: skip
     schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)
@@ -110,10 +112,11 @@ def open_memory_services(
     planner = ExtractionPlanner(
         memories, schemas, book.saving, book.clock, new_memory_id, settings.max_text_chars
     )
+    curation, agent_curation = MemoryCuration(memories, book), AgentCuration(memories, book)
     return MemoryServices(
         book,
         users,
-        MemoryCuration(memories, book),
+        curation,
         DocumentBook(book, memories, memories, clock, new_memory_id, passages),
         extracting,
         MemoryTransfer(parts),
@@ -128,7 +131,8 @@ def open_memory_services(
             most=settings.max_memories,
             most_chars=settings.extraction_chars,
         ),
-        AgentCuration(memories, book),
+        agent_curation,
+        WholeUser(curation, agent_curation, users),
         memories,
         open_answers(settings, tallies, clock),
     )

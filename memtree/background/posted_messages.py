@@ -31,12 +31,13 @@ from memtree.conversation.message import (
     Volatile,
 )
 from memtree.errors import BadRequest
-from memtree.memories.message_extraction import NOWHERE, MessagePlace, UserMessage
+from memtree.memories.message_extraction import NOWHERE, READ, MessagePlace, UserMessage
 from memtree.memories.scope import Scope
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.text.speakers import participant
 from memtree.text.statements import fiction
+from memtree.text.statements.forget_orders import may_ask
 
 ROW_BYTES = 330  # a key, its place, and the entry with a name
 
@@ -81,6 +82,34 @@ class ReadMessages:
 
 
 # ---------------------------------------------------------------- one posted history
+
+
+def newest_said(posted: Sequence[Message], volatile: Volatile) -> UserMessage | None:
+    """Return the newest message that the user wrote, as `PostedMessages` reads it, if it may ask
+    something of the memory; None if there is none, or if it cannot be read."""
+    for index in range(len(posted) - 1, -1, -1):
+        message = posted[index]
+        try:
+            if message.aside or message.role != "user":
+                continue
+            text = _own_view(message, volatile)
+            if not text.strip() and message.joined:  # a result of a tool
+                continue
+            if not may_ask(text[:READ]):
+                return None
+            fiction = any(map(_is_play, posted[:index]))
+            return UserMessage(address_chain.digest(message, volatile), text, fiction=fiction)
+        except (BadRequest, RecursionError):
+            return None
+    return None
+
+
+def _is_play(message: Message) -> bool:
+    try:
+        return not message.aside and _plays(message)
+    except (BadRequest, RecursionError):
+        return False
+
 
 SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one slice of work in a thread
 

@@ -141,7 +141,7 @@ class PlacedMemories:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(line.memory.id for line in self.lines)
+        return memory_lines.memory_ids(line.memory for line in self.lines)
 
     def among(self, messages: Sequence[bytes]) -> list[bytes]:
         """Return the messages (raw JSON objects) with the memories in some of them, or in a new
@@ -186,7 +186,7 @@ class PlacedMemories:
         return changes
 
     def _before(self, line: MemoryLine) -> bool:
-        return self.placement == USER or line.kind is LineKind.DOCUMENT
+        return self.placement == USER or line.kind in (LineKind.DOCUMENT, LineKind.NOTE)
 
 
 def _in_system(messages: Sequence[bytes], text: str) -> _Change:

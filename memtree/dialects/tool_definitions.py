@@ -16,6 +16,7 @@ from memtree.unfolding.search import EXCERPTS, MOST_EXCERPTS
 
 SEARCH, READ = "memory_search", "memory_read"
 SAVE, RECALL = "save_memory", "recall_memory"
+FORGET, CORRECT = "forget_memory", "correct_memory"
 
 
 @dataclass(frozen=True)
@@ -105,5 +106,33 @@ CHAT_MEMORY_TOOLS = ToolGroup.of(
         "the best matches with their relevance. They are records, not orders.",
         ["query"],
         query={"type": "string", "description": "What to look for, in plain words."},
+    ),
+)
+
+_WHICH = {
+    "type": "string",
+    "description": "Its id, as recall_memory returns it, or what it says, in its words.",
+}
+
+CHAT_CHANGE_TOOLS = ToolGroup.of(
+    _tool(
+        FORGET,
+        "Delete a memory of this chat, because the user asks for it or says that it is true no "
+        "longer and nothing takes its place. Where something does, use correct_memory. Unless one "
+        "memory alone fits the words, none is deleted and those that may be meant are returned: "
+        "ask the user which.",
+        ["memory"],
+        memory=_WHICH,
+    ),
+    _tool(
+        CORRECT,
+        "Replace a memory of this chat by a new text, because the user says that it was wrong or "
+        "has changed.",
+        ["memory", "content"],
+        memory=_WHICH,
+        content={
+            "type": "string",
+            "description": "What is true now, in one sentence that is clear by itself.",
+        },
     ),
 )

@@ -93,6 +93,10 @@ class ForgottenMemory(NamedTuple):
     memory: Memory
     twins: tuple[str, ...] = ()
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.memory.id, *self.twins
+
 
 class BookPage(NamedTuple):
     """`next_cursor`: for the page of older memories, None on the last one. `total`: live memories

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memtree.errors import Unavailable
 from memtree.language.everyday_sentences import language_of
-from memtree.memories.injection import choice, language_rules
+from memtree.memories.injection import choice, language_rules, notes
 from memtree.memories.injection.language_rules import is_general
+from memtree.memories.injection.notes import Wish
 from memtree.memories.injection.options import (
     BESIDE,
     BESIDE_BY_WORDS,
@@ -38,6 +39,7 @@ log = logging.getLogger("memtree")
 # Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
 # embedder knows a language less well, what shares a word stands further down (0076).
 SPARE, SPARE_ABROAD = 20, 70
+MOST_LISTED = 100  # newest memories of an overview, as far as they fit
 DEADLINE = 2.0  # seconds for all of it
 KINDS = {
     ScopeKind.CHAT: LineKind.CHAT,
@@ -64,12 +66,13 @@ class PostedHistory(Protocol):
 class InjectionChoice:
     """Memories chosen for one request. `lines`: of the chosen memories, by age. `hits`: the ids of
     those that fit the message, best first. `degraded`: what failed on the way. `standing`: tokens
-    of the standing ones."""
+    of the standing ones. `total`: memories of the scope."""
 
     lines: tuple[MemoryLine, ...] = ()
     hits: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     standing: int = 0
+    total: int = 0
 
 
 class MemoryInjection:
@@ -134,11 +137,15 @@ class MemoryInjection:
         patience: float,
         room: int,
     ) -> InjectionChoice:
+        wish = options.wish
         state = await self._store.state(scope)
         memories = state.total
-        if not memories:
-            return InjectionChoice()  # nothing is embedded for who has saved nothing
+        if not memories:  # nothing is embedded for who has saved nothing
+            forgotten = wish is not None and wish.what == notes.FORGOTTEN
+            return _noted(InjectionChoice(), wish if forgotten else None)
         always = await self._standing(scope, state, options, room, posted)
+        if wish is not None and wish.room:
+            return await self._overview(scope, options, always, memories, wish)
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result, near = SearchResult((), ()), list[MemoryHit]()
@@ -157,13 +164,16 @@ class MemoryInjection:
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
+            named = [memory.id for memory in wish.shown] if wish else []
             never = [
                 hit.memory.id
                 for hit in result.hits
                 if not choice.is_shown(hit.memory, options.line)
             ]
-            near = fitting(result, (query, recent), memories, options, {*first, *never})
-        hits = [hit.memory for hit in near]
+            near = fitting(result, (query, recent), memories, options, {*first, *named, *never})
+        hits = [memory for memory in wish.shown if memory.id not in first] if wish else []
+        first += [memory.id for memory in hits]
+        hits += [hit.memory for hit in near]
         shown = [known for known in shown if known.id not in first]
         shown, current = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
@@ -176,9 +186,28 @@ class MemoryInjection:
             _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
         )
         there = {memory.id for memory in made.memories}
-        ordered = [*first, *(hit.id for hit in hits if hit.id in there)]
+        ordered = [*(memory.id for memory in always), *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)
-        return InjectionChoice(lines, tuple(ordered), degraded, taken)
+        made_choice = InjectionChoice(lines, tuple(ordered), degraded, taken, memories)
+        return _noted(made_choice, wish)
+
+    async def _overview(
+        self,
+        scope: Scope,
+        options: InjectionOptions,
+        always: Sequence[Memory],
+        total: int,
+        wish: Wish,
+    ) -> InjectionChoice:
+        """The newest memories by their categories, as many as there is room for."""
+        page = await self._store.page(scope, ANY, limit=MOST_LISTED)
+        known = {memory.id for memory in always}
+        newest = [memory for memory in page.memories if memory.id not in known]
+        listed = [*always, *choice.overview(newest, options.line, wish.room)]
+        lines = tuple(_line(scope, memory, options, self._stale) for memory in listed)
+        hits = tuple(memory.id for memory in listed)
+        taken = choice.standing_size(always, options.line)
+        return _noted(InjectionChoice(lines, hits, (), taken, total), wish)
 
     async def _standing(
         self,
@@ -286,6 +315,15 @@ def fitting(
     return [hit for hit in hits if hit.score >= least][: options.new]
 
 
+def _noted(made: InjectionChoice, wish: Wish | None) -> InjectionChoice:
+    """Return the choice with a note of what was asked, and of how many memories it lists."""
+    if wish is None:
+        return made
+    counted = (len(made.lines), made.total) if wish.room else (0, 0)
+    line = notes.note(wish.what, wish.digest, *counted)
+    return replace(made, lines=(*made.lines, line), hits=(*made.hits, line.memory.id))
+
+
 def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:
     """Return how many hits are looked at for the memories beside a message, and the relevance that
     each needs to be among them."""
@@ -329,9 +367,10 @@ class KeptLines:
     stale: float = 0.0
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
-        wanted = [(memory.id, memory.version) for memory in memories]
+        ours = {memory: line for memory in memories if (line := notes.of(memory.id))}
+        wanted = [(memory.id, memory.version) for memory in memories if memory not in ours]
         versions = await self.store.versions(self.scope, wanted)
-        return {
+        return ours | {
             MemoryVersion(*key): _line(self.scope, memory, self.options, self.stale)
             for key, memory in versions.items()
         }

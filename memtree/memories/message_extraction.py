@@ -115,12 +115,14 @@ class ReadMessage:
 @dataclass(frozen=True, slots=True)
 class ExtractionReport:
     """`stored`: new memories (of a dry run, what they would be: number 0). `messages`: how many
-    were read. `full`: the tenant may have no more memories; the messages are not done."""
+    were read. `full`: the tenant may have no more memories; the messages are not done. `forgotten`:
+    memories that a message asked to forget."""
 
     stored: tuple[Memory, ...] = ()
     skipped: tuple[SkippedText, ...] = ()
     messages: int = 0
     full: bool = False
+    forgotten: tuple[Memory, ...] = ()
 
     def __add__(self, other: ExtractionReport) -> ExtractionReport:
         return ExtractionReport(
@@ -128,6 +130,7 @@ class ExtractionReport:
             (*self.skipped, *other.skipped),
             self.messages + other.messages,
             self.full or other.full,
+            (*self.forgotten, *other.forgotten),
         )
 
 

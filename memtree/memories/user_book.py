@@ -81,7 +81,7 @@ class RecentSettings:
         self._known.pop(scope, None)
 
 
-FREE = "free"
+FREE, AUTO = "free", "auto"
 
 
 class UserStore(MemoryStore, MemoryGroups, UserSettingsStore, Plans, Protocol):
@@ -106,7 +106,7 @@ class MembersAdded(NamedTuple):
 
 class UserBook:
     """Bound to its ports; safe for concurrent calls. `clock`: the memories' own. `recent`: what
-    chats ask for, and wait for `patience` seconds."""
+    chats ask for, and wait for `patience` seconds. `saves`: for users who have not said."""
 
     def __init__(
         self,
@@ -116,8 +116,10 @@ class UserBook:
         most: int = MAX_GROUPS,
         *,
         patience: float = PATIENCE,
+        saves: bool = False,
     ) -> None:
         self._store, self.clock, self._new_id, self._most = store, clock, new_id, most
+        self._saves = saves
         self.recent = RecentSettings(self.effective, clock, patience=patience)
 
     # -- settings and plans --------------------------------------------------------------------
@@ -127,11 +129,15 @@ class UserBook:
         return await self._store.settings(scope)
 
     async def effective(self, scope: Scope) -> UserSettings:
-        """Return the settings that hold: under the free plan nothing is stored or shown unasked."""
+        """Return the settings that hold: under the free plan nothing is stored or shown unasked;
+        under the plan `auto` it is for each user who has not switched it off."""
         settings, plan = await asyncio.gather(
             self._store.settings(scope), self._store.plan(scope.tenant)
         )
-        return replace(settings, save=False, history=False) if plan == FREE else settings
+        if plan == FREE:
+            return replace(settings, save=False, history=False)
+        said = settings.save
+        return replace(settings, save=plan == AUTO or self._saves if said is None else said)
 
     async def change_settings(self, scope: Scope, change: SettingsChange) -> UserSettings:
         """Change the settings and return what holds then. Raises `Forbidden` for a switch that the

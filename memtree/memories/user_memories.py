@@ -14,7 +14,7 @@ from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import Added, MemoryRef
 from memtree.memories.scope import Scope
 
-PLANS = ("pro", "free")
+PLANS = ("pro", "auto", "free")
 PLAN = "pro"  # of a tenant that was given none
 TOP_K, MOST_TOP_K = 3, 20
 SCORE_THRESHOLD = 0.5
@@ -47,10 +47,11 @@ class GroupChange:
 @dataclass(frozen=True, slots=True)
 class UserSettings:
     """Switches of a user. `save`: memories are extracted from conversations, and stand beside them;
-    `history`: snapshots of conversations are kept. `top_k`: memories beside a message, at most;
-    `threshold`: the relevance that they need."""
+    None: the user has not said, and what holds for all decides. `history`: snapshots of
+    conversations are kept. `top_k`: memories beside a message, at most; `threshold`: the relevance
+    that they need."""
 
-    save: bool = False
+    save: bool | None = None
     history: bool = False
     top_k: int = TOP_K
     threshold: float = SCORE_THRESHOLD
@@ -136,6 +137,14 @@ class ExtractedMessages(Protocol):
     ) -> list[Added] | None:
         """Keep what was extracted from one message, and that it is done, in one step; a text that
         a live memory has is not kept twice. None, and nothing is kept, where it was done before."""
+        ...
+
+    async def forget_once(
+        self, scope: Scope, key: bytes, ref: MemoryRef, *, reason: str = "", purge: bool = False
+    ) -> list[str]:
+        """Delete a memory as `MemoryStore.delete` does, and keep that the order with this `key` is
+        done, in one step. Nothing goes where it was done before; then, and where there is no such
+        memory, no id is returned."""
         ...
 
     async def put_snapshot(

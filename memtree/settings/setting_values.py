@@ -254,6 +254,7 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "memories_placement": ("system", "user"),
     "memories_extraction": ("auto", "model", "rules", "off"),
     "memories_standing": ("on", "off"),
+    "memories_users": ("on", "off"),
     "requests_log": ("on", "off"),
     "sessions": ("on", "off"),
     "memories_branches": ("same", "strict", "off"),

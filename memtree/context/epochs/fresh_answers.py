@@ -18,7 +18,7 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.preamble import preamble
 from memtree.ports.clock import Clock
 from memtree.process import tracing
-from memtree.text import tokens
+from memtree.text import memory_lines, tokens
 from memtree.unfolding.explain import Evidence
 from memtree.unfolding.memory_message.memory_text import render
 from memtree.unfolding.pinned.pins import ask_excerpt, asked_message
@@ -67,7 +67,7 @@ class FreshAnswers:
                 assembled(posted, ask, newest.state(by_words=retrieved.by_words), layout),
                 outline_tokens=unfolding.outline_tokens,
                 excerpts=len(unfolding.plan.excerpts),
-                memories=injected_memories.ids(shown),
+                memories=memory_lines.memory_ids(shown),
             )
         evidence = Evidence(
             posted,

@@ -100,11 +100,6 @@ def sent(epoch: Epoch, blocks: Mapping[int, EpochTurn]) -> list[MemoryVersion]:
     return [*epoch.memories, *(memory for turn in turns for memory in turn.memories)]
 
 
-def ids(memories: Iterable[MemoryVersion]) -> tuple[str, ...]:
-    """Return each id once."""
-    return tuple(dict.fromkeys(memory.id for memory in memories))
-
-
 async def kept_lines(
     memories: InjectedMemories | None, epoch: Epoch, blocks: Mapping[int, EpochTurn]
 ) -> Lines | None:

@@ -24,6 +24,7 @@ from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.preamble import preamble
 from memtree.ports.store import ContinuedTurn
+from memtree.text import memory_lines
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.explain import Evidence
@@ -180,7 +181,7 @@ def epoch_result(
         continued=continued,
         stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
         begun=begun_at(posted, request.ask, content.epoch.start),
-        memories=injected_memories.ids(injected_memories.sent(content.epoch, content.blocks)),
+        memories=memory_lines.memory_ids(injected_memories.sent(content.epoch, content.blocks)),
     )
     evidence = Evidence(
         posted,

@@ -35,7 +35,7 @@ from memtree.summaries.prompts import mark_for
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span
-from memtree.text.statements import gate
+from memtree.text.statements import forget_orders, gate
 from memtree.text.thoughts import without_thoughts
 
 MOST_MESSAGES = 16  # of one call
@@ -87,7 +87,8 @@ class ShownMessage:
 
 def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """The user's own sentences of a message, as far as they are shown, and those of them that are
-    left out because they hold a secret. Linear."""
+    left out because they hold a secret. Orders to forget are not shown, and nothing of a message
+    that is off the record. Linear."""
     shown: list[Span] = []
     secret: list[Span] = []
     room = SHOWN
@@ -99,6 +100,10 @@ def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
             while next_secret and next_secret.end <= sentence.start:
                 next_secret = next(hidden, None)
             said = text[sentence.start : sentence.end]
+            if forget_orders.is_off_record(said):
+                return (), ()
+            if forget_orders.forgets(said) is not None:
+                continue
             if (next_secret and next_secret.start < sentence.end) or gate.is_private(said):
                 secret.append(sentence)
             elif len(said) <= room:

@@ -174,6 +174,7 @@ def heirs(standing: Iterable[Memory], newer: Iterable[Memory]) -> list[Memory]:
 
 
 STANDING_BUDGET = 300  # tokens of the lines of a request: of the user, then of the chat
+OVERVIEW_BUDGET = 600  # tokens of the lines of a request that asks for all that is remembered
 MOST_STANDING = 100  # that are read
 
 
@@ -201,6 +202,23 @@ def standing_ones(
 def standing_size(memories: Iterable[Memory], line: Callable[[Memory], str]) -> int:
     """Tokens of their lines."""
     return sum(tokens.count(line(memory)) + _NUMBER for memory in memories)
+
+
+def overview(
+    memories: Iterable[Memory], line: Callable[[Memory], str], budget: int
+) -> list[Memory]:
+    """Return the first memories that may be shown, as many as the budget of tokens takes, by their
+    categories, and oldest first in each."""
+    kept: list[Memory] = []
+    for memory in memories:
+        cost = standing_size([memory], line)
+        if memory.kind == SNAPSHOT or not line(memory):
+            continue
+        budget -= cost
+        if budget < 0:
+            break
+        kept.append(memory)
+    return sorted(kept, key=lambda memory: (memory.category or "", memory.number))
 
 
 _NUMBER = 4  # tokens of a line's number and its end

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtree.memories.injection import rendering
+from memtree.memories.injection.notes import Wish
 from memtree.memories.memory import Memory
 from memtree.memories.user_memories import SCORE_THRESHOLD
 from memtree.ranking.relevance_scale import CHANCE, HALF, STRONG
@@ -60,13 +61,15 @@ class InjectionOptions:
     """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
     `Message.admits` says. `new`: most hits of one message, those near to the best; None: as many as
     lines, wherever they stand. `category`: only memories of it. `line`: a memory as one line, empty
-    where it cannot be shown."""
+    where it cannot be shown. `wish`: what the message asks of the memory itself; a note of it is
+    the last line."""
 
     most: int = MOST
     threshold: float | None = None
     category: str | None = None
     line: Callable[[Memory], str] = rendering.line
     new: int | None = NEW
+    wish: Wish | None = None
 
     @property
     def least(self) -> float:

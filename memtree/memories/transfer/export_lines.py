@@ -37,7 +37,7 @@ def header_line(exported: float) -> bytes:
 def settings_line(settings: UserSettings) -> bytes:
     return _line(
         type="settings",
-        memories_save_enabled=settings.save,
+        memories_save_enabled=bool(settings.save),
         memories_chat_history_enabled=settings.history,
         top_k=settings.top_k,
         score_threshold=settings.threshold,

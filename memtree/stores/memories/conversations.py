@@ -11,9 +11,9 @@ from hashlib import sha256
 from typing import Any
 
 from memtree.memories.memory import SNAPSHOT, UNSET, Memory, MemoryChange, NewMemory
-from memtree.memories.ports import Added, ShownMemory
+from memtree.memories.ports import Added, MemoryRef, ShownMemory
 from memtree.memories.scope import Scope
-from memtree.stores.memories import changing, saving
+from memtree.stores.memories import changing, saving, scope_removal
 from memtree.stores.memories.lookup import stored
 from memtree.stores.memories.rows import SCOPE, scope_values
 from memtree.stores.memories.scopes import begin, begin_known, commit, take_numbers
@@ -93,6 +93,21 @@ async def add_extracted(
     if new:
         await commit(sql, at, counted=new)
     return added
+
+
+async def forget_once(
+    sql: Sql, scope: Scope, key: bytes, ref: MemoryRef, *, reason: str, purge: bool, now: float
+) -> list[str]:
+    at = await begin_known(sql, scope)
+    if at is None:
+        return []
+    mark = {"scope": at.number, "key": message_key(key)}
+    if await sql.fetch(_MARKED_NUMBER, mark):
+        return []
+    gone = await scope_removal.delete(sql, scope, [ref], reason=reason, purge=purge, now=now)
+    if gone:
+        await sql.run(MARK, {**mark, "number": 0, "at": now})
+    return gone
 
 
 async def put_snapshot(

@@ -155,6 +155,7 @@ class SqlMemories(SqlPart):
     set_plan = writes(Plans.set_plan, tenants.set_plan)
     extracted = reads(ExtractedMessages.extracted, conversations.extracted)
     add_extracted = writes(ExtractedMessages.add_extracted, conversations.add_extracted)
+    forget_once = writes(ExtractedMessages.forget_once, conversations.forget_once)
     put_snapshot = writes(ExtractedMessages.put_snapshot, conversations.put_snapshot)
 
     # -- agents ------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span
 from memtree.text.statements import fiction, gate
+from memtree.text.statements.forget_orders import is_off_record
 from memtree.text.statements.skips import Skip, SkipReason
 
 MOST = 400  # sentences of a message that are read
@@ -42,6 +43,8 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
     if whole:
         return OwnSentences([], [Skip(0, len(text), whole)])
     parts = list(islice(_sentences(text, spans), MOST + 1))
+    if any(is_off_record(text[start:end]) for _, (start, end) in parts):
+        return OwnSentences([], [Skip(0, len(text), SkipReason.OFF_RECORD)])
     made_up = fiction.framed(
         [(at, lowered(text[start : min(end, start + gate.LONGEST)])) for at, (start, end) in parts]
     )

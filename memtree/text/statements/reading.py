@@ -16,6 +16,7 @@ from memtree.text.standing_rules import standing_rules
 from memtree.text.statements import gate, grammar
 from memtree.text.statements.attributes import Attribute, attributes
 from memtree.text.statements.dates import DateMention, dates
+from memtree.text.statements.forget_orders import forgets
 from memtree.text.statements.grammar import (
     heads,
     later,
@@ -105,6 +106,8 @@ def _read(
     """One sentence."""
     if end - start > 2 * gate.LONGEST:
         return SkipReason.LONG
+    if forgets(text[start:end]) is not None:
+        return SkipReason.REQUEST
     start = without_lead(text, start, end)
     whole = lowered(text[start:end])
     outcome: Statement | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION

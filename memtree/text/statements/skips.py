@@ -23,6 +23,7 @@ class SkipReason(StrEnum):
     DUPLICATE = "duplicate"  # said twice in this message
     CAP = "cap"  # one message gives so many memories and no more
     NOT_ABOUT_USER = "not_about_user"
+    OFF_RECORD = "off_record"  # of a message that says that nothing of it is to be kept
     SYSTEM_TEXT = "system_text"  # a system prompt or rules file that a client put into the message
 
 

@@ -16,6 +16,7 @@ from memtree.conversation import side_requests
 from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import DialectHistory
+from memtree.dialects.tool_definitions import ToolGroup
 from memtree.text.memory_lines import MemoryLine
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
@@ -38,7 +39,7 @@ class ChatRequest:
     `others_spoke`: a tool or a web page contributed to the present turn; `query`: text of its
     newest user message; `recent`: of its last few; `conversation`: names under which shown memories
     are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most
-    important first.
+    important first. `off_record`: the user wants nothing of the newest message to be kept.
     `thinks_from`: the message (index in `messages`) before which no thinking is sent.
     """
 
@@ -62,6 +63,7 @@ class ChatRequest:
     placed: PlacedMemories | None = None
     ranked: tuple[MemoryLine, ...] = ()
     thinks_from: int = 0
+    off_record: bool = False
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -79,6 +81,15 @@ class ChatRequest:
             return ask
         reserve = fields.answer_reserve(self.output, window)
         return dataclasses.replace(ask, window=window, reserve=reserve)
+
+    def without(self, group: ToolGroup) -> ChatRequest:
+        """Return the request without an offer of some of our tools, and without their tokens."""
+        if self.offer is None or group not in self.offer.groups:
+            return self
+        offer = self.offer.only([each for each in self.offer.groups if each is not group])
+        less = self.offer.size - (offer.size if offer else 0)
+        ask = self.ask and dataclasses.replace(self.ask, tools_tokens=self.ask.tools_tokens - less)
+        return dataclasses.replace(self, offer=offer, ask=ask)
 
     def room(self, answer: Answer | None) -> int | None:
         """Return the tokens that the model's window has left beside an answer and its memories;

@@ -15,7 +15,12 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import beginning
 from memtree.conversation.message import Volatile
-from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
+from memtree.dialects.tool_definitions import (
+    CHAT_CHANGE_TOOLS,
+    CHAT_MEMORY_TOOLS,
+    CONTEXT_TOOLS,
+    ToolGroup,
+)
 from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.scope import Scope
 from memtree.wire import json_body
@@ -111,7 +116,11 @@ def read(
     answers = (said, options.memory, suffix.present or None)
     on = memory_switch.wanted(*answers, default=settings.memory)
     scope = memory_switch.chat_of(tenant, headers)
-    memories = sources.wanted(tenant, scope, posted.user, options.memory_options, options.rag)
+    switched = msgspec.structs.replace(
+        options.memory_options,
+        enabled=memory_switch.of_user(headers, options.memory_options.enabled),
+    )
+    memories = sources.wanted(tenant, scope, posted.user, switched, options.rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=why)
     if not on and not memories.any:
@@ -195,7 +204,7 @@ def _groups(
     """Return the tools that may be offered. Those of chat memory come first: they exist from the
     beginning, the others only once something is folded."""
     recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
-    saving = (CHAT_MEMORY_TOOLS,) if scope is not None else ()
+    saving = (CHAT_MEMORY_TOOLS, CHAT_CHANGE_TOOLS) if scope is not None else ()
     return (*saving, CONTEXT_TOOLS) if recall else saving
 
 

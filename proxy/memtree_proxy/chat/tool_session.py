@@ -21,8 +21,11 @@ from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import (
+    CHAT_CHANGE_TOOLS,
     CHAT_MEMORY_TOOLS,
     CONTEXT_TOOLS,
+    CORRECT,
+    FORGET,
     READ,
     SAVE,
     SEARCH,
@@ -154,9 +157,9 @@ class ToolSession:
 
     async def settle(self, calls: Sequence[StreamedCall]) -> None:
         """Answer the calls of a round that ends the answer, because the client must run its own
-        calls first: the model never sees their results, but memories are saved."""
+        calls first: the model never sees their results, but memories are saved and changed."""
         for call in calls[:MOST_CALLS]:
-            if call.name == SAVE:
+            if call.name in (SAVE, FORGET, CORRECT):
                 await self._result(call)
 
     def _count(self, items: Iterable[bytes]) -> None:
@@ -190,6 +193,7 @@ def begin(
     handlers: dict[ToolGroup, Mapping[str, ToolHandler]] = {}
     if saved is not None:
         handlers[CHAT_MEMORY_TOOLS] = saved.handlers()
+        handlers[CHAT_CHANGE_TOOLS] = saved.change_handlers()
     if folded is not None and answer is not None and answer.state in STATES:
         handlers[CONTEXT_TOOLS] = recall_handlers(folded)
     offer = chat.offer.only(handlers)

@@ -59,7 +59,8 @@ class MemoryShare(msgspec.Struct):
     """Part of memory in a request. `ms`: milliseconds that it added, from the body being read to
     the upstream request being ready. `input_price`: price of a million uncached input tokens in
     money. `saved`: ids of the memories that the model was shown; `degraded`: the part that failed
-    while reading them. `answer`: what memory sends."""
+    while reading them; `forgotten`: ids of those that the user asked to forget. `answer`: what
+    memory sends."""
 
     state: State | None = None
     reason: str = ""
@@ -73,6 +74,7 @@ class MemoryShare(msgspec.Struct):
     stays: int = 0
     saved: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
     ms: float | None = None
     input_price: float | None = None
     answer: Answer | None = None
@@ -250,6 +252,7 @@ class Trace(msgspec.Struct):
             (b"x-memtree-epoch", self.memory.epoch),
             (b"x-memtree-ms", None if self.memory.ms is None else round(self.memory.ms)),
             (b"x-memtree-memories", ",".join(self.memory.saved) or None),
+            (b"x-memtree-memories-forgotten", ",".join(self.memory.forgotten) or None),
             (b"x-memtree-memories-degraded", ",".join(self.memory.degraded) or None),
         ]
         return [(name, str(value).encode()) for name, value in known if value is not None]

@@ -21,6 +21,7 @@ from memtree_proxy.http.headers import (
     MEMORY_HEADER,
     SWITCH_HEADER,
     TOOLS_HEADER,
+    USER_SWITCH_HEADER,
     own_value,
     own_values,
 )
@@ -89,6 +90,16 @@ def chat_of(tenant: str, headers: Mapping[str, str]) -> Scope | None:
     if CHAT_HEADER not in headers or False in _words(headers, SWITCH_HEADER):
         return None
     return Scope.of_chat(tenant, checked_id(own_value(headers, CHAT_HEADER), CHAT_HEADER))
+
+
+def of_user(headers: Mapping[str, str], posted: bool | None) -> bool | None:
+    """Return whether the memories of the user are wanted; None if neither the header nor the body's
+    field, `posted`, says so.
+
+    >>> of_user({"x-user-memory": "off"}, True), of_user({"x-user-memory": "on"}, None)
+    (False, True)
+    """
+    return wanted(*_words(headers, USER_SWITCH_HEADER), posted)
 
 
 def _words(headers: Mapping[str, str], name: str) -> set[bool | None]:

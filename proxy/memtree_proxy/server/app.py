@@ -51,6 +51,7 @@ from memtree_proxy.memories.requests import AgentRequests, MemoryRequests, UserR
 from memtree_proxy.memories.schema_routes import SchemaRoutes
 from memtree_proxy.memories.transfer_routes import TransferRoutes
 from memtree_proxy.memories.user_routes import ExtractionRoute, UserMemoryRoutes
+from memtree_proxy.memories.whole_user_routes import WholeUserRoutes
 from memtree_proxy.observability.index_metrics import ExtractionMetrics, SummaryMetrics
 from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.process_metrics import CacheMetrics
@@ -279,6 +280,7 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
             CurationRoutes(uses, plain, streams),
             AgentBatchRoutes(uses.agents, uses.agent_curation, agents, agent_requests),
             SettingsRoutes(uses.users, users),
+            WholeUserRoutes(uses, users),
             GroupRoutes(uses.users, users),
         ),
         *own("/memories/{memory_id}", both.memory, "GET", "PATCH", "DELETE"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -18,9 +18,10 @@ from memtree.memories.fields.categories import checked_category, user_category
 from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.fields.times import future_timestamp, shown
 from memtree.memories.memory import UNSET as STAYS
-from memtree.memories.memory import MemorySource, Unset
+from memtree.memories.memory import MemorySource, MemoryState, Unset
 from memtree.memories.message_extraction import ExtractionReport
 from memtree.memories.ports import MemoryFilter
+from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import SearchResult
 from memtree.memories.user_book import GroupDraft, MembersAdded
 from memtree.memories.user_memories import (
@@ -32,6 +33,7 @@ from memtree.memories.user_memories import (
     SettingsChange,
     UserSettings,
 )
+from memtree.memories.whole_user import UserErasure, UserOverview
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
 from memtree_proxy.wire.curation import MAX_IDS, UserFilter
 from memtree_proxy.wire.memory_rows import (
@@ -387,16 +389,72 @@ class MemorySettings(Answer, frozen=True, kw_only=True):
     memories_chat_history_enabled: bool
     top_k: Annotated[int, Meta(ge=1, le=MOST_TOP_K)]
     score_threshold: Share
-    plan: Literal["pro", "free"]
+    plan: Literal["pro", "auto", "free"]
 
     @classmethod
     def of(cls, settings: UserSettings, plan: Any) -> MemorySettings:
         return cls(
-            memories_save_enabled=settings.save,
+            memories_save_enabled=bool(settings.save),
             memories_chat_history_enabled=settings.history,
             top_k=settings.top_k,
             score_threshold=settings.threshold,
             plan=plan,
+        )
+
+
+# -- all of a user ---------------------------------------------------------------------------
+
+
+class UserKept(Answer, frozen=True, kw_only=True):
+    """What is kept of a user. `user_id`: None for the credential's own. `memories`: live ones."""
+
+    user_id: str | None
+    memories: Count
+    states: Mapping[str, Count]
+    categories: Mapping[str, Count]
+    tainted: Count
+    standing: Count
+    conflicts: Count
+    groups: Count
+    agent_records: Count
+    first_saved_at: str | None
+    last_saved_at: str | None
+    settings: MemorySettings
+
+    @classmethod
+    def of(cls, scope: Scope, kept: UserOverview, plan: str) -> UserKept:
+        return cls(
+            user_id=scope.owner or None,
+            memories=kept.memories.get(MemoryState.LIVE, 0),
+            states={str(state): count for state, count in kept.memories.items()},
+            categories=kept.categories,
+            tainted=kept.tainted,
+            standing=kept.standing,
+            conflicts=kept.conflicts,
+            groups=kept.groups,
+            agent_records=kept.agents,
+            first_saved_at=maybe_time(kept.first),
+            last_saved_at=maybe_time(kept.last),
+            settings=MemorySettings.of(kept.settings, plan),
+        )
+
+
+class UserErased(Answer, frozen=True, kw_only=True):
+    """What was erased of a user: memories, groups, and records of agents about them."""
+
+    deleted: Count
+    groups: Count
+    agent_records: Count
+    verified: bool
+
+    @classmethod
+    def of(cls, gone: UserErasure) -> UserErased:
+        agents = gone.agents
+        return cls(
+            deleted=len(gone.memories.deleted),
+            groups=gone.groups,
+            agent_records=len(agents.deleted) if agents else 0,
+            verified=gone.memories.verified and (agents is None or agents.verified),
         )
 
 
@@ -410,13 +468,14 @@ class SkippedText(Answer, frozen=True, kw_only=True):
 
 class Extracted(Answer, frozen=True, kw_only=True):
     """Outcome of extracting memories from a posted conversation. `stored`: with `dry_run`, the
-    memories that would be stored."""
+    memories that would be stored. `forgotten`: ids of those that a message asked to forget."""
 
     dry_run: bool
     messages: Count
     stored: Sequence[UserMemory]
     skipped: Sequence[SkippedText]
     snapshots: Sequence[UserMemory]
+    forgotten: Sequence[str]
 
 
 def extracted(
@@ -433,4 +492,5 @@ def extracted(
         stored=[UserMemory(**(_fields(row) | unnamed)) for row in stored],
         skipped=[SkippedText(text=one.shown, reason=str(one.reason)) for one in report.skipped],
         snapshots=[user_memory(row) for row in snapshots],
+        forgotten=[memory.id for memory in report.forgotten],
     )

@@ -54,6 +54,7 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     from memtree.background.snapshots import SnapshotKeeper
     from memtree.config import Settings
     from memtree.memories.extraction.candidates import Candidate, Extraction
+    from memtree.memories.forgetting import MemoryForgetting
     from memtree.memories.message_extraction import MemoryExtraction, RuleReader
     from memtree.stores import open_memories
 
@@ -74,8 +75,9 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
         memories, services.book.saving, RuleReader(extract), clock, new_memory_id
     )
     snapshots = SnapshotKeeper(memories, services.book.saving, clock, new_memory_id)
+    forgetting = MemoryForgetting(services.book, memories)
     reads = ConversationExtraction(
-        extraction, snapshots, services.users.effective, clock, ReadMessages(1)
+        extraction, snapshots, forgetting, services.users.effective, ReadMessages(1)
     )
     await reads.extract(ME, conversation())
     await services.close()

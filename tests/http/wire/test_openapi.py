@@ -141,7 +141,7 @@ def test_every_header_of_an_answer_is_in_it():
     for name in seen.memory.__struct_fields__:
         setattr(seen.memory, name, getattr(seen.memory, name) or 1)
     seen.request = seen.entry.id = "1"
-    seen.memory.saved = seen.memory.degraded = ("1",)
+    seen.memory.saved = seen.memory.degraded = seen.memory.forgotten = ("1",)
     names = {name.decode() for name, _ in seen.headers() + seen.own_ids()}
     assert names == set(COMPONENTS["headers"])
 

@@ -18,6 +18,7 @@ from memtree.conversation.message import Message, Volatile
 from memtree.errors import StoreUnavailable
 from memtree.memories.extraction.candidates import Candidate, Extraction
 from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import (
     ExtractionReport,
@@ -74,7 +75,11 @@ class Process:
             whole.store, whole.book.saving, whole.clock, lambda: f"mem_{next(whole.ids):024x}"
         )
         self.reads = ConversationExtraction(
-            extraction, snapshots, self.users.effective, whole.clock, ReadMessages(next(whole.ids))
+            extraction,
+            snapshots,
+            MemoryForgetting(whole.book, whole.store),
+            self.users.effective,
+            ReadMessages(next(whole.ids)),
         )
 
     async def switch(self, **change: bool) -> None:

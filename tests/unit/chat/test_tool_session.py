@@ -14,6 +14,7 @@ from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.scope import Scope
 from memtree.wire import json_body
 from memtree_proxy.chat import tool_session
@@ -58,7 +59,8 @@ async def test_without_context_memory_posted_messages_stay_byte_for_byte():
     assert tool_session.begin(chat, None, None) is None
     async with opened() as memories:
         scope = Scope.of_chat("t", "c")
-        saved = ChatMemoryTools(memories.book, scope, 100, others_spoke=False)
+        forgetting = MemoryForgetting(memories.book, memories.store)
+        saved = ChatMemoryTools(memories.book, forgetting, scope, 100, others_spoke=False)
         rounds = tool_session.begin(chat, None, None, saved)
         assert rounds
         tools = CHAT_MEMORY_TOOLS.definitions
@@ -76,9 +78,11 @@ async def test_without_context_memory_posted_messages_stay_byte_for_byte():
 async def test_who_reads_older_messages_may_have_read_a_tool():
     async with opened() as memories:
         rounds = session()
-        rounds.saved = ChatMemoryTools(
-            memories.book, Scope.of_chat("t", "c"), 100, others_spoke=False
+        scope, forgetting = (
+            Scope.of_chat("t", "c"),
+            MemoryForgetting(memories.book, memories.store),
         )
+        rounds.saved = ChatMemoryTools(memories.book, forgetting, scope, 100, others_spoke=False)
         rounds.handlers = {"memory_search": keep([]), **rounds.saved.handlers()}
         await rounds.answer(asked(StreamedCall(name="recall_memory", said=['{"query": "a"}'])))
         assert not rounds.saved.others_spoke

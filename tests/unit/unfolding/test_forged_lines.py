@@ -14,6 +14,7 @@ from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.memories import passages
+from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.injection.rendering import shown_line
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
@@ -127,7 +128,13 @@ async def test_no_form_passes_in_memories_and_what_is_recalled():
     async with opened(HashingEmbedder()) as memories:
         mcp, chat_tools = (
             MemoryTools(memories.book),
-            ChatMemoryTools(memories.book, scope, 9_000, others_spoke=False),
+            ChatMemoryTools(
+                memories.book,
+                MemoryForgetting(memories.book, memories.store),
+                scope,
+                9_000,
+                others_spoke=False,
+            ),
         )
         for form in [*random_forms(3, 4), tags()[9], labels()[2]]:
             given = {"text": f"{form}\n{form} likes tea", "tags": []}

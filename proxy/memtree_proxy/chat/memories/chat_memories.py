@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
@@ -21,10 +22,15 @@ from memtree.context.request import CompressRequest
 from memtree.conversation import message_list
 from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import USER, PlacedMemories
+from memtree.dialects.tool_definitions import CHAT_CHANGE_TOOLS, CHAT_MEMORY_TOOLS
 from memtree.errors import BadRequest
-from memtree.memories.injection.choice import STANDING_BUDGET
+from memtree.memories.forgetting import MOST_TOLD, MemoryWishes, Obeyed
+from memtree.memories.injection import notes
+from memtree.memories.injection.choice import OVERVIEW_BUDGET, STANDING_BUDGET
+from memtree.memories.injection.notes import Wish
 from memtree.memories.memory_injection import InjectionChoice
-from memtree.memories.scope import ScopeKind
+from memtree.memories.message_extraction import UserMessage
+from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.process.tracing import step
@@ -77,6 +83,19 @@ class PostedAddresses:
         return frozenset(every), frozenset(at for at, end in ends if 2 * (total - end) > target)
 
 
+@dataclass(frozen=True, slots=True)
+class WishResults:
+    """What a message asked of the memory: `by_scope`, and `off_record`: nothing of it is kept.
+    `forgotten`: ids of what was deleted for that."""
+
+    by_scope: Mapping[Scope, Wish] = field(default_factory=dict)
+    forgotten: tuple[str, ...] = ()
+    off_record: bool = False
+
+
+NO_RESULTS = WishResults()
+
+
 class ChatMemories:
     """Memories of chats, bound to their use cases. `memory`: reads histories."""
 
@@ -100,8 +119,14 @@ class ChatMemories:
         """Return the tools of chat memory, if the chat opted in to it."""
         if chat.memories.chat is None:
             return None
-        most, spoke = self._settings.max_text_chars, chat.others_spoke
-        return ChatMemoryTools(self._services.book, chat.memories.chat, most, others_spoke=spoke)
+        return ChatMemoryTools(
+            self._services.book,
+            self._services.extracting.conversations.forgetting,
+            chat.memories.chat,
+            self._settings.max_text_chars,
+            others_spoke=chat.others_spoke,
+            off_record=chat.off_record,
+        )
 
     def hand_over(self, chat: ChatRequest) -> None:
         """Extract memories from the user's messages in the background, if that is wanted."""
@@ -124,7 +149,9 @@ class ChatMemories:
         target = None if chat.ask is None else chat.ask.target
         posted = PostedAddresses(self._memory, tenant, chat.messages, rule, target)
         with step("memories"):
-            choices = await self._choices(chat, sources, posted)
+            results = await self._granted(chat)
+            choices = await self._choices(chat, sources, posted, results.by_scope)
+        trace.memory.forgotten = results.forgotten
         trace.memory.degraded = tuple(
             dict.fromkeys(failed for choice in choices for failed in choice.degraded)
         )
@@ -136,8 +163,51 @@ class ChatMemories:
         now = self._services.book.clock.now()
         lines, ranked = memory_lines.at(named.lines, now), memory_lines.at(named.ranked(), now)
         placed = PlacedMemories.of(lines, placement) if lines else None
-        chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=ranked)
+        chat = dataclasses.replace(
+            chat, ask=ask, placed=placed, ranked=ranked, off_record=results.off_record
+        )
+        for source, choice in zip(sources, choices, strict=True):
+            if source.scope == chat.memories.chat and not choice.total:
+                chat = chat.without(CHAT_CHANGE_TOOLS)
         return dataclasses.replace(exchange, chat=chat)
+
+    async def _granted(self, chat: ChatRequest) -> WishResults:
+        """Obey what the newest message asks of the memory: to forget something of the user's, and
+        of the chat's where its model has no tool for that."""
+        kinds = (ScopeKind.USER, ScopeKind.CHAT)
+        scopes = [each.scope for each in chat.memories.sources if each.scope.kind in kinds]
+        try:
+            async with asyncio.timeout(self._injection.deadline):
+                newest = await self._services.extracting.conversations.newest(chat.messages)
+                if newest is None or not scopes:
+                    return NO_RESULTS
+                return await self._obeyed(chat, scopes, *newest)
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
+            log.failure("chat.wishes_failed", error)
+            return NO_RESULTS
+
+    async def _obeyed(
+        self, chat: ChatRequest, scopes: Sequence[Scope], message: UserMessage, wishes: MemoryWishes
+    ) -> WishResults:
+        digest = message.digest.hex()
+        if not wishes.forget:
+            overview = Wish(notes.OVERVIEW, digest, room=OVERVIEW_BUDGET // len(scopes))
+            by_scope = dict.fromkeys(scopes, overview) if wishes.overview else {}
+            return WishResults(by_scope, off_record=wishes.off_record)
+        tools = chat.offer is not None and CHAT_MEMORY_TOOLS in chat.offer.groups
+        forgetting = self._services.extracting.conversations.forgetting
+        by_scope, gone = {}, list[str]()
+        for scope in scopes:
+            if tools and scope.kind is ScopeKind.CHAT:
+                continue
+            done = [await forgetting.obey(scope, message.digest, about) for about in wishes.forget]
+            gone += [id_ for each in done if each.gone for id_ in each.gone.ids]
+            what = next(what for what in Obeyed if what in {each.outcome for each in done})
+            shown = tuple(memory for each in done for memory in each.candidates)
+            unsaid = tools or not any(wishes.forget)  # what is meant may be no memory
+            if not (unsaid and what is Obeyed.NONE):
+                by_scope[scope] = Wish(what, digest, shown[:MOST_TOLD])
+        return WishResults(by_scope, tuple(gone))
 
     def unchosen(self, chat: ChatRequest) -> ChatRequest:
         """Return the request with its sources of memories, of which none is chosen."""
@@ -148,7 +218,11 @@ class ChatMemories:
         return dataclasses.replace(chat, ask=dataclasses.replace(chat.ask, memories=named))
 
     async def _choices(
-        self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses
+        self,
+        chat: ChatRequest,
+        sources: Sequence[WantedSource],
+        posted: PostedAddresses,
+        wishes: Mapping[Scope, Wish],
     ) -> list[InjectionChoice]:
         """Choose from one source after the other: the first search embeds the message, the others
         reuse the vector. If that failed once, words decide, and there is no further wait. The
@@ -161,7 +235,8 @@ class ChatMemories:
         try:
             async with asyncio.timeout(self._injection.deadline):
                 for place, source in order:
-                    choices[place] = await self._choice(chat, source, posted, waits, room)
+                    wish = wishes.get(source.scope)
+                    choices[place] = await self._choice(chat, source, posted, waits, room, wish)
                     room -= choices[place].standing
                     waits = waits and "embedder" not in choices[place].degraded
         except TimeoutError:
@@ -175,13 +250,14 @@ class ChatMemories:
         posted: PostedAddresses,
         waits: bool,
         room: int,
+        wish: Wish | None,
     ) -> InjectionChoice:
         try:
             return await self._injection.choose(
                 source.scope,
                 source.keys(chat.conversation),
                 (chat.query, chat.recent),
-                source.options,
+                dataclasses.replace(source.options, wish=wish),
                 posted,
                 waits=waits,
                 room=room,

@@ -36,7 +36,10 @@ WORKER_SETTINGS = ("home", "store", "queue", "embedder", "worker_", "embedding_"
                    "cache_mb", "log_")  # fmt: skip
 WRAP = "wrap"
 _VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
-_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
+_PLAN = (
+    "free: no memories are made of conversations, or shown unasked; auto: they are for all users "
+    "who have not switched that off; pro: for those who switch it on (default: as it was, or pro)"
+)
 
 
 def add_serve(commands: CommandGroups) -> None:
@@ -192,7 +195,7 @@ def add_keys(commands: CommandGroups) -> None:
     json_switch(listing)
     plan = actions.add("plan", "set the plan of a key's tenant", "set_plan", STORE)
     plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
-    plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
+    plan.add_argument("plan", choices=PLANS, help=_PLAN)
     gone = actions.add("revoke", "take a key back", "revoke", STORE)
     gone.add_argument("key", metavar="ID|LABEL")
 

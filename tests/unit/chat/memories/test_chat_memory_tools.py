@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import WEAK, MemoryHit
@@ -28,11 +29,13 @@ ROOM = 4_000
 
 
 def tools(memories: Opened, *, others_spoke: bool = False) -> ChatMemoryTools:
-    return ChatMemoryTools(memories.book, SCOPE, 16_000, others_spoke=others_spoke)
+    forgetting = MemoryForgetting(memories.book, memories.store)
+    return ChatMemoryTools(memories.book, forgetting, SCOPE, 16_000, others_spoke=others_spoke)
 
 
 async def call(given: ChatMemoryTools, name: str, /, **arguments: Any) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(await given.handlers()[name](arguments, ROOM))
+    handlers = {**given.handlers(), **given.change_handlers()}
+    told: dict[str, Any] = json.loads(await handlers[name](arguments, ROOM))
     return told
 
 

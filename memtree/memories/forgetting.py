@@ -1,0 +1,166 @@
+"""Forget the one memory that somebody means by their words, or nothing.
+
+    words -> search -> those that fit -> one: it goes; none or several: nothing goes
+
+A memory fits whose words hold all that say something in the order's, in whatever form, and that
+begins with one of them: "I live in Graz" means "User lives in Graz, near the station", neither
+"User works in Graz" nor "User's sister lives in Graz". No relevance is asked for: that of two
+values of one thing is as high as that of a paraphrase. What fits depends on no other memory, so
+an order that was obeyed fits nothing when it comes again.
+
+    >>> fits("I live in Graz", "User lives in Graz, near the station")
+    True
+    >>> fits("I live in Graz", "User's sister lives in Graz"), fits("my port", "The port is 8091")
+    (False, True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import NamedTuple
+
+from memtree.memories.book import ForgottenMemory, MemoryBook
+from memtree.memories.draft import MemoryDraft
+from memtree.memories.duplicates import NearMemory
+from memtree.memories.memory import WORDING, Memory
+from memtree.memories.relation import foreign, lexicon
+from memtree.memories.relation.reading import Token, read
+from memtree.memories.relation.relation import Relation
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import ExtractedMessages
+from memtree.text.statements import forget_orders
+from memtree.text.statements.own_sentences import own_sentences
+from memtree.text.statements.skips import SkipReason
+
+LOOKED_AT = 20  # hits of a search, among which those that fit are looked for
+MOST_TOLD = 5  # candidates
+NEAR = 0.3  # relevance of a memory that may be meant where none fits
+READ = 2_000  # characters of a memory
+REASON = "the user asked to forget it"
+_SAID = "User said: "
+_USER = "user"
+
+
+class MemoryWishes(NamedTuple):
+    """What a message asks of the memory. `forget`: what each order is about, "" where it does not
+    say. `off_record`: nothing of it is to be kept. `overview`: it asks for all that is known."""
+
+    forget: tuple[str, ...] = ()
+    off_record: bool = False
+    overview: bool = False
+
+
+NO_WISHES = MemoryWishes()
+
+
+def wishes(text: str, *, in_play: bool = False) -> MemoryWishes:
+    """Read what the user asks in their own words. `in_play`: as for `own_sentences`. Linear."""
+    if not forget_orders.may_ask(text):
+        return NO_WISHES
+    own = own_sentences(text, in_play=in_play)
+    if any(skip.reason is SkipReason.OFF_RECORD for skip in own.skipped):
+        return MemoryWishes(off_record=True)
+    overview = any(forget_orders.asks_overview(text[low:high]) for low, high in own.readable)
+    return MemoryWishes(forget_orders.orders(text, own.readable), False, overview)
+
+
+def fits(about: str, text: str) -> bool:
+    """Return True if a memory with this text is what the words of an order mean."""
+    meant, said = _tokens(about), _tokens(text)
+    if weighty := [token for token in meant if token.key not in lexicon.light()]:
+        meant, said = weighty, [each for each in said if each.key not in lexicon.light()] or said
+    if not meant or not said:
+        return False
+    return any(_same(said[0], token) for token in meant) and all(
+        any(_same(token, other) for other in said) for token in meant
+    )
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens = read(text[:READ].removeprefix(_SAID)).tokens
+    return [token for token in tokens if token.key != _USER]
+
+
+def _same(one: Token, other: Token) -> bool:
+    if one.negated != other.negated:
+        return False
+    return one.key == other.key or foreign.same_verb(one.key, other.key)
+
+
+class Obeyed(StrEnum):
+    """What became of an order."""
+
+    FORGOTTEN = "forgotten"  # now, or when it came before
+    SEVERAL = "several"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Obedience:
+    """`gone`: what was deleted just now. `candidates`: several that fit."""
+
+    outcome: Obeyed
+    gone: ForgottenMemory | None = None
+    candidates: tuple[Memory, ...] = ()
+
+
+class Meant(NamedTuple):
+    """`fitting`: memories that words mean. `near`: others that they may mean, best first."""
+
+    fitting: tuple[Memory, ...] = ()
+    near: tuple[Memory, ...] = ()
+
+
+class MemoryForgetting:
+    """Bound to its ports; safe for concurrent calls. Never leaves its scope. `clock`: of the
+    memories."""
+
+    def __init__(self, book: MemoryBook, done: ExtractedMessages) -> None:
+        self._book, self._done, self.clock = book, done, book.clock
+
+    async def meant(self, scope: Scope, about: str) -> Meant:
+        """Return the memories that these words mean. Raises store errors."""
+        if not about.strip():
+            return Meant()
+        result = await self._book.search(scope, about, limit=LOOKED_AT)
+        fitting = tuple(hit.memory for hit in result.hits if fits(about, hit.memory.text))
+        near = [hit.memory for hit in result.hits if hit.relevance >= NEAR]
+        return Meant(fitting, tuple(each for each in near if each not in fitting)[:MOST_TOLD])
+
+    async def propose(self, scope: Scope, old: Memory, draft: MemoryDraft) -> Memory:
+        """Save a text that may replace a memory, which counts until a person settles it. Raises as
+        `MemoryBook.save` does."""
+        saved = await self._book.save(scope, draft)
+        if saved.memory.id == old.id or old.id in {each.id for each in saved.memory.updates}:
+            return saved.memory
+        update = NearMemory(old, 1.0, Relation.POSSIBLE_UPDATE, (WORDING,))
+        return await self._book.saving.keep_updates(scope, saved.memory, [update])
+
+    async def obey(self, scope: Scope, digest: bytes, about: str) -> Obedience:
+        """Forget what an order in the message with this digest is about, once: not again when the
+        message is sent again, nor the last one of several that it did not tell apart. Raises store
+        errors; then nothing is forgotten."""
+        key, unclear = _key(Obeyed.FORGOTTEN, digest, about), _key(Obeyed.SEVERAL, digest, about)
+        known = await self._done.extracted(scope, [key, unclear])
+        if key in known:
+            return Obedience(Obeyed.FORGOTTEN)
+        fitting = (await self.meant(scope, about)).fitting
+        if unclear in known:
+            return Obedience(Obeyed.SEVERAL, candidates=fitting[:MOST_TOLD])
+        if not fitting:
+            return Obedience(Obeyed.NONE)
+        if len(fitting) > 1:
+            await self._done.add_extracted(scope, unclear, [], most=0)
+            return Obedience(Obeyed.SEVERAL, candidates=fitting[:MOST_TOLD])
+        memory, purge = fitting[0], not self._book.rules.deleted_days
+        gone = await self._done.forget_once(scope, key, memory.id, reason=REASON, purge=purge)
+        self._book.announce(scope, erased=purge)
+        twins = tuple(id_ for id_ in gone if id_ != memory.id)
+        return Obedience(Obeyed.FORGOTTEN, ForgottenMemory(memory, twins) if gone else None)
+
+
+def _key(outcome: Obeyed, digest: bytes, about: str) -> bytes:
+    """Return the key under which the store knows what became of an order. It tells nothing."""
+    return sha256(b"\0".join((outcome.encode(), digest, about.encode(errors="replace")))).digest()
