@@ -44,7 +44,7 @@ _USER = "user"
 
 
 class MemoryWishes(NamedTuple):
-    """What a message asks of the memory. `forget`: what each order is about, "" where it does not
+    """Wishes of a message about the memory. `forget`: what each order is about, "" where it does not
     say. `off_record`: nothing of it is to be kept. `overview`: it asks for all that is known."""
 
     forget: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def _same(one: Token, other: Token) -> bool:
 
 
 class Obeyed(StrEnum):
-    """What became of an order."""
+    """Outcome of an order."""
 
     FORGOTTEN = "forgotten"  # now, or when it came before
     SEVERAL = "several"

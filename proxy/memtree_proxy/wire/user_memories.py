@@ -406,7 +406,7 @@ class MemorySettings(Answer, frozen=True, kw_only=True):
 
 
 class UserKept(Answer, frozen=True, kw_only=True):
-    """What is kept of a user. `user_id`: None for the credential's own. `memories`: live ones."""
+    """Counts of what is kept of a user. `user_id`: None for the credential's own. `memories`: live ones."""
 
     user_id: str | None
     memories: Count
@@ -440,7 +440,7 @@ class UserKept(Answer, frozen=True, kw_only=True):
 
 
 class UserErased(Answer, frozen=True, kw_only=True):
-    """What was erased of a user: memories, groups, and records of agents about them."""
+    """Counts of what was erased of a user: memories, groups, and records of agents about them."""
 
     deleted: Count
     groups: Count

@@ -85,7 +85,7 @@ class PostedAddresses:
 
 @dataclass(frozen=True, slots=True)
 class WishResults:
-    """What a message asked of the memory: `by_scope`, and `off_record`: nothing of it is kept.
+    """Results of what a message asked of the memory: `by_scope`, and `off_record`: nothing of it is kept.
     `forgotten`: ids of what was deleted for that."""
 
     by_scope: Mapping[Scope, Wish] = field(default_factory=dict)
