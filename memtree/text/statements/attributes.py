@@ -51,12 +51,7 @@ _SAID = re.compile(r"^User said: |\s*\(said [0-9-]{10}\)\s*$")
 _SENTENCE_END = re.compile(r"(?<=[\w)»\"'])[.!;](?:\s+|$)|[。！；\n]")
 _CLAUSE_END = re.compile(r"[,;:(（，、]|\s[–-]\s")
 _WORD = re.compile(r"\w+(?:['+#-]+\w+)*[+#]*")
-_ARTICLES = frozenset(
-    "a an the der die das den dem ein eine einen el la los las il lo le les".split()
-)
-_SUBJECTS = frozenset(
-    "i user ich nutzer je j'ai utilisateur yo usuario io utente eu usuário я".split()
-)
+_ARTICLES, _SUBJECTS = _ALL.words("articles"), _ALL.words("subjects")
 _ALSO = _ALL.pattern("also", re.IGNORECASE, _whole)
 _MOST_WORDS = 5  # of a value
 _REPLACED = ("owns", "partner", "allergy", "uses", "home", "employer", "health")
@@ -97,7 +92,7 @@ def attributes(text: str) -> tuple[Attribute, ...]:
 def changed(new: str, old: str) -> Change:
     """Tell whether a text gives another value to an attribute that an older one tells."""
     apart = False
-    olds = attributes(old)
+    olds = attributes(old) if tells_change(new) else ()
     for one in attributes(new) if olds else ():
         for other in olds:
             kind = one.what.partition(":")[0]
@@ -120,8 +115,10 @@ def changed(new: str, old: str) -> Change:
 
 
 def tells_change(text: str) -> bool:
-    """Return True if a text tells an attribute, or of something of the user's that it is over."""
-    return bool(attributes(text)) or _GONE.search(text[:READ]) is not None
+    """Return True if a text tells an attribute, or of something of the user's that it is over or
+    replaced."""
+    head = text[:READ]
+    return bool(attributes(text) or _GONE.search(head) or _SWITCHED.search(head))
 
 
 def _replaced(new: str, old: Attribute) -> str:
@@ -186,6 +183,8 @@ def _attribute(sentence: str) -> Attribute | None:
         rest, ended = grammar.ended.subn("", clause)
         rest, denied = grammar.denied.subn("", rest)
         rest = " ".join(rest.split())
+        if not grammar.any_kind.match(rest):
+            continue
         for section, pattern in grammar.kinds.items():
             if (match := pattern.match(rest)) and (made := _made(section, match, grammar)):
                 return made._replace(denied=denied > 0, ended=ended > 0, language=language)
@@ -253,6 +252,7 @@ class _Grammar(NamedTuple):
     ended: re.Pattern[str]
     stop: re.Pattern[str]
     over: re.Pattern[str]
+    any_kind: re.Pattern[str]  # to see at once that it is none of the kinds
     kinds: dict[str, re.Pattern[str]]
     adjective_last: bool
 
@@ -272,8 +272,11 @@ def _grammar(language: str) -> _Grammar:
         return re.compile("|".join(map(_with_places, entries)), re.IGNORECASE)
 
     kinds = {name: kind(name) for name in KINDS if name in file.names()}
+    whole = re.compile("|".join(each.pattern for each in kinds.values()), re.IGNORECASE)
     last = language in _ADJECTIVE_LAST
-    return _Grammar(words("denied"), words("ended"), words("stop"), words("over"), kinds, last)
+    return _Grammar(
+        words("denied"), words("ended"), words("stop"), words("over"), whole, kinds, last
+    )
 
 
 def _with_places(entry: str) -> str:
