@@ -21,7 +21,7 @@ from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
-from memtree.text.statements.attributes import attributes, changed
+from memtree.text.statements.attributes import changed, tells_change
 from memtree.text.telling_words import apart
 
 MOST_CHARS = 100_000  # of both sides of all comparisons; some 0.3 s, in Chinese 1 s (2.5 GHz)
@@ -96,7 +96,7 @@ class DuplicateCheck:
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """The best first: the same, duplicates, and what the text may be an update of."""
-        has_value = bool(attributes(text))
+        has_value = tells_change(text)
         limit = ONE_VALUE_NEIGHBOURS if has_value else NEIGHBOURS
         neighbours = await self._search.neighbours(scope, text, vector, limit=limit)
         hits = list(neighbours.hits[:NEIGHBOURS])

@@ -18,7 +18,8 @@ from itertools import islice
 from posixpath import commonprefix
 from typing import NamedTuple
 
-from memtree.language.word_file import WordFile, languages_with
+from memtree.language.word_file import WordFile, WordFiles, languages_with
+from memtree.text.statements import gate
 from memtree.text.statements.dates import DateKind, dates
 from memtree.text.statements.grammar import UNSPACED, is_unspaced
 
@@ -33,19 +34,27 @@ _NAMES = {"tongue": "language", "car": "owns:car", "phone": "owns:phone", "lapto
 _NAMED = ("home", "employer", "name", "uses")
 _SEVERAL = ("several", "allergy", "health")  # of these a person may have more than one
 _ALL = WordFile("all", FILE)
+
+
+def _whole(words: str) -> str:
+    """Return a pattern of whole words, or of parts where a script has no spaces."""
+    return rf"(?<![^\W\u3040-\u30ff\u3400-\u9fff])(?:{words})(?![^\W\u3040-\u30ff\u3400-\u9fff])"
+
+
 _TOOLS, _CHOICES = _ALL.by_word("tools"), _ALL.by_word("choices")
 _ADJECTIVE_LAST = ("es", "fr", "it", "pt")
+_GONE, _SWITCHED = (
+    WordFiles(FILE, without=("all",)).pattern(section, re.IGNORECASE, _whole)
+    for section in ("gone", "switched")
+)
 _SAID = re.compile(r"^User said: |\s*\(said [0-9-]{10}\)\s*$")
 _SENTENCE_END = re.compile(r"(?<=[\w)»\"'])[.!;](?:\s+|$)|[。！；\n]")
 _CLAUSE_END = re.compile(r"[,;:(（，、]|\s[–-]\s")
 _WORD = re.compile(r"\w+(?:['+#-]+\w+)*[+#]*")
-_ARTICLES = frozenset(
-    "a an the der die das den dem ein eine einen el la los las il lo le les".split()
-)
-_SUBJECTS = frozenset(
-    "i user ich nutzer je j'ai utilisateur yo usuario io utente eu usuário я".split()
-)
+_ARTICLES, _SUBJECTS = _ALL.words("articles"), _ALL.words("subjects")
+_ALSO = _ALL.pattern("also", re.IGNORECASE, _whole)
 _MOST_WORDS = 5  # of a value
+_REPLACED = ("owns", "partner", "allergy", "uses", "home", "employer", "health")
 _SHORT, _LEAST, _SHARE = 3, 4, 0.75  # letters, and the part of the shorter word, that forms share
 
 
@@ -83,7 +92,7 @@ def attributes(text: str) -> tuple[Attribute, ...]:
 def changed(new: str, old: str) -> Change:
     """Tell whether a text gives another value to an attribute that an older one tells."""
     apart = False
-    olds = attributes(old)
+    olds = attributes(old) if tells_change(new) else ()
     for one in attributes(new) if olds else ():
         for other in olds:
             kind = one.what.partition(":")[0]
@@ -101,7 +110,32 @@ def changed(new: str, old: str) -> Change:
             apart = set(_words(one.value)).isdisjoint(_words(old)) and (
                 set(_words(other.value)).isdisjoint(_words(new))
             )
-    return Change(apart=apart)
+    differs = next(filter(None, (_replaced(new, other) for other in olds)), "")
+    return Change(differs, apart and not differs)
+
+
+def tells_change(text: str) -> bool:
+    """Return True if a text tells an attribute, or of something of the user's that it is over or
+    replaced."""
+    head = text[:READ]
+    return bool(attributes(text) or _GONE.search(head) or _SWITCHED.search(head))
+
+
+def _replaced(new: str, old: Attribute) -> str:
+    """Tell what a text changes that names the older value as over, or another tool of its kind."""
+    kind, _, subject = old.what.partition(":")
+    text = new[:READ]
+    if kind not in _REPLACED or old.denied or old.ended or not gate.is_own(text.lower()):
+        return ""
+    words = _WORD.findall(text.lower())
+    if kind == "uses" and _SWITCHED.search(text):
+        tools = [word for word in words if _TOOLS.get(word) == subject]
+        if tools and not _alike(tools[0], old.value):
+            return f"{old.value} -> {tools[0]}"
+    named = [word for word in _words(old.value) if len(word) > _SHORT or is_unspaced(word)]
+    if _GONE.search(text) and any(word in text.lower() for word in named):
+        return f"{old.value} -> not {old.value}"
+    return ""
 
 
 def _same_thing(kind: str, one: Attribute, other: Attribute) -> bool:
@@ -149,6 +183,8 @@ def _attribute(sentence: str) -> Attribute | None:
         rest, ended = grammar.ended.subn("", clause)
         rest, denied = grammar.denied.subn("", rest)
         rest = " ".join(rest.split())
+        if not grammar.any_kind.match(rest):
+            continue
         for section, pattern in grammar.kinds.items():
             if (match := pattern.match(rest)) and (made := _made(section, match, grammar)):
                 return made._replace(denied=denied > 0, ended=ended > 0, language=language)
@@ -199,7 +235,7 @@ def _of_kind(what: str, words: Iterable[str], kinds: Mapping[str, str]) -> Attri
 
 def _habit(sentence: str) -> Attribute | None:
     """Read something done on a weekday."""
-    for day in dates(sentence):
+    for day in () if _ALSO.search(sentence) else dates(sentence):
         if day.kind is DateKind.RECURRING:
             rest = f"{sentence[: day.start]} {sentence[day.end :]}"
             what = [word for word in _words(rest) if word not in _SUBJECTS][:_MOST_WORDS]
@@ -216,6 +252,7 @@ class _Grammar(NamedTuple):
     ended: re.Pattern[str]
     stop: re.Pattern[str]
     over: re.Pattern[str]
+    any_kind: re.Pattern[str]  # to see at once that it is none of the kinds
     kinds: dict[str, re.Pattern[str]]
     adjective_last: bool
 
@@ -235,10 +272,13 @@ def _grammar(language: str) -> _Grammar:
         return re.compile("|".join(map(_with_places, entries)), re.IGNORECASE)
 
     kinds = {name: kind(name) for name in KINDS if name in file.names()}
+    whole = re.compile("|".join(each.pattern for each in kinds.values()), re.IGNORECASE)
     last = language in _ADJECTIVE_LAST
-    return _Grammar(words("denied"), words("ended"), words("stop"), words("over"), kinds, last)
+    return _Grammar(
+        words("denied"), words("ended"), words("stop"), words("over"), whole, kinds, last
+    )
 
 
 def _with_places(entry: str) -> str:
-    value = "(.{1,60})" if entry.endswith("@") else "(.{1,40}?)"
+    value = "(.{1,60})" if entry.endswith("@") else "([^は]{1,40}?)"  # no other's: 弟は
     return entry.replace("#", r"(\S{1,30})").replace("@", value)

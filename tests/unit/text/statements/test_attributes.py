@@ -52,6 +52,8 @@ SAME = [
     ("User uses Postgres.", "User uses Neovim."),
     ("User uses Postgres.", "I use PostgreSQL."),
     ("I run every Monday.", "I swim every Friday."),
+    ("L'utilisateur nage chaque jeudi.", "Je nage tous les jeudis."),
+    ("User works as a doctor.", "Die Nutzerin arbeitet als Ärztin."),
 ]
 SEVERAL = [("I have a cat.", "User has a dog."), ("I speak Spanish.", "I speak French.")]
 
@@ -81,6 +83,28 @@ def test_no_change(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), SEVERAL)
 def test_of_some_things_people_have_several(one: str, other: str) -> None:
     assert changed(one, other) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("User drives a Ford Fiesta.", "Swapped the Fiesta for an Octavia.", "not Ford Fiesta"),
+        (
+            "User is married to Colin.",
+            "My divorce from Colin is here.",
+            "not married to Colin",
+        ),
+        ("User uses vim as their editor.", "These days I do everything in Helix.", "helix"),
+        ("El usuario conduce un Seat Ibiza.", "Vendí el Ibiza.", "not Seat Ibiza"),
+    ],
+)
+def test_a_named_thing_is_over_or_replaced(old: str, new: str, differs: str) -> None:
+    assert changed(new, old).differs.endswith(f"-> {differs}")
+    assert changed(f"My neighbour said: {new}", "User lives in Graz.").differs == ""
+
+
+def test_one_day_more_is_no_change() -> None:
+    assert changed("I swim on Fridays too.", "User swims on Mondays.").differs == ""
 
 
 def test_a_conditional_and_a_wish_are_no_attribute() -> None:
