@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ SCOPE = Scope.of_user("t", "u")
 TOKEN = "ghp_" + 2 * "Zq8vLk2Rm9TxB4wYcN7d"
 
 
-def user_book(clock: HandClock | None = None, **more: int) -> UserBook:
+def user_book(clock: HandClock | None = None, **more: Any) -> UserBook:
     clock = clock or HandClock()
     ids = iter(range(1, 10_000))
     store = open_memories(RamStore(now=clock.now))
