@@ -165,11 +165,8 @@ class MemoryInjection:
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
             named = [memory.id for memory in wish.shown] if wish else []
-            never = [
-                hit.memory.id
-                for hit in result.hits
-                if not choice.is_shown(hit.memory, options.line)
-            ]
+            found = (hit.memory for hit in result.hits)
+            never = [each.id for each in found if not choice.is_shown(each, options.line)]
             near = fitting(result, (query, recent), memories, options, {*first, *named, *never})
         hits = [memory for memory in wish.shown if memory.id not in first] if wish else []
         first += [memory.id for memory in hits]
@@ -182,9 +179,8 @@ class MemoryInjection:
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
-        lines = tuple(
-            _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
-        )
+        listed = (*always, *made.memories)
+        lines = tuple(_line(scope, memory, options, self._stale) for memory in listed)
         there = {memory.id for memory in made.memories}
         ordered = [*(memory.id for memory in always), *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)

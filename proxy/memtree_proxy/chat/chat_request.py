@@ -36,8 +36,8 @@ class ChatRequest:
     `ask` is None if memory is off or cannot be used (see `state`); `reason` explains the state.
     `offer`: our tools that the model may get, counted in `ask`. `memories`: those wanted for the
     request; `history`: as posted, set if `memories` or `ask` need it, and so is `body`;
-    `others_spoke`: a tool or a web page contributed to the present turn; `query`: text of its
-    newest user message; `recent`: of its last few; `conversation`: names under which shown memories
+    `others_spoke`: a tool or a web page contributed to the present turn; `queries`: texts of
+    its newest user message and of its last few; `conversation`: names under which shown memories
     are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most
     important first. `off_record`: the user wants nothing of the newest message to be kept.
     `thinks_from`: the message (index in `messages`) before which no thinking is sent.
@@ -57,8 +57,7 @@ class ChatRequest:
     memories: WantedMemories = sources.NONE
     history: DialectHistory | None = None
     others_spoke: bool = False
-    query: str = ""
-    recent: str = ""
+    queries: tuple[str, str] = ("", "")
     conversation: tuple[str, ...] = ()
     placed: PlacedMemories | None = None
     ranked: tuple[MemoryLine, ...] = ()

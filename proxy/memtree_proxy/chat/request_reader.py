@@ -184,7 +184,6 @@ def _with_memories(
     volatile = Volatile(settings.volatile_tags)
     named = memories.chat and (memories.chat.owner,)
     names = named or beginning.keys_of(tenant, chat.messages, volatile)
-    query, recent = user_queries(chat.messages, volatile)
     # Memories shown under one system prompt do not count as shown under another.
     under = beginning.under(tenant, chat.messages, volatile)
     return dataclasses.replace(
@@ -192,8 +191,7 @@ def _with_memories(
         memories=memories,
         others_spoke=memories.chat is not None
         and others_spoke(chat.messages, body, chat.model, volatile),
-        query=query,
-        recent=recent,
+        queries=user_queries(chat.messages, volatile),
         conversation=tuple(f"{name} {under}" if under else name for name in names),
     )
 

@@ -406,7 +406,8 @@ class MemorySettings(Answer, frozen=True, kw_only=True):
 
 
 class UserKept(Answer, frozen=True, kw_only=True):
-    """Counts of what is kept of a user. `user_id`: None for the credential's own. `memories`: live ones."""
+    """Counts of what is kept of a user. `user_id`: None for the credential's own. `memories`: those
+    that are live."""
 
     user_id: str | None
     memories: Count

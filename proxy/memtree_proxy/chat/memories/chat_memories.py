@@ -85,8 +85,8 @@ class PostedAddresses:
 
 @dataclass(frozen=True, slots=True)
 class WishResults:
-    """Results of what a message asked of the memory: `by_scope`, and `off_record`: nothing of it is kept.
-    `forgotten`: ids of what was deleted for that."""
+    """Results of what a message asked of the memory: `by_scope`; `off_record`: nothing of it is
+    kept; `forgotten`: ids of what was deleted for that."""
 
     by_scope: Mapping[Scope, Wish] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
@@ -256,7 +256,7 @@ class ChatMemories:
             return await self._injection.choose(
                 source.scope,
                 source.keys(chat.conversation),
-                (chat.query, chat.recent),
+                chat.queries,
                 dataclasses.replace(source.options, wish=wish),
                 posted,
                 waits=waits,
