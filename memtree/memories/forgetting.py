@@ -44,8 +44,8 @@ _USER = "user"
 
 
 class MemoryWishes(NamedTuple):
-    """Wishes of a message about the memory. `forget`: what each order is about, "" where it says
-    nothing. `off_record`: nothing of it is to be kept. `overview`: it asks for all that is known."""
+    """Wishes of a message about the memory. `forget`: what each order is about, "" if it says
+    nothing. `off_record`: nothing of it is to be kept. `overview`: it asks for all there is."""
 
     forget: tuple[str, ...] = ()
     off_record: bool = False
