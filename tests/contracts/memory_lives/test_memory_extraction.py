@@ -63,6 +63,23 @@ class ExtractionContract:
         (added,) = await memories.add_extracted(USER, DIGESTS[0], [new("there", id="a")], most=0)
         assert (added.memory.id, added.existing, added.memory.tainted) == ("a", False, False)
 
+    async def test_an_order_to_forget_is_obeyed_once(self, memories):
+        await save(memories, USER, "tea", "milk")
+        await save(memories, OTHER, "coffee")
+        assert await memories.forget_once(USER, DIGESTS[0], "mem_coffee") == []  # another's
+        assert await memories.forget_once(USER, DIGESTS[0], "mem_tea") == ["mem_tea"]
+        assert await memories.extracted(USER, DIGESTS) == {DIGESTS[0]}
+        assert await memories.undelete(USER, ["mem_tea"])
+        for ref in ("mem_tea", "mem_milk"):
+            assert await memories.forget_once(USER, DIGESTS[0], ref) == []
+        assert texts((await memories.page(USER)).memories) == ["milk", "tea"]
+        assert texts((await memories.page(OTHER)).memories) == ["coffee"]
+
+    async def test_one_of_two_servers_obeys_an_order(self, memories):
+        await save(memories, USER, "tea")
+        obeyed = [memories.forget_once(USER, DIGESTS[0], "mem_tea", purge=True) for _ in range(4)]
+        assert sorted(map(len, await asyncio.gather(*obeyed))) == [0, 0, 0, 1]
+
     async def test_what_was_deleted_stays_away(self, memories, clock):
         for purge in (False, True):
             digest = DIGESTS[purge]
