@@ -32,6 +32,7 @@ from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories, others
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import USER_SWITCH_HEADER
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
 from memtree_proxy.request import fields, memory_switch
@@ -116,10 +117,10 @@ def read(
     answers = (said, options.memory, suffix.present or None)
     on = memory_switch.wanted(*answers, default=settings.memory)
     scope = memory_switch.chat_of(tenant, headers)
-    switched = msgspec.structs.replace(
-        options.memory_options,
-        enabled=memory_switch.of_user(headers, options.memory_options.enabled),
-    )
+    switched = options.memory_options
+    if USER_SWITCH_HEADER in headers:
+        enabled = memory_switch.of_user(headers, switched.enabled)
+        switched = msgspec.structs.replace(switched, enabled=enabled)
     memories = sources.wanted(tenant, scope, posted.user, switched, options.rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=why)
