@@ -201,6 +201,7 @@ WRITES = {
     "supersede",
     "mark_duplicate",
     "delete",
+    "forget_once",
     "undelete",
     "put_vectors",
     "put_segment",
@@ -276,6 +277,7 @@ class MemoryScopesContract:
         for ref in foreign:
             with pytest.raises(NotFound):
                 await memories.change(scope, ref, rewritten("stolen"))
+            assert await memories.forget_once(scope, b"order", ref) == []
             with pytest.raises(NotFound):
                 await memories.supersede(scope, ref, new("stolen"), "stolen")
             for one, other in ((ref, f"mem_{mark(scope)}_0"), (f"mem_{mark(scope)}_0", ref)):

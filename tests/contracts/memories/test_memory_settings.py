@@ -23,7 +23,7 @@ class UserSettingsContract:
         changed = await memories.change_settings(USER, SettingsChange(history=True, top_k=20))
         assert changed == UserSettings(save=True, history=True, top_k=20, threshold=1 / 3)
         changed = await memories.change_settings(USER, SettingsChange(save=False, threshold=0.0))
-        assert changed == UserSettings(history=True, top_k=20, threshold=0.0)
+        assert changed == UserSettings(save=False, history=True, top_k=20, threshold=0.0)
         assert await memories.settings(USER) == changed
         assert await memories.settings(OTHER) == UserSettings()
         assert (await memories.state(USER)).changed == 0  # a setting is no memory
