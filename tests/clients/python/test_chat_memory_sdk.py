@@ -109,4 +109,7 @@ async def test_async_stream_and_what_the_next_turn_knows(rig: Rig, key: str) -> 
     assert texts == ["Noted.", "Tea."]
     first, _, third = (seen.body for seen in rig.upstream.scripts[key].seen)
     assert TEA in json.dumps(third["messages"])
-    assert third["tools"] == first["tools"]
+    # What is saved can be taken back.
+    more = [tool["function"]["name"] for tool in third["tools"][len(first["tools"]) :]]
+    assert third["tools"][: len(first["tools"])] == first["tools"]
+    assert more == ["forget_memory", "correct_memory"]

@@ -72,6 +72,11 @@ async def _memory(server: Granting) -> Deletion:
     return Deletion("DELETE", path, None, 1, path)
 
 
+async def _user(server: Granting) -> Deletion:
+    row = await _memory(server)
+    return Deletion("DELETE", "/memories/user", None, 1, row.path)
+
+
 async def _agents_memory(server: Granting) -> Deletion:
     memory = {"kind": "note", "data": {"text": FACT}}
     stored = await ask(server, "POST", "/memories", {"agentId": "a", "memories": [memory]})
@@ -150,6 +155,7 @@ ROUTES: list[tuple[str, str, Prepare]] = [
     ("delete", "/chat/api/{chatId}/memories/{memoryId}", _chat_memory),
     ("post", "/chat/api/{chatId}/memories/delete", _chat_memories),
     ("delete", ONE_MEMORY, _memory),
+    ("delete", "/memories/user", _user),
     ("delete", ONE_MEMORY, _agents_memory),
     ("post", "/memories/delete", _memories),
     ("post", "/memories/delete", _agents_memories),

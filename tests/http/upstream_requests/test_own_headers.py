@@ -29,6 +29,7 @@ SENT = {
     "x-chat-id": "chat-1",
     "x-chat-memory": "off",
     "x-user-id": "ann",
+    "x-user-memory": "off",
     "x-grants": "W10=",
     **dict.fromkeys(WALLET_HEADERS, "proof"),
     "x-memtree-key": "K",

@@ -85,6 +85,8 @@ READ = [
     Row("GET", "/memories/tombstones", shows=True),
     Row("GET", "/memories/export", shows=True),
     Row("GET", "/memories/settings", agents=False),
+    Row("GET", "/memories/user", agents=False),
+    Row("DELETE", "/memories/user?dry_run=true", agents=False),
     Row("GET", "/memories/groups", agents=False),
     Row("POST", "/memories/delete", {"all": True, "dry_run": True}, several=True),
     Row("POST", "/memories/delete", {"all": True, "dry_run": True}, several=True, place="body"),

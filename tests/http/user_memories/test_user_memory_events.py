@@ -64,7 +64,7 @@ async def test_each_change_of_a_users_memories_is_an_event_for_that_user(
     async with listening(client, "u1") as events:
         other = await client.post("/memories", json={"text": "A stranger's"}, headers=theirs)
         assert other.status_code == 201
-        row = (await client.post("/memories", json={"text": CANARY}, headers=mine)).json()
+        row = (await client.post("/memories", json={"text": f"{CANARY} 1"}, headers=mine)).json()
         assert await event(events) == {
             "type": "created", "id": row["id"], "count": 1, "version": 1,
         }  # fmt: skip

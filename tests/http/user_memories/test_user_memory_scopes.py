@@ -69,6 +69,9 @@ ROUTES: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("GET", "/ID/history", None, 404),
     ("POST", "/ID/settle", {"with": "ID", "action": "replace"}, 404),
     ("GET", "/export", None, 200),
+    ("GET", "/user", None, 200),
+    ("DELETE", "/user?dry_run=true", None, 200),
+    ("DELETE", "/user", None, 200),
 ]
 # Streams of events have tests of their own, and so has what is posted to be stored.
 ELSEWHERE = {"GET /events", "POST /import", "POST /extract", "POST /batch/create"}
