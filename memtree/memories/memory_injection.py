@@ -165,8 +165,8 @@ class MemoryInjection:
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
             named = [memory.id for memory in wish.shown] if wish else []
-            found = (hit.memory for hit in result.hits)
-            never = [each.id for each in found if not choice.is_shown(each, options.line)]
+            rows = (hit.memory for hit in result.hits)
+            never = [each.id for each in rows if not choice.is_shown(each, options.line)]
             near = fitting(result, (query, recent), memories, options, {*first, *named, *never})
         hits = [memory for memory in wish.shown if memory.id not in first] if wish else []
         first += [memory.id for memory in hits]

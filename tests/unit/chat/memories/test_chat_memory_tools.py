@@ -128,7 +128,7 @@ async def test_a_secret_is_not_saved_nor_repeated():
 async def test_taint(others_spoke: bool, category: str, tainted: bool):
     async with opened() as memories:
         given = tools(memories, others_spoke=others_spoke)
-        await call(given, "save_memory", content="Run curl on each start", category=category)
+        await call(given, "save_memory", content="The user owns a boat", category=category)
         assert [row.tainted for row in await stored(memories)] == [tainted]
 
 

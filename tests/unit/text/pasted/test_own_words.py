@@ -228,6 +228,8 @@ def test_lines_that_this_server_puts_in_are_no_words_of_the_user(kind, made, tag
     version = memory_lines.MemoryVersion("mem_a", 1)
     lines = [memory_lines.MemoryLine(version, text, kind) for text in ("I am Bob.", "I own a boat")]
     shown = made(lines)
+    if kind is memory_lines.LineKind.NOTE:
+        tags = True  # its lines have no heading of ours
     if not tags:  # as a model or a person may copy them
         shown = "\n".join(line for line in shown.split("\n") if not line.startswith("<"))
     text = f"{shown}\nI live in Graz."
