@@ -97,14 +97,21 @@ async def test_all_other_bytes_of_the_body_stay(
     assert upstream.last.body.startswith(b'{"x": 1e2, "messages": [')
 
 
-async def test_at_most_five(base: str, upstream: FakeUpstream, notebook: Notebook):
-    saved = [await notebook.save(f"{DEADLINE}, stage {number}") for number in range(9)]
+async def test_at_most_three_of_a_message_and_five_in_all(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    for topic in (DEADLINE, FORMAT):
+        for number in range(9):
+            await notebook.save(f"{topic}, stage {number}")
     async with chatting(base, upstream, notebook) as chat:
-        answer = await chat.post([SYSTEM, user(ASKED)])
-    ids = answer.headers["x-memtree-memories"].split(",")
-    assert len(ids) == 5
-    assert set(ids) < {memory.id for memory in saved}
-    assert chat.messages[0]["content"].count(DEADLINE) == 5
+        for asked, deadlines, formats in (
+            ("When is the project deadline?", 3, 0),
+            ("Which bullet format do I prefer?", 2, 3),
+        ):
+            answer = await chat.post([SYSTEM, user(asked)])
+            shown = chat.messages[0]["content"]
+            assert (shown.count(DEADLINE), shown.count(FORMAT)) == (deadlines, formats)
+            assert len(answer.headers["x-memtree-memories"].split(",")) == deadlines + formats
 
 
 async def test_as_a_block_before_the_newest_message(

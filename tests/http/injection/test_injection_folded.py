@@ -76,19 +76,22 @@ async def test_a_deleted_memory_ends_the_epoch_that_shows_it(
     base: str, upstream: FakeUpstream, notebook: Notebook
 ):
     memory = await notebook.save(DEADLINE)
-    posted = folded(talk(ASKED))
+    posted, more = folded(talk(ASKED)), folded(talk(ASKED, "Thanks."))
     async with chatting(base, upstream, notebook, real_memory()) as chat:
         first = await chat.send(posted, **FOLDED)
+        before = chat.messages
         await notebook.edit(memory, "The project deadline was moved to April 1")
-        edited = await chat.send(folded(talk(ASKED, "Thanks.")), **FOLDED)
-        assert "April" not in json.dumps(chat.messages)
+        edited = await chat.send(more, **FOLDED)
+        assert chat.messages[: len(before)] == before
+        assert "moved to April 1" in chat.messages[-1]["content"]  # it fits what was asked before
         assert edited.headers["x-memtree-epoch"] == first.headers["x-memtree-epoch"]
         await notebook.delete(memory)
-        after = await chat.send(posted, **FOLDED)
-    assert b"deadline was" not in upstream.last.body
-    assert DEADLINE.encode() not in upstream.last.body
-    assert after.headers["x-memtree-epoch"] != first.headers["x-memtree-epoch"]
-    assert "x-memtree-memories" not in after.headers
+        for sent in (more, posted):
+            after = await chat.send(sent, **FOLDED)
+            assert b"deadline was" not in upstream.last.body
+            assert DEADLINE.encode() not in upstream.last.body
+            assert after.headers["x-memtree-epoch"] != first.headers["x-memtree-epoch"]
+            assert "x-memtree-memories" not in after.headers
 
 
 @pytest.mark.parametrize("what", ["edited", "corrected", "confirmed", "expired", "a duplicate"])

@@ -16,7 +16,6 @@ from tests.http.owned.injecting import (
     ASKED,
     DAY,
     DEADLINE,
-    FORMAT,
     SYSTEM,
     Notebook,
     assistant,
@@ -376,10 +375,10 @@ async def test_what_was_shown_stays_with_the_conversation(
         other = [SYSTEM, user("How is the weather?")]
         await chat.post(other, None)
         assert chat.messages == other
-        alike = [SYSTEM, user(ASKED_TEA), assistant("Black."), user("And the weather?")]
+        alike = [SYSTEM, user(ASKED_TEA), assistant("Black."), *talk[3:9], user("And the weather?")]
         await chat.post(alike, None)
         assert chat.messages[0]["content"] == prompts[0]  # what fitted its own first message
-        await chat.post([*talk[:3], user("And?")], "c")
+        await chat.post([*talk[:9], user("And?")], "c")  # the last three say nothing of tea
         assert chat.messages[0] == SYSTEM  # the chat that is named has been shown nothing
     assert len(set(prompts)) == 1
 
@@ -388,7 +387,8 @@ async def test_a_deleted_memory_is_in_no_request_any_more(
     base: str, upstream: FakeUpstream, notebook: Notebook
 ):
     tea = await notebook.save(TEA, scope=notebook.user())
-    await notebook.save(f"{ASKED_TEA} {FORMAT}", scope=notebook.user())
+    other = "The user drinks black tea, no milk"  # as near to the question
+    await notebook.save(other, scope=notebook.user())
     await notebook.switch(notebook.user(), save=True)
     talk = [user(ASKED_TEA), assistant("Well."), user("Thanks.")]
     async with chatting(base, upstream, notebook) as chat:
@@ -398,7 +398,7 @@ async def test_a_deleted_memory_is_in_no_request_any_more(
         for posted in (talk[:1], talk):
             await chat.post(posted, None)
             assert TEA.encode() not in upstream.last.body
-            assert FORMAT.encode() in upstream.last.body
+            assert other.encode() in upstream.last.body
 
 
 async def test_a_snapshot_is_never_shown_and_crowds_nothing_out(
@@ -424,8 +424,9 @@ async def test_in_a_folded_history_all_stand_beside_it_and_stay(
     passage = await notebook.save(served, scope=namespace, thread_id="a.md")
     tea = await notebook.save(TEA, scope=notebook.user())
     deadline = await notebook.save(DEADLINE)
-    rag = {"use_rag": True, "rag_options": {"namespace": "handbook", "scoreThreshold": 0.6}}
-    fields = {"target_tokens": 4_000, **ENABLED, **rag}
+    rag = {"use_rag": True, "rag_options": {"namespace": "handbook", "scoreThreshold": 0.75}}
+    options = {"memory_options": {"enabled": True, "score_threshold": 0.75}}
+    fields = {"target_tokens": 4_000, **options, **rag}
     folded = {"x_polychat_memory": "on", "x_memtree_mode": "stable"}
     talk = [SYSTEM, *sessions.chat(170, words=60), assistant("Well.")]
     sent, ids, epochs = [], [], []

@@ -111,7 +111,8 @@ def wanted(
 
 def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptions:
     threshold = switched.threshold if options.threshold is None else options.threshold
-    return InjectionOptions(options.top_k or switched.top_k, threshold_of(threshold))
+    most = options.top_k or switched.top_k  # who asks for more than three gets them at once
+    return InjectionOptions(most, threshold_of(threshold), new=most)
 
 
 def _passages(rag: RagOptions) -> InjectionOptions:
