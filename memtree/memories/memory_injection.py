@@ -141,8 +141,8 @@ class MemoryInjection:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
-            forgotten = wish is not None and wish.what == notes.FORGOTTEN
-            return _noted(InjectionChoice(), wish if forgotten else None)
+            gone = wish if wish and wish.what == notes.FORGOTTEN else None
+            return _noted(InjectionChoice(), gone)
         always = await self._standing(scope, state, options, room, posted)
         if wish is not None and wish.room:
             return await self._overview(scope, options, always, memories, wish)
@@ -184,8 +184,7 @@ class MemoryInjection:
         there = {memory.id for memory in made.memories}
         ordered = [*(memory.id for memory in always), *(hit.id for hit in hits if hit.id in there)]
         taken = choice.standing_size(always, options.line)
-        made_choice = InjectionChoice(lines, tuple(ordered), degraded, taken, memories)
-        return _noted(made_choice, wish)
+        return _noted(InjectionChoice(lines, tuple(ordered), degraded, taken, memories), wish)
 
     async def _overview(
         self,

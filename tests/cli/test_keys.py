@@ -361,6 +361,12 @@ def test_nobody_meets_what_another_deleted_or_switched_on(terminal: Terminal) ->
         "save": True,
         "done": {b"old"},
     }
-    nothing = {"stored": [], "scopes": [], "groups": [], "save": None, "done": set()}
+    nothing: dict[str, Any] = {
+        "stored": [],
+        "scopes": [],
+        "groups": [],
+        "save": None,
+        "done": set(),
+    }
     assert asyncio.run(found("old-value")) == nothing
     assert b"of new" not in Path(terminal.url.removeprefix("sqlite:///")).read_bytes()
