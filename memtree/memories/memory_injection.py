@@ -153,7 +153,7 @@ class MemoryInjection:
         if query.strip():
             # A question about the world is about nothing that was said before.
             recent = "" if is_general(query) else recent
-            wanted = MemoryFilter(category=options.category) if options.category else ANY
+            wanted = MemoryFilter(category=options.category)
             limit, least = looked_at(query, options)
             result = await self._search.search(
                 scope,
@@ -165,8 +165,8 @@ class MemoryInjection:
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
             named = [memory.id for memory in wish.shown] if wish else []
-            rows = (hit.memory for hit in result.hits)
-            never = [each.id for each in rows if not choice.is_shown(each, options.line)]
+            rows = [hit.memory for hit in result.hits]
+            never = [row.id for row in rows if not choice.is_shown(row, options.line)]
             near = fitting(result, (query, recent), memories, options, {*first, *named, *never})
         hits = [memory for memory in wish.shown if memory.id not in first] if wish else []
         first += [memory.id for memory in hits]
@@ -303,10 +303,9 @@ def fitting(
         for hit, shares in zip(result.hits, shared, strict=True)
         if hit.memory.id not in away and options.fits(hit.relevance, message, shares_word=shares)
     ]
-    if options.threshold is not None or options.new is None or not hits:
+    if options.threshold is not None or not (options.near and hits):
         return hits
-    share = BESIDE_BY_WORDS if message.by_words else BESIDE
-    least = share * max(hit.score for hit in hits)
+    least = (BESIDE_BY_WORDS if message.by_words else BESIDE) * max(hit.score for hit in hits)
     return [hit for hit in hits if hit.score >= least][: options.new]
 
 

@@ -59,16 +59,17 @@ class Message(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class InjectionOptions:
     """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
-    `Message.admits` says. `new`: most hits of one message, those near to the best; None: as many as
-    lines, wherever they stand. `category`: only memories of it. `line`: a memory as one line, empty
-    where it cannot be shown. `wish`: what the message asks of the memory itself; a note of it is
-    the last line."""
+    `Message.admits` says. `new`: most hits of one message; None: as many as lines. `near`: without
+    a threshold, only hits near to the best. `category`: only memories of it. `line`: a memory as
+    one line, empty where it cannot be shown. `wish`: what the message asks of the memory itself; a
+    note of it is the last line."""
 
     most: int = MOST
     threshold: float | None = None
     category: str | None = None
     line: Callable[[Memory], str] = rendering.line
-    new: int | None = NEW
+    new: int | None = None
+    near: bool = True
     wish: Wish | None = None
 
     @property
@@ -88,7 +89,7 @@ class InjectionOptions:
         return self.category is None or memory.category == self.category
 
 
-CHAT_OPTIONS = InjectionOptions()
+CHAT_OPTIONS = InjectionOptions(new=NEW)
 
 
 def threshold_of(setting: float) -> float | None:

@@ -111,14 +111,13 @@ def wanted(
 
 def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptions:
     threshold = switched.threshold if options.threshold is None else options.threshold
-    most = options.top_k or switched.top_k  # who asks for more than three gets them at once
-    return InjectionOptions(most, threshold_of(threshold), new=most)
+    return InjectionOptions(options.top_k or switched.top_k, threshold_of(threshold))
 
 
 def _passages(rag: RagOptions) -> InjectionOptions:
     line = partial(passages.line, metadata=rag.metadata)
     return InjectionOptions(
-        rag.top_k, threshold_of(rag.threshold), new=None, category=rag.type or None, line=line
+        rag.top_k, threshold_of(rag.threshold), near=False, category=rag.type or None, line=line
     )
 
 

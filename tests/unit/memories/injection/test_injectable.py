@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.injection.options import (
+    CHAT_OPTIONS,
     LEAST,
     NEW,
     SHARING,
@@ -65,6 +66,8 @@ def hits(*scores: float) -> SearchResult:
 
 def test_what_is_far_behind_the_best_does_not_stand_beside_it() -> None:
     for scores, shown in (((2.0, 1.6, 1.5), 2), ((2.0,) * (NEW + 2), NEW), ((), 0)):
-        assert len(fitting(hits(*scores), ("tea", ""), 100, InjectionOptions())) == shown
+        assert len(fitting(hits(*scores), ("tea", ""), 100, CHAT_OPTIONS)) == shown
+    of_user = InjectionOptions(5)  # who asks for five gets five
+    assert len(fitting(hits(*[2.0] * 5, 1.5), ("tea", ""), 100, of_user)) == 5
     everything = InjectionOptions(threshold=0.1)
     assert len(fitting(hits(*[2.0] * 5, 0.1), ("tea", ""), 100, everything)) == 6
