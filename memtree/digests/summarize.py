@@ -40,7 +40,8 @@ from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.requests import asks
 from memtree.text.spans import Span, clipped
 from memtree.text.standing_rules import standing_rules
-from memtree.text.statements.fiction import is_role_play
+from memtree.text.statements.fiction import BEGINNING as HEAD
+from memtree.text.statements.fiction import sets_up_play
 
 _DATA = WordFiles("phrases")
 
@@ -268,8 +269,9 @@ def _task(source: SourcePassage) -> str:
 
 
 def _is_play(source: SourcePassage) -> bool:
-    head = source.message or source.text
-    return is_fiction(source.text) or (source.start == 0 and is_role_play(head))
+    """Return True if a user's text is, or sets up, a play. A persona card is meant literally."""
+    head = source.text[:HEAD]
+    return is_fiction(source.text) or (source.start == 0 and sets_up_play(head))
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:
