@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,30 +17,58 @@ from memtree.text.rule_score import Scorer, phrases
 
 DATA = Path(memtree.language.__file__).parent / "data"
 FILES = sorted(DATA.glob("*/*.txt"))
+SIGN = re.compile(r"[^\w '-]")  # what is more than a plain word may be no pattern
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_file_says_what_it_holds_and_what_tests_it(path: Path):
-    text = path.read_text("utf-8")
-    head = re.match(r"(?:#[^\n]*\n)+", text)
-    assert head is not None, "it has no comment at its top"
-    assert "tests/" in head[0] or "benchmarks/" in head[0]
-    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", head[0]):
-        assert (DATA.parents[2] / named).is_file(), named
-    assert all(parsed(text).values()), "a section has no entries"
+def problems(text: str) -> Iterator[str]:
+    """Say what is wrong with a file's head and sections. Entries of other sections, which a
+    reference brings, are looked at there."""
+    head = re.match(r"(?:#[^\n]*\n)*", text)[0]
+    if "tests/" not in head and "benchmarks/" not in head:
+        yield "no comment at its top names its test"
+    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", head):
+        if not (DATA.parents[2] / named).is_file():
+            yield f"its head names {named}, which is not there"
+    for section, entries in parsed(text).items():
+        if not entries:
+            yield f"[{section}] has no entries"
+    for section, entries in parsed(re.sub(r"(?m)^\{\w+\}$", "", text)).items():
+        yield from (f"[{section}] {entry} twice" for entry, times in Counter(entries).items()
+                    if times > 1)  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_no_entry_stands_twice_in_a_section_and_each_is_a_pattern(path: Path):
-    """Entries of other sections, which a reference brings, are looked at there."""
-    own = re.sub(r"(?m)^\{\w+\}$", "", path.read_text("utf-8"))
-    for section, entries in parsed(own).items():
-        twice = {entry for entry in entries if entries.count(entry) > 1}
-        assert not twice, (section, twice)
-    for section, entries in parsed(path.read_text("utf-8")).items():
-        if (path.stem, section) != ("programs", "readers"):  # "[" is a program
-            for entry in entries:
-                re.compile(entry.replace("{start}", ""))
+def test_each_file_says_what_it_holds_and_what_tests_it_and_no_entry_twice():
+    assert len(FILES) > 100
+    wrong = {f"{path.parent.name}/{path.stem}": list(problems(path.read_text("utf-8")))
+             for path in FILES}  # fmt: skip
+    assert {name: found for name, found in wrong.items() if found} == {}
+
+
+def test_a_planted_problem_is_found():
+    sound = "# What it is. Tests: tests/unit/language/test_data.py\n[a]\nb\n"
+    assert list(problems(sound)) == []
+    for other in (sound.replace("tests/", ""), sound.replace("test_data", "test_gone"),
+                  sound + "[c]\n", sound + "b\n"):  # fmt: skip
+        assert len(list(problems(other))) == 1, other
+
+
+def test_each_entry_is_a_pattern():
+    """Most are plain words, which are patterns, or stand in many files: each is compiled once."""
+    entries = {
+        entry.replace("{start}", ""): f"{path.parent.name}/{path.stem} [{section}]"
+        for path in FILES
+        for section, entries in parsed(path.read_text("utf-8")).items()
+        if (path.stem, section) != ("programs", "readers")  # "[" is a program
+        for entry in entries
+        if SIGN.search(entry)
+    }
+    broken = []
+    for entry, place in entries.items():
+        try:
+            re.compile(entry)
+        except re.error as error:
+            broken.append((place, entry, str(error)))
+    assert broken == []
 
 
 def test_each_folder_is_a_language_that_is_listed():
