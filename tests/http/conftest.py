@@ -14,6 +14,7 @@ from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.server import app
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.upstream import FakeUpstream
+from tests.made.leaves import leaves_read_once
 
 _ssl_context = cache(httpx.create_ssl_context)
 
@@ -24,6 +25,12 @@ def _certificates_are_read_once() -> Iterator[None]:
     time, and to read the authorities it trusts takes that 30 ms, though no test speaks TLS."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _leaves_are_read_once() -> Iterator[None]:
+    with leaves_read_once():
         yield
 
 
