@@ -10,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memtree", "indexer", "proxy", "benchmarks", "deploy", "scripts", "tests")
 OPENINGS = re.compile(r"(?:Of|As|The same|What|Which|Whether|That)\b")
-SUSPECT = re.compile(r"[\"'][\s\\]*" + OPENINGS.pattern)  # what a file must hold to be worth parsing
+SUSPECT = re.compile(
+    r"[\"'][\s\\]*" + OPENINGS.pattern
+)  # what a file must hold to be worth parsing
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
