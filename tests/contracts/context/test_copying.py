@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -23,6 +24,7 @@ from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.copies import PAGE_ROWS, TABLES, copy
 from memtree.tree.node import EMPTY, Node
 from memtree.unfolding.plan import TextSpan
+from memtree_proxy.cli.main import main
 from tests.contracts.backends import (
     A,
     B,
@@ -358,8 +360,14 @@ def memtree(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+async def copied_here(capsys, source: str, target: str) -> tuple[int, str, str]:
+    """Run the command in a thread of this process, which has all imported."""
+    code = await asyncio.to_thread(main, ["store", "copy", source, target])
+    return code, *capsys.readouterr()
+
+
 @pytest.mark.slow
-async def test_the_command(tmp_path):
+async def test_the_command(tmp_path, capsys):
     first, there, back = tmp_path / "first.db", tmp_path / "there", tmp_path / "back.db"
     store = OnSqlite().open(tmp_path / "made")
     await fill(store, A)
@@ -367,23 +375,23 @@ async def test_the_command(tmp_path):
     await store.close()
     (tmp_path / "made" / "new" / "store.db").rename(first)
     url = store_url(there)
-    for source, target in (
-        (f"sqlite:///{first}", url),
-        (f"sqlite:///{first}", url),
-        (url, f"sqlite:///{back}"),
+    done = memtree(f"sqlite:///{first}", url)
+    for code, out, err in (
+        (done.returncode, done.stdout, done.stderr),
+        await copied_here(capsys, f"sqlite:///{first}", url),
+        await copied_here(capsys, url, f"sqlite:///{back}"),
     ):
-        done = memtree(source, target)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("copied 1,010 nodes, ")
-        assert done.stdout.endswith(": no problem(s)\n")
-        assert "schema=" not in done.stdout
+        assert code == 0, err
+        assert out.startswith("copied 1,010 nodes, ")
+        assert out.endswith(": no problem(s)\n")
+        assert "schema=" not in out
     copied = open_store(f"sqlite:///{back}")
     assert await content(copied) == kept
     await copied.add_key("new", ["four"])
     await copied.close()
-    done = memtree(url, f"sqlite:///{back}")
-    assert done.returncode == 1
-    assert "mixed" in done.stderr
+    code, _, err = await copied_here(capsys, url, f"sqlite:///{back}")
+    assert code == 1
+    assert "mixed" in err
     drop_schema(there)
 
 
