@@ -23,7 +23,8 @@ TURNS = 12
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Server]]:
     store = tmp_path_factory.mktemp("two") / "m.db"
-    made = [Server(store, "--upstream", "none", "--embedder", "none") for _ in range(2)]
+    flags = "--upstream", "none", "--embedder", "none", "--no-index-processes"  # no chat comes
+    made = [Server(store, *flags) for _ in range(2)]
     yield made
     for server in made:
         server.stop()
