@@ -1,4 +1,4 @@
-"""What tests of background work share."""
+"""A fixture that modules of these tests share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the same for all tests of answers."""
+"""Settings shared by all tests of answers."""
 
 from __future__ import annotations
 
