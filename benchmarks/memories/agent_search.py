@@ -24,7 +24,7 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.models.minilm import DIMENSIONS
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store
@@ -50,7 +50,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 
 async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
     rows: list[Row] = []
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(MULTILINGUAL)
     try:
         await embedder.warm_up()
         for size in sizes:

@@ -21,7 +21,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.language.everyday_sentences import LANGUAGES
 from memtree.memories.duplicates import DuplicateCheck
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.stores import RamStore, open_memories
 
 SIZES = {10: 5.0, 100: 5.0, 1_000: 10.0}  # memories: percent of messages that may get one
@@ -90,7 +90,7 @@ class Lists:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(MULTILINGUAL)
     rows: list[Row] = []
     for language in LANGUAGES:
         rows += await measured(Lists.of(language), embedder, tuple(SIZES))

@@ -22,7 +22,7 @@ from memtree.memories.injection.language_rules import is_general
 from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory_injection import fitting, looked_at
 from memtree.memories.search.searcher import MemorySearch
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pl", "tr", "ru", "zh", "ja")
 LEAST = {"MADial en": 50.0, "MADial zh": 45.0, "requests en": 40.0}  # percent
@@ -67,7 +67,7 @@ def talks(bench: Bench, language: str) -> tuple[list[str], list[Case]]:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(MULTILINGUAL)
     sets = [(f"requests {language}", *lists(language)) for language in LANGUAGES]
     notes: list[str] = []
     try:

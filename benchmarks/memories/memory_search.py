@@ -21,7 +21,7 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms, unpack_vector
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store
 
@@ -69,7 +69,7 @@ async def opened(
 ) -> AsyncIterator[tuple[Memories, LocalEmbedder]]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         store = open_store(f"sqlite:///{(keep or Path(folder)) / name}")
-        embedder = LocalEmbedder()
+        embedder = LocalEmbedder(MULTILINGUAL)
         try:
             yield open_memories(store), embedder
         finally:

@@ -27,7 +27,7 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.models.minilm import DIMENSIONS
 from memtree.stores import Memories, open_memories, open_store
 from tests.programs.postgres import drop_schema, store_url
@@ -71,7 +71,7 @@ def postgres_schema(folder: Path) -> Iterator[str]:
 
 async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
     rows: list[Row] = []
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(MULTILINGUAL)
     try:
         await embedder.warm_up()
         for size in sizes:

@@ -24,7 +24,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.ports.models import Matrix
 from memtree.ranking.relevance_scale import CHANCE
 from memtree.stores import RamStore, open_memories
@@ -62,7 +62,7 @@ def _lines(name: str, later: bool) -> list[str]:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(MULTILINGUAL)
     texts = made_memories.generated(max(SIZES))
     vectors = await embedder.embed(texts)
     rows: list[Row] = []

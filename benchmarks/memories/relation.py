@@ -67,7 +67,7 @@ def triples(*files: str) -> list[Pair]:
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     given = [*pairs(), *triples()]
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(MULTILINGUAL)
     rows = await embedder.embed([text for pair in given for text in (pair.new, pair.old)])
     cosines = np.einsum("ij,ij->i", rows[::2], rows[1::2])
     vectors = QueryVectors(embedder)
