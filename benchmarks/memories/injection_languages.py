@@ -22,6 +22,7 @@ from benchmarks.subject import Bench
 from memtree.language.everyday_sentences import LANGUAGES
 from memtree.memories.duplicates import DuplicateCheck
 from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.stores import RamStore, open_memories
 
 SIZES = {10: 5.0, 100: 5.0, 1_000: 10.0}  # memories: percent of messages that may get one
@@ -90,7 +91,7 @@ class Lists:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder(MULTILINGUAL)
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     rows: list[Row] = []
     for language in LANGUAGES:
         rows += await measured(Lists.of(language), embedder, tuple(SIZES))
@@ -99,7 +100,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     return rows, []
 
 
-async def measured(lists: Lists, embedder: LocalEmbedder, sizes: Sequence[int]) -> list[Row]:
+async def measured(lists: Lists, embedder: MemoryEmbedder, sizes: Sequence[int]) -> list[Row]:
     texts = lists.filled(max(sizes))
     vectors = await embedder.embed(texts)
     rows = []
@@ -128,7 +129,7 @@ async def measured(lists: Lists, embedder: LocalEmbedder, sizes: Sequence[int]) 
     return rows
 
 
-async def swallowed(lists: Lists, embedder: LocalEmbedder, most: int) -> Row:
+async def swallowed(lists: Lists, embedder: MemoryEmbedder, most: int) -> Row:
     """How many of the pairs are taken for one."""
     pairs = list(lists.changed_values())[:most]
     vectors = await embedder.embed([text for pair in pairs for text in pair])

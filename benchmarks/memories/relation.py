@@ -19,6 +19,7 @@ from memtree.memories.relation.relation import Relation, compare
 from memtree.memories.search.query import Query, QueryVectors
 from memtree.memories.search.vector_bytes import Vector
 from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import SCALE, MemoryEmbedder
 
 CASES = Path(__file__).parents[1] / "cases"
 FILES = ("relation.txt", "relation_later.txt", "relation_last.txt", "relation_final.txt")
@@ -67,7 +68,7 @@ def triples(*files: str) -> list[Pair]:
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     given = [*pairs(), *triples()]
-    embedder = LocalEmbedder(MULTILINGUAL)
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     rows = await embedder.embed([text for pair in given for text in (pair.new, pair.old)])
     cosines = np.einsum("ij,ij->i", rows[::2], rows[1::2])
     vectors = QueryVectors(embedder)
@@ -103,7 +104,7 @@ def _relevance(query: Query, old: Vector) -> float:
     if query.vector is None:
         return 0.0
     if query.background is None:
-        return MULTILINGUAL.scale.relevance(float(query.vector @ old))
+        return SCALE.relevance(float(query.vector @ old))
     cosines = query.background.cosines(query.vector, old[None])
     return query.background.scale.relevance(float(cosines[0]))
 

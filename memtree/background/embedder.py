@@ -69,21 +69,24 @@ async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
         embedder, trouble = await _remote(settings, patient=patient)
         return OpenedEmbedder(embedder, embedder, trouble)
     try:
-        from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder  # noqa: PLC0415  half a second where it is used
+        # Half a second, where it is used.
+        from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder  # noqa: PLC0415
+        from memtree.models.memory_embedder import MemoryEmbedder  # noqa: PLC0415
     except ImportError as error:
         return _without(f"{error.name} is not installed, and may not exist for this machine")
     query_bytes = settings.cache_limits.queries // 2
     english = LocalEmbedder(query_bytes=query_bytes)
-    memories = LocalEmbedder(MULTILINGUAL, query_bytes=query_bytes)
+    multilingual = LocalEmbedder(MULTILINGUAL, query_bytes=query_bytes)
     try:
         await asyncio.to_thread(english.locate)
     except EmbedderUnavailable as error:
         return _without(error.message)
     try:
-        await asyncio.to_thread(memories.locate)
+        await asyncio.to_thread(multilingual.locate)
     except EmbedderUnavailable as error:
         log.warning("embedder.unavailable, memories go by the English one: %s", error.message)
-        memories = english
+        return OpenedEmbedder(english, english, load=english.warm_up)
+    memories = MemoryEmbedder(english, multilingual)
     return OpenedEmbedder(english, memories, load=english.warm_up)
 
 

@@ -3,11 +3,9 @@
     embedder = LocalEmbedder(threads=2)
     rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 384); the second row is zero
     query = await embedder.embed_query("where do we parse lines?")   # (384,)
-    memories = LocalEmbedder(MULTILINGUAL)                      # rows of 512 numbers
 
-Passages of conversations go to all-MiniLM-L6-v2 (`minilm.py`), which is the better one in English
-talk and code; memories, which are single sentences in any language, to the multilingual sentence
-encoder (`sentence_encoder.py`). This file schedules their threads. Passages run on threads of low
+The models themselves are all-MiniLM-L6-v2 (`minilm.py`), for English, and the multilingual sentence
+encoder (`sentence_encoder.py`); this file schedules their threads. Passages run on threads of low
 priority, a few at a time; queries have threads of their own and never wait for passages.
 
 Passages and the storage of vectors are defined elsewhere (`memtree.ranking.vectors`).
@@ -52,8 +50,6 @@ RELEVANT = 0.38
 # high, since it is not the cosine that filters out outdated values. Measured by the benchmarks
 # noise and relation.
 SCALE = RelevanceScale(chance=0.36, strong=0.74)
-# The same of the multilingual model, in each of fourteen languages: 0.31 to 0.39, and 0.72.
-SENTENCE_SCALE = RelevanceScale(chance=0.34, strong=0.72)
 # Texts per task of the pool: up to 130 ms of work, which limits how long `close` and a cancelled
 # call hold a thread, and lets concurrent calls take turns.
 PIECE = 8
@@ -94,7 +90,7 @@ MULTILINGUAL = LocalModel(
     (sentence_encoder.WEIGHTS, sentence_encoder.PIECES),
     sentence_encoder.SentenceEncoder,
     RELEVANT,
-    SENTENCE_SCALE,
+    SCALE,
 )
 
 

@@ -1,5 +1,5 @@
 """Google's multilingual Universal Sentence Encoder from an installed package: vectors of sentences
-in sixteen languages.
+in fifteen languages.
 
     model = SentenceEncoder(WEIGHTS.locate(), PIECES.locate())
     row = model.vector("Ich bin allergisch gegen Erdnüsse.", 160)      # (512,), unit length

@@ -13,6 +13,7 @@ from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
 from memtree.models.local_embedder import ENGLISH, MULTILINGUAL, LocalEmbedder, LocalModel
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.models.minilm import MODEL, TOKENIZER, PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
@@ -173,6 +174,33 @@ class TestLocalEmbedder(EmbedderContract):
         await embedder.close()
         with pytest.raises(EmbedderUnavailable, match="closed"):
             await call
+
+
+class TestMemoryEmbedder(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self) -> AsyncIterator[Embedder]:
+        embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
+        yield embedder
+        await embedder.close()
+
+    async def test_english_is_compared_by_both_models(self, embedder: Embedder) -> None:
+        english, german = await embedder.embed(
+            ["I am blind.", "Ich bin blind und höre gern Radio."]
+        )
+        assert np.linalg.norm(english[:384]) == pytest.approx(0.5**0.5, abs=1e-4)
+        assert not german[:384].any()
+
+    async def test_a_question_finds_a_memory_in_another_language(self, embedder: Embedder) -> None:
+        texts = ["Der Nutzer ist gegen Erdnüsse allergisch.", "Der Nutzer spielt sonntags Geige."]
+        near, far = await embedder.embed(texts) @ await embedder.embed_query(
+            "Is he allergic to nuts?"
+        )
+        assert near > far + 0.2
+
+    async def test_a_closed_one_says_so(self, embedder: Embedder) -> None:
+        await embedder.close()
+        with pytest.raises(EmbedderUnavailable, match="closed"):
+            await embedder.embed(["more"])
 
 
 @pytest.mark.parametrize("model", [ENGLISH, MULTILINGUAL])
