@@ -128,7 +128,7 @@ def options() -> set[str]:
 OTHERS = {"--compaction", "--model-settings-file", "--max-chat-history-tokens", "--transport",
           "--header", "--scope", "--data-binary", "--data-urlencode", "--workers", "--folder",
           "--help", "--url", "--minutes", "--against", "--beside", "--out",
-          "--settings", "--model", "--pre", "--mcp-config", "--openai-base-url",
+          "--settings", "--model", "--pre", "--raise", "--mcp-config", "--openai-base-url",
           "--openai-api-base", "--data-dir", "--config"}  # fmt: skip
 
 
