@@ -65,6 +65,8 @@ def test_curl(server: Server):
     assert [len(first[name]) for name in ("created", "updated")] == [1, 0]
     (updated,) = second["updated"]
     assert updated["supersedes"] == first["created"][0]["id"]
+    for refused in (wrong, unknown):
+        assert refused["error"].pop("request_id")
     assert (wrong, unknown) == (wrong_shown, unknown_shown)
     assert listed == {"success": True, "schemas": [put["schema"]]}
     assert gone == {"success": True}
