@@ -149,10 +149,11 @@ def drawn(place: str, found: list[Room]) -> str:
     floors = {room.name.removesuffix(".py").removesuffix("/"): room.floor for room in found}
     arrows = sum(len(room.imports) for room in found)
     up = sum(floors[other] >= room.floor for room in found for other in room.imports)
+    highest = max(floors.values(), default=0)
     lines = [
         f"## {place}",
         "",
-        f"Rooms: {len(found)}; floors: {max(floors.values(), default=0)}; arrows: {arrows}, in circles: {up}.",
+        f"Rooms: {len(found)}; floors: {highest}; arrows: {arrows}, in circles: {up}.",
         "",
         "| floor | room | files | lines | what it is for |",
         "|---|---|---|---|---|",
