@@ -4,8 +4,8 @@ Lists written by hand (`cases/injection`): 100 memories of one person, 40 of the
 that is mostly in other words, 40 messages that concern none, and memories about others to fill a
 scope of 1,000. Thresholds were chosen on the first, third, fifth ... of each list ("seen"); the
 others were looked at once. A third list of messages ("later") was written before the rules of
-decision 0076, which were not chosen on it. Pairs that differ in one value: whether one is taken for
-a duplicate.
+docs/decisions/archive.md#0076, which were not chosen on it. Pairs that differ in one value:
+whether one is taken for a duplicate.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 class, beside what a raw cosine of 0.85 would say.
 
 The rules were tuned on `relation.txt`; each other file was written when they had been tuned on
-those before it. What was found at first sight stands in docs/decisions/0022. No outside data.
+those before it. What was found at first sight stands in
+docs/decisions/archive.md#0022. No outside data.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 log = logging.getLogger("memtree")
 
 # Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
-# embedder knows a language less well, what shares a word stands further down (0076).
+# embedder knows a language less well, what shares a word stands further down
+# (docs/decisions/archive.md#0076).
 SPARE, SPARE_ABROAD = 20, 70
 MOST_LISTED = 100  # newest memories of an overview, as far as they fit
 DEADLINE = 2.0  # seconds for all of it
