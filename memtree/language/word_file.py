@@ -17,13 +17,14 @@ server's start-up time.
     >>> _DIGITS.findall("3 of 12")
     ['3', '12']
 
-The files are `data/<language>/<file>.txt`; `all` holds entries of no single language. A file begins
-with comments: what belongs there and what tests it. Then come sections, a name in brackets each,
-with one entry a line. `{name}` stands for the entries of the section `name` of the same file: alone
-in a line they are entries here, too; in a pattern they are alternatives. A long pattern may stand
-in several lines: one that ends with `(?:` begins a group, one that begins with `)` ends it, and
-each line between them is an alternative. `␣` is a space at a line's ends. Files are read at first
-use and kept, as they are part of the package.
+The files are `data/<language>/<file>.txt`; `all` holds entries of no single language. Comments say
+what belongs there and what tests it: in English where there is such a file, else in German, and
+elsewhere only what differs. Sections follow, a name in brackets each, with one entry a line.
+`{name}` stands for the entries of the section `name` of the same file: alone in a line they are
+entries here, too; in a pattern they are alternatives. A long pattern may stand in several lines:
+one that ends with `(?:` begins a group, one that begins with `)` ends it, and each line between
+them is an alternative. `␣` is a space at a line's ends. Files are read at first use and kept, as
+they are part of the package.
 
     # Names of colours. Tested by tests/unit/test_colours.py.
     [light]

@@ -17,15 +17,15 @@ DATA = Path(memtree.language.__file__).parent / "data"
 FILES = sorted(DATA.glob("*/*.txt"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_file_says_what_it_holds_and_what_tests_it(path: Path):
-    text = path.read_text("utf-8")
-    head = re.match(r"(?:#[^\n]*\n)+", text)
-    assert head is not None, "it has no comment at its top"
-    assert "tests/" in head[0] or "benchmarks/" in head[0]
-    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", head[0]):
+@pytest.mark.parametrize("stem", sorted({path.stem for path in FILES}))
+def test_a_list_says_what_it_holds_and_what_tests_it(stem: str):
+    """In the file of one language, for all."""
+    texts = [path.read_text("utf-8") for path in FILES if path.stem == stem]
+    heads = "".join(re.findall(r"\A(?:#[^\n]*\n)+", text)[0] for text in texts if text[0] == "#")
+    assert "tests/" in heads or "benchmarks/" in heads
+    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", heads):
         assert (DATA.parents[2] / named).is_file(), named
-    assert all(parsed(text).values()), "a section has no entries"
+    assert all(all(parsed(text).values()) for text in texts), "a section has no entries"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
