@@ -334,7 +334,7 @@ def _with_names(line: str, names: Sequence[str]) -> str:
 def _times(clauses: Sequence[Clause]) -> list[str]:
     """Return the first time of day in the clauses, which distinguishes runs of a command."""
     for clause in clauses:
-        if match := _TIME.search(clause.text):
+        if ":" in clause.text and (match := _TIME.search(clause.text)):
             return [match.group()]
     return []
 

@@ -41,6 +41,7 @@ ERROR, OUTCOME = 2.6, 1.8
 CODE_LINE = -3.0  # used only if there is nothing else
 
 _TROUBLE = _RESULTS.pattern("troubles")
+_TROUBLE_WORDS = _RESULTS.words("trouble_words", "trouble_beginnings")
 _COUNTED = re.compile(
     r"(?<![0-9])[0-9]++ (?:passed|failed|errors?|warnings?|tests?)\b"
     r"|xit(?:ed)?(?: with)?(?: code| status)?[: ]+\d+"
@@ -79,7 +80,7 @@ def _results(text: str, head: str) -> Iterator[Clause]:
             names = " ".join(words for line in _first_line(text) for words in line.text.split()[:9])
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
         return
-    troubles = _lines_of(_TROUBLE, text)
+    troubles = _lines_of(_TROUBLE, text) if _may_tell_trouble(text) else ()
     real = [
         line
         for line in troubles
@@ -139,6 +140,12 @@ def _lines_of(pattern: re.Pattern[str], text: str) -> list[str]:
     return [line for line in lines if line]
 
 
+def _may_tell_trouble(text: str) -> bool:
+    """Return False for most texts without trouble: a cheap test before the pattern."""
+    lower = text.lower()
+    return "error" in lower or any(map(lower.__contains__, _TROUBLE_WORDS))
+
+
 def _collapsed(lines: Iterable[str], most: int) -> list[str]:
     """Return the first `most` lines that differ in more than digits, with their counts."""
     counts: dict[str, int] = {}
@@ -157,7 +164,7 @@ def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
     """Return a clause of the names a block of code defines, after the path that stands before
     it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
-    if not names and _TROUBLE.search(text):
+    if not names and _may_tell_trouble(text) and _TROUBLE.search(text):
         clauses = list(results(text, OTHERS))
         for clause in clauses:
             clause.speaker = role
