@@ -227,6 +227,8 @@ class Scorer:
         start = rf"(?:^|[,:;–—،、] ?|\. {standing}{joint})"
         joined = rf"(?:{phrases.joint})"
         after = rf"{joined}[，、]?" if phrases.marks else rf"[,;–—] ?{joined} "
+        # The longest pattern of a language begins four shapes with it.
+        no_subject = rf"^(?!\W*(?:{phrases.subject}))"
         self._so = _compiled(rf".*{after}" if phrases.joint else "", start)
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
@@ -239,7 +241,9 @@ class Scorer:
             for field in fields(phrases)
             if field.name in WEIGHTS
             and (
-                pattern := _compiled(_with_shared(field.name, getattr(phrases, field.name)), start)
+                pattern := _compiled(
+                    _with_shared(field.name, getattr(phrases, field.name)), start, no_subject
+                )
             )
         ]
         self._requests = [each for each in patterns if each[0] in _REQUESTS]
@@ -325,22 +329,24 @@ def _with_shared(name: str, source: str) -> str:
     return "|".join(part for part in (source, shared) if part)
 
 
-def _compiled(source: str, start: str) -> re.Pattern[str] | None:
+def _compiled(source: str, start: str, *beginnings: str) -> re.Pattern[str] | None:
     """Return a pattern, compiled at its first use: most languages see a few sentences in a history,
     and few of their patterns are used."""
-    return lazily(lambda: grouped(source).replace("{start}", start)) if source else None
+    if not source:
+        return None
+    return lazily(lambda: grouped(source, *beginnings).replace("{start}", start))
 
 
-def grouped(source: str) -> str:
+def grouped(source: str, *beginnings: str) -> str:
     """Group the alternatives of a pattern by their beginnings: the test for the beginning of a word
-    or clause, most of a search's time, is then made once for all.
+    or clause, most of a search's time, is then made once for all. `beginnings`: more of them.
 
     >>> grouped(r"\\ba|^b|\\bc|(?:d|e)")
     '\\\\b(?:a|c)|^(?:b)|(?:d|e)'
     """
     groups: dict[str, list[str]] = {}
     for each in _ALTERNATIVE.findall(source):
-        prefix = next((candidate for candidate in _PREFIXES if each.startswith(candidate)), "")
+        prefix = next(filter(each.startswith, (*beginnings, *_PREFIXES)), "")
         groups.setdefault(prefix, []).append(each[len(prefix) :])
     return "|".join(
         f"{prefix}(?:{'|'.join(rest)})" if prefix else "|".join(rest)
