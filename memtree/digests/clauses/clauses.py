@@ -307,7 +307,7 @@ def spoken(
         if name and sentence.startswith(name):
             sentence = sentence[len(name) :].lstrip(":： ") or sentence
         rule = any(rule in sentence for rule in rules) if rules else False
-        sentence_merit, boilerplate, source_line, ends = lines.judgement(sentence)
+        sentence_merit, boilerplate, source_line, ends, _ = lines.judgement(sentence)
         score = base + sentence_merit
         if fiction and not _DATA.word_set("lasting").isdisjoint(_words(sentence)):
             score += _LASTS
@@ -335,7 +335,7 @@ def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool, lines: ReadLi
     """Return True for a request that is not the user's: any request in others' words, or a lasting
     order of the assistant's. A commit subject counts only if it gives an order."""
     if own:
-        return role == "assistant" and orders(sentence)
+        return role == "assistant" and lines.judgement(sentence).orders
     if may_end(sentence) and outcome(sentence, role):
         return orders(sentence)
     return lines.asks(sentence) or (goes_on and sentence[0].islower())
@@ -352,7 +352,7 @@ def judgement(sentence: str) -> Judgement:
     source = not (boilerplate and sentence_merit > -LEAST_BASE) and bool(
         _NUMBERED.match(sentence) or (sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence))
     )
-    return Judgement(sentence_merit, boilerplate, source, may_end(sentence))
+    return Judgement(sentence_merit, boilerplate, source, may_end(sentence), orders(sentence))
 
 
 def is_fiction(text: str) -> bool:
