@@ -460,10 +460,8 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
             score += _ASKED
         if score > weight:
             best, weight = marked(phrase) if foreign else phrase, score
-    if best:
-        return weight, best
-    names = [word for word in child.anchors if shared[word] == 1 and _is_name(word)]
-    return -1.0, listed(names[:3], cap)
+    names = (word for word in child.anchors if shared[word] == 1 and _is_name(word))
+    return (weight, best) if best else (-1.0, listed(list(islice(names, 3)), cap))
 
 
 def _asked_there(phrase: str, body: str) -> bool:

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.word_file import WordFiles, lazily
-from memtree.text.rule_score import grouped
+from memtree.language.word_file import WordFiles, grouped, lazily
 
 _DATA = WordFiles("persona_cards")
 _any = _DATA.part
@@ -51,9 +50,7 @@ _YOU_ARE_UNSPACED = lazily(
     )
 )
 _MANNER = lazily(
-    lambda: grouped(
-        rf"{_any('manners')}|\b(?:{_any('ages_and_persons')})|{_any('ages_unspaced')}"
-    )
+    lambda: grouped(rf"{_any('manners')}|\b(?:{_any('ages_and_persons')})|{_any('ages_unspaced')}")
 )
 _REQUEST = lazily(lambda: rf"\b(?:{_any('tasks')})\b|```")
 _WEIGHTS = (

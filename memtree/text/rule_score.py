@@ -23,6 +23,7 @@ from functools import cache
 from memtree.language.word_file import (
     Sections,
     by_language,
+    grouped,
     in_order,
     languages_with,
     lazily,
@@ -169,7 +170,9 @@ class Phrases:
     tell: str = ""  # a forbidden way of answering: suggest, mention
     fixed: str = ""  # a rule by itself: be concise, call me
     nearly: str = ""  # a rule with any other phrase: stick to, prefer
-    polite: str = ""  # a rule in polite words, also in a question: can you always, no tables please
+    polite: str = ""  # a rule in polite words, also in a question: no tables please
+    asked: str = ""  # can you
+    asked_for_good: str = ""  # a rule by itself, as a question: can you always
     definite: str = ""  # an object at hand: use the, run this
     once: str = ""  # this time, for now, the second
     against: str = ""  # about somebody else, reported, hypothetical, a proverb
@@ -190,12 +193,6 @@ _BORDERS = ",:;.!–—،、，"  # of clauses
 _HEAD = re.compile(
     r"(?:[^\s,:;.!?]+ ){0,3}[^\s,:;.!?]+ ?: |(?:[^\s,:;.!?]+ )?[^\s,:;.!?]+, |p\.? ?s\.?:? "
 )
-_PREFIXES = (r"\b", "^", "{start}")
-# An alternative of a pattern: groups are nested as deeply as in the phrases.
-_GROUP = r"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\])*\)"
-for _ in range(7):
-    _GROUP = rf"\((?:[^()\\\[]|\\.|\[(?:\\.|[^\]\\])*\]|{_GROUP})*\)"
-_ALTERNATIVE = re.compile(rf"(?:[^()\\\[|]|\\.|\[(?:\\.|[^\]\\])*\]|{_GROUP})+")
 _Pattern = tuple[str, int, re.Pattern[str]]
 _QUESTION = ("?", "？", "؟")
 # Names and signs of technical things are the same in all languages.
@@ -216,8 +213,8 @@ class Scorer:
     """The compiled phrases of one language."""
 
     __slots__ = (
-        "_against", "_lasting", "_lead", "_marks", "_others", "_polite", "_requests", "_so",
-        "_subject",
+        "_against", "_asks", "_asks_for_good", "_lasting", "_lead", "_marks", "_others", "_polite",
+        "_requests", "_so", "_subject",
     )  # fmt: skip
 
     def __init__(self, phrases: Phrases) -> None:
@@ -233,6 +230,8 @@ class Scorer:
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)
+        self._asks = _compiled(phrases.asked, start)
+        self._asks_for_good = _compiled(phrases.asked_for_good, start)
         self._against = _compiled(phrases.against, start)
         self._lasting = _compiled(phrases.lasting, start)
         self._subject = _compiled(rf"\W*(?:{phrases.subject})" if phrases.subject else "", start)
@@ -312,9 +311,11 @@ class Scorer:
 
     def _asked(self, lower: str, bare: str) -> dict[str, int]:
         """Return the classes of a question that politely requests a habit: can you always ..."""
-        if self._polite is None or not (self._polite.search(lower) or self._polite.search(bare)):
-            return {}
-        return {"polite": RULE}
+        said = {lower, bare}
+        polite = self._polite is not None and any(map(self._polite.search, said))
+        if not polite and self._asks_for_good and self._asks and any(map(self._asks.search, said)):
+            polite = any(map(self._asks_for_good.search, said))  # long, and rarely needed
+        return {"polite": RULE} if polite else {}
 
     def score(self, lower: str) -> int:
         return sum(self.parts(lower).values())
@@ -335,20 +336,3 @@ def _compiled(source: str, start: str, *beginnings: str) -> re.Pattern[str] | No
     if not source:
         return None
     return lazily(lambda: grouped(source, *beginnings).replace("{start}", start))
-
-
-def grouped(source: str, *beginnings: str) -> str:
-    """Group the alternatives of a pattern by their beginnings: the test for the beginning of a word
-    or clause, most of a search's time, is then made once for all. `beginnings`: more of them.
-
-    >>> grouped(r"\\ba|^b|\\bc|(?:d|e)")
-    '\\\\b(?:a|c)|^(?:b)|(?:d|e)'
-    """
-    groups: dict[str, list[str]] = {}
-    for each in _ALTERNATIVE.findall(source):
-        prefix = next(filter(each.startswith, (*beginnings, *_PREFIXES)), "")
-        groups.setdefault(prefix, []).append(each[len(prefix) :])
-    return "|".join(
-        f"{prefix}(?:{'|'.join(rest)})" if prefix else "|".join(rest)
-        for prefix, rest in groups.items()
-    )

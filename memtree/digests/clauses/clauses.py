@@ -41,7 +41,6 @@ ERROR, OUTCOME = 2.6, 1.8
 CODE_LINE = -3.0  # used only if there is nothing else
 
 _TROUBLE = _RESULTS.pattern("troubles")
-_TROUBLE_WORDS = _RESULTS.words("trouble_words", "trouble_beginnings")
 _COUNTED = re.compile(
     r"(?<![0-9])[0-9]++ (?:passed|failed|errors?|warnings?|tests?)\b"
     r"|xit(?:ed)?(?: with)?(?: code| status)?[: ]+\d+"
@@ -140,10 +139,15 @@ def _lines_of(pattern: re.Pattern[str], text: str) -> list[str]:
     return [line for line in lines if line]
 
 
+@cache
+def _trouble_words() -> frozenset[str]:
+    """Return the words in the pattern of trouble: each match holds one of them."""
+    return frozenset(re.findall("[a-z][a-z ]{3,}", _RESULTS.part("troubles")))
+
+
 def _may_tell_trouble(text: str) -> bool:
     """Return False for most texts without trouble: a cheap test before the pattern."""
-    lower = text.lower()
-    return "error" in lower or any(map(lower.__contains__, _TROUBLE_WORDS))
+    return any(map(text.lower().__contains__, _trouble_words()))
 
 
 def _collapsed(lines: Iterable[str], most: int) -> list[str]:
