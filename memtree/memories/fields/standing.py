@@ -23,10 +23,9 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, grouped
 from memtree.memories.fields.categories import category_of
 from memtree.memories.memory import SNAPSHOT, Memory, MemoryFields, NewMemory
-from memtree.text.rule_score import grouped
 from memtree.text.standing_rules import standing_rules
 from memtree.text.statements.attributes import attributes
 
