@@ -87,11 +87,9 @@ class ExtractionContract:
             group = MemoryGroup(f"grp_{number}", "drinks", START, START)
             await memories.add_group(USER, group, 9)
             await memories.add_members(USER, group.id, [id_])
-            for _ in range(2):
-                gone = await memories.forget_once(
-                    USER, ForgetOrder(digest, id_, new(rest)), purge=purge
-                )
-                assert gone == ([] if _ else [id_])
+            order = ForgetOrder(digest, id_, new(rest))
+            for expected in ([id_], []):
+                assert await memories.forget_once(USER, order, purge=purge) == expected
             assert rest in texts((await memories.page(USER)).memories)
             assert tea not in texts((await memories.page(USER)).memories)
             members = await memories.page(USER, MemoryFilter(group=group.id))
