@@ -64,8 +64,8 @@ def retold(text: str) -> str:
     if not (said := _SAID.fullmatch(text)):
         return text
     words, day = said["words"], said["day"] or ""
-    told = told_of_user(words) or told_abroad(words)
-    return told + day if told and len(told) <= LONGEST else text
+    retelling = told_of_user(words) or told_abroad(words)
+    return retelling + day if retelling and len(retelling) <= LONGEST else text
 
 
 def _candidate(text: str, stated: Statement, said: date | None) -> Candidate:

@@ -168,8 +168,8 @@ def told_of(name: str, text: str, sentence: str) -> str:
 
 
 class Predicates(NamedTuple):
-    """What a memory says of its `subject`, "User " or "User's dog ": each clause behind its joint,
-    "" for the first. No clauses: it is not known where they begin."""
+    """Clauses of a memory about its `subject`, "User " or "User's dog ", each behind its joint, ""
+    for the first. No clauses: it is not known where they begin."""
 
     subject: str = ""
     clauses: tuple[tuple[str, str], ...] = ()
@@ -238,9 +238,9 @@ def _clause_shape(language: str) -> _ClauseShape:
     if language in UNSPACED:
         first = verb = file.part("predicates")
     elif language == "en":
-        told = {word: _verb(word, word) or "" for word in _BASES}
-        sure = {*_GIVEN.values(), "are", *(told.get(word, "has") for word in _ONLY_VERBS)}
-        surely, most = _either(sure), _either({*told.values(), *_SAME})
+        bases = {word: _verb(word, word) or "" for word in _BASES}
+        sure = {*_GIVEN.values(), "are", *(bases.get(word, "has") for word in _ONLY_VERBS)}
+        surely, most = _either(sure), _either({*bases.values(), *_SAME})
         adverbs = rf"(?:{_either(_ADVERBS)} )*"
         first = rf"\b{adverbs}(?:{surely}|{most})\b"
         verb = rf"{adverbs}(?:{surely}\b|{most}(?={file.part('makes_verb')}))"

@@ -1,4 +1,4 @@
-"""What earlier rules stored is read again when a conversation of its user is."""
+"""Read again what earlier rules stored, when a conversation of its user is read."""
 
 from __future__ import annotations
 

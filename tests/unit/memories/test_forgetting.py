@@ -1,4 +1,4 @@
-"""What is left of a memory when one of the things that it says is forgotten."""
+"""Leave the rest of a memory when one of the things that it says is forgotten."""
 
 from __future__ import annotations
 
