@@ -146,11 +146,11 @@ def told_abroad(sentence: str) -> str | None:
         language: made
         for language in languages_with(_FILE)
         if language != "en" and (language in UNSPACED) == is_unspaced(plain)
-        if (made := _told_in(_telling(language), plain))
+        if (made := _told_in(_telling(language), plain)) is not None
     }
     if len(readings) > 1:
-        return readings.get(language_of(plain))
-    return next(iter(readings.values()), None)
+        return readings.get(language_of(plain)) or None
+    return next(iter(readings.values()), None) or None
 
 
 def told_of(name: str, text: str, sentence: str) -> str:
@@ -286,31 +286,31 @@ def _telling(language: str) -> _Telling:
         whole = opening.replace("@", verb) + ("" if opening.endswith((" ", ")")) else spaced)
         openings.append((re.compile(whole, re.IGNORECASE), beginning))
     joints = file.part("joints") if "joints" in names else ""
+    again = file.part("again") if "again" in names else ""
     return _Telling(
         tuple(openings),
         re.compile(rf"{spaced}(?:{file.part('own')}){spaced}", re.IGNORECASE),
-        re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None,
-        re.compile(rf"\b(?P<joint>(?:{joints}) ){verb}") if joints else None,
+        re.compile(rf"{spaced}(?:{'|'.join(words)}){spaced}", re.IGNORECASE) if words else None,
+        re.compile(rf"\b(?P<joint>(?:{joints}) )(?:{again})?{verb}") if verbs else None,
         {**verbs, **words},
     )
 
 
 def _told_in(telling: _Telling, sentence: str) -> str | None:
+    """Return "" for a sentence of the language that cannot be told."""
     for opening, beginning in telling.openings:
         match = opening.match(sentence)
         if match is None:
             continue
         rest = sentence[match.end() :]
-        if telling.words:
-            rest = telling.words.sub(lambda word: telling.forms[word[0]], rest)
-        if telling.own.search(rest):
-            return None
         if telling.joint_verb:
             rest = telling.joint_verb.sub(
                 lambda verb: verb["joint"] + telling.forms[verb["v"]], rest
             )
         if "@" in beginning:
             beginning = beginning.replace("@", telling.forms[match["v"].lower()])
-        made = match.expand(beginning)
-        return made[:1].upper() + made[1:] + rest
+        made = match.expand(beginning) + rest
+        if telling.words:
+            made = telling.words.sub(lambda word: telling.forms[word[0].lower()], made)
+        return "" if telling.own.search(made) else made[:1].upper() + made[1:]
     return None
