@@ -8,6 +8,7 @@ from memtree.memories.extraction.rule_extraction import extract
 
 STORED = [
     ("I keep all my notes in Obsidian.", "User keeps all the user's notes in Obsidian"),
+    ("My doctor put me on lithium last year.", None),
     ("I hardly ever watch TV.", "User hardly ever watches TV"),
     ("I've been sober since 2019.", "User has been sober since 2019"),
     ("I did my master's in Glasgow.", "User did the user's master's in Glasgow"),
@@ -17,6 +18,7 @@ STORED = [
     ("I hate phone calls, so I always email.", None),
     ("Beruflich restauriere ich Kirchenorgeln.", "Beruflich restauriert Nutzer Kirchenorgeln"),
     ("Mit meiner Oma spreche ich Platt.", "Mit seiner Oma spricht Nutzer Platt"),
+    ("Zum Backen nehme ich am liebsten Dinkel.", "Zum Backen nimmt Nutzer am liebsten Dinkel"),
     ("Donnerstags helfe ich bei der Tafel.", "Donnerstags hilft Nutzer bei der Tafel"),
     ("Nächstes Jahr will ich promovieren.", None),
     ("Ich schaue fast nie fern.", "Nutzer schaut fast nie fern"),
@@ -36,6 +38,8 @@ STORED = [
     ("Avant, j'habitais à Lille.", "Avant, l'utilisateur habitait à Lille"),
     ("Je parle breton avec ma grand-mère.", "L'utilisateur parle breton avec sa grand-mère"),
     ("Je suis né à Brest et j'ai grandi à Quimper.", None),
+    ("Mes parents tiennent une ferme.", None),
+    ("我儿子明年高考。", "用户儿子明年高考"),
     ("我在华为做工程师。", "用户在华为做工程师"),
     ("我弹贝斯十五年了。", "用户弹贝斯十五年了"),
     ("我跟奶奶说闽南语。", "用户跟奶奶说闽南语"),
