@@ -142,7 +142,7 @@ class MemoryInjection:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
-            gone = wish if wish and wish.what == notes.FORGOTTEN else None
+            gone = wish if wish and wish.what in (notes.FORGOTTEN, notes.SHORTENED) else None
             return _noted(InjectionChoice(), gone)
         always = await self._standing(scope, state, options, room, posted)
         if wish is not None and wish.room:
