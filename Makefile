@@ -18,7 +18,7 @@ APART := not agents and not llm and not soak
 FIRST := not outage and not long and $(APART)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size ceilings walk rooms quick fuzz cover bench \
+.PHONY: help install run worker test test-all beyond nightly starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size ceilings walk rooms quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -54,6 +54,13 @@ test: install node deploytools ## the tests; seven minutes on two idle cores
 
 test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL; 20 minutes
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(GROUPED) -m "$(APART)" $(PYTEST_ARGS)
+
+beyond: install node deploytools ## of test-all what make test leaves out
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(GROUPED) -m "(outage or long) and $(APART)" $(PYTEST_ARGS)
+
+# One after another, the next one also where one failed; make names those at the end.
+nightly: install ## what no CI runs: beyond, soak, llm, agents, recipes; two hours at the most
+	timeout --kill-after=60 2h $(MAKE) --no-print-directory --keep-going beyond soak llm agents recipes
 
 starved: install node deploytools ## the tests twice, while their processes are stopped again and again
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python scripts/starved.py --times 2 \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -21,9 +22,14 @@ def coding(tokens: int, seed: int = 1) -> list[dict[str, Any]]:
 
 def chat(turns: int, seed: int = 1, words: int = 40) -> list[dict[str, Any]]:
     """User and assistant in turn, each about `words` words."""
-    random = Random(seed)
     roles = ("user", "assistant")
     return [
-        {"role": roles[i % 2], "content": " ".join(random.choices(WORDS, k=words)) + f" {i}."}
-        for i in range(turns)
+        {"role": roles[i % 2], "content": content}
+        for i, content in enumerate(_contents(turns, seed, words))
     ]
+
+
+@lru_cache(maxsize=32)
+def _contents(turns: int, seed: int, words: int) -> list[str]:
+    random = Random(seed)
+    return [" ".join(random.choices(WORDS, k=words)) + f" {i}." for i in range(turns)]

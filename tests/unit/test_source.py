@@ -23,6 +23,8 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 def wrapped(source: str) -> Iterator[int]:
     """The lines of the documented things whose docstring holds a wrapped string."""
+    if not _WRAPPED.search(source):
+        return
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, _DOCUMENTED):
             doc = ast.get_docstring(node, clean=False)

@@ -437,7 +437,7 @@ class TestInSqlite(InSqlite, MemoryScopesContract):
 class TestInPostgres(InPostgres, MemoryScopesContract):
     # Thousands of calls, each of which is a round trip or more.
     LONG = (
-        "test_a_text_or_key_of_another_scope_is_no_duplicate",
+        "test_a_text_of_another_scope_is_no_duplicate",
         "test_the_canaries_would_be_seen",
         "test_no_answer_holds_anything_of_another_scope",
         "test_no_write_reaches_into_another_scope",

@@ -100,9 +100,12 @@ async def killed(url: str, file: Path, *flags: str) -> int:
     """Memories that a process had stored when it was killed in the middle."""
     process = importing(victim_url(url), file, *flags)
     ends = time.monotonic() + DEADLINE
-    while not await stored(url) and process.poll() is None:
+    store = open_store(url)
+    memories = store.memories()
+    while not await memories.records(ANYBODY, 0, 1) and process.poll() is None:
         assert time.monotonic() < ends
         await asyncio.sleep(0.02)
+    await store.close()
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=DEADLINE)
     wait_for_victims(url)

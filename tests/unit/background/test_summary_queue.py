@@ -33,7 +33,8 @@ from tests.unit.background.refined import (
     until,
 )
 
-pytestmark = pytest.mark.slow  # memory, queue and a scripted model together
+# Memory, queue and a scripted model together.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("leaves_once")]
 
 # ---------------------------------------------------------------- limits and turns
 
