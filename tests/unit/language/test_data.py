@@ -24,7 +24,7 @@ def problems(texts: Mapping[str, str]) -> Iterator[str]:
     """Say what is wrong with the files of one name, by language: one head says for all what they
     hold and what tests it. Entries of other sections, which a reference brings, are looked at
     there."""
-    heads = "".join(re.match(r"(?:#[^\n]*\n)*", text)[0] for text in texts.values())
+    heads = "".join(re.findall(r"\A(?:#[^\n]*\n)*", text)[0] for text in texts.values())
     if "tests/" not in heads and "benchmarks/" not in heads:
         yield "no comment at its top names its test"
     for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", heads):
