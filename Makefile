@@ -215,8 +215,8 @@ ceilings: install ## write lower figures of size and of requests as ceilings (AR
 walk: install ## the functions of a warm turn, file by file (ARGS=relayed, fresh, cold or save)
 	$(BIN)/python -m tests.walks $(ARGS)
 
-rooms: install ## draw the rooms of the code, floor by floor, into docs/rooms.md
-	$(BIN)/python scripts/rooms.py
+rooms: install ## draw the rooms of the code, floor by floor, into docs/rooms.md (ARGS=memtree.memories: one from inside)
+	$(BIN)/python scripts/rooms.py $(ARGS)
 
 quick: install
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python scripts/grouped_tests.py --halve tests/unit -m "not slow and $(FIRST)"

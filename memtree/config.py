@@ -130,7 +130,7 @@ class Settings:
     )
     embedder: str = _setting(
         "auto",
-        "local (MiniLM in this process), remote (embedding_base_url), none (BM25 alone), or auto: "
+        "local (models in this process), remote (embedding_base_url), none (BM25 alone), or auto: "
         "remote where embedding_model is set, else local",
     )
     embedding_base_url: str | None = _setting(

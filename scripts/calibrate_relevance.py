@@ -23,7 +23,8 @@ import numpy as np
 
 from memtree.language.everyday_sentences import LANGUAGES, sentences
 from memtree.memories.injection.language_rules import is_general
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
 from memtree.ranking.background import Background
@@ -84,7 +85,9 @@ def main() -> None:
     given = parser.parse_args()
 
     async def measure() -> None:
-        embedder: LocalEmbedder | RemoteEmbedder = LocalEmbedder()
+        embedder: MemoryEmbedder | RemoteEmbedder = MemoryEmbedder(
+            LocalEmbedder(), LocalEmbedder(MULTILINGUAL)
+        )
         if given.url:
             embedder = RemoteEmbedder(given.url, given.model, os.environ.get("OPENAI_API_KEY"))
             await embedder.warm_up()

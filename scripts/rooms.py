@@ -1,7 +1,8 @@
-"""Draw the house: rooms by floor, what each is for, and what it imports.
+"""Draw the house: rooms by floor, and what each is for.
 
     python scripts/rooms.py            write docs/rooms.md anew (`make rooms`)
     python scripts/rooms.py --check    exit with 1 if that page says something else
+    python scripts/rooms.py memtree.memories    print the rooms inside of one
 
 A room is a folder, or a file beside folders. It stands one floor above the highest room that it
 imports; rooms that import each other in a circle share a floor, and the page says so. Imports are
@@ -40,6 +41,7 @@ HEAD = """\
 `make rooms` writes this page from the imports; `make check` compares it. A room is a folder, or a
 file beside folders. Each may import rooms on lower floors, never one above: the contracts in
 `pyproject.toml` hold it to that. Lines are code lines, without blanks, comments and docstrings.
+`make rooms ARGS=memtree.memories` prints the rooms inside of one.
 """
 
 
@@ -147,37 +149,38 @@ def drawn(place: str, found: list[Room]) -> str:
     floors = {room.name.removesuffix(".py").removesuffix("/"): room.floor for room in found}
     arrows = sum(len(room.imports) for room in found)
     up = sum(floors[other] >= room.floor for room in found for other in room.imports)
+    highest = max(floors.values(), default=0)
     lines = [
         f"## {place}",
         "",
-        f"Rooms: {len(found)}; floors: {max(floors.values())}; arrows: {arrows}, in circles: {up}.",
+        f"Rooms: {len(found)}; floors: {highest}; arrows: {arrows}, in circles: {up}.",
         "",
-        "| floor | room | files | lines | what it is for | imports |",
-        "|---|---|---|---|---|---|",
+        "| floor | room | files | lines | what it is for |",
+        "|---|---|---|---|---|",
     ]
     for room in found:
         size = f"{max(room.lines, 50) / 1000:.1f}k"
-        imports = ", ".join(sorted(room.imports))
-        lines.append(
-            f"| {room.floor} | `{room.name}` | {room.files} | {size} | {room.purpose} | {imports} |"
-        )
+        lines.append(f"| {room.floor} | `{room.name}` | {room.files} | {size} | {room.purpose} |")
     return "\n".join(lines)
 
 
 def page(modules: Sources) -> str:
-    """The whole page: the packages, then each of their folders that has folders itself."""
+    """The whole page: the packages."""
+    return "\n\n".join([HEAD.rstrip(), *tables(PACKAGES, modules)]) + "\n"
+
+
+def tables(places: Iterable[str], modules: Sources) -> list[str]:
     arrows = {name: set(imported(text, modules)) for name, text in modules.items()}
-    deep = {
-        ".".join(parts[:2]) for parts in (name.split(".") for name in modules) if len(parts) > 3
-    }
-    places = [*PACKAGES, *sorted(deep)]
-    tables = [drawn(place, rooms(place, modules, arrows)) for place in places]
-    return "\n\n".join([HEAD.rstrip(), *tables]) + "\n"
+    return [drawn(place, rooms(place, modules, arrows)) for place in places]
 
 
 def main(arguments: list[str]) -> int:
     gc.disable()  # trees are many objects, and none is garbage
-    text = page(sources(ROOT))
+    modules = sources(ROOT)
+    if places := [name for name in arguments if not name.startswith("-")]:
+        print("\n\n".join(tables(places, modules)))
+        return 0
+    text = page(modules)
     if "--check" not in arguments:
         PAGE.write_text(text, "utf-8")
         return 0

@@ -265,8 +265,9 @@ def figures(
 ) -> dict[str, dict[str, int]]:
     """Return what has ceilings, by group and name."""
     product = [found for name, found in measures.items() if name.split("/")[0] in PRODUCT]
-    lists = [text for name, text in files.items() if name.startswith(WORD_LISTS)]
-    own = (re.sub(r"(?m)^\{\w+\}$", "", text.decode()) for text in lists)
+    lists = {name: text for name, text in files.items() if name.startswith(WORD_LISTS)}
+    read = (text.decode() for name, text in lists.items() if name.endswith(".txt"))
+    own = (re.sub(r"(?m)^\{\w+\}$", "", text) for text in read)
     return {
         "product": {
             "code_lines": sum(found.code_lines for found in product),
@@ -274,7 +275,7 @@ def figures(
         },
         "word_lists": {
             "entries": sum(len(entries) for text in own for entries in parsed(text).values()),
-            "bytes": sum(map(len, lists)),
+            "bytes": sum(map(len, lists.values())),
         },
     }
 

@@ -3,7 +3,7 @@ outside data.
 
 A memory is right if a label of its message is in it, by all the label's words; what no label names
 is wrong. The first figures of a file are those of the day it was written, before any rule was
-changed for it: docs/decisions/0024-extraction-by-rules.md.
+changed for it: docs/decisions/0058-sentences-stored-or-skipped.md.
 """
 
 from __future__ import annotations

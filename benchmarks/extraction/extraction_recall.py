@@ -19,7 +19,7 @@ from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.stores import Memories
 
 DEPTHS = (3, 5)
@@ -131,7 +131,7 @@ def _counts(talks: Sequence[Talk]) -> list[Row]:
 
 async def _asked(
     store: Memories,
-    embedder: LocalEmbedder,
+    embedder: MemoryEmbedder,
     scope: Scope,
     talk: Talk,
     kept: Sequence[Kept],

@@ -24,8 +24,8 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import LocalEmbedder
-from memtree.models.minilm import DIMENSIONS
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import DIMENSIONS, MemoryEmbedder
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store
 
@@ -50,9 +50,9 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 
 async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
     rows: list[Row] = []
-    embedder = LocalEmbedder()
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     try:
-        await embedder.warm_up()
+        await embedder.ready()
         for size in sizes:
             await _fill(url, size, embedder.recipe)
             rows += await _measure(f"{name}, {size:,}", url, size, embedder)
@@ -61,7 +61,7 @@ async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
     return rows
 
 
-async def _measure(label: str, url: str, size: int, embedder: LocalEmbedder) -> list[Row]:
+async def _measure(label: str, url: str, size: int, embedder: MemoryEmbedder) -> list[Row]:
     one = AgentScopes(f"one-{size}", "agent", "")
     many = AgentScopes(f"many-{size}", None, None)
     places = {
@@ -103,11 +103,11 @@ async def _measure(label: str, url: str, size: int, embedder: LocalEmbedder) -> 
     return rows
 
 
-class Far(LocalEmbedder):
+class Far(MemoryEmbedder):
     """An embedder beyond a network: a call takes 100 ms, whatever is in it. Vectors say nothing."""
 
-    def __init__(self, like: LocalEmbedder) -> None:
-        super().__init__()
+    def __init__(self, like: MemoryEmbedder) -> None:
+        super().__init__(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
         self.recipe = like.recipe
 
     async def embed_queries(self, texts: Sequence[str]) -> Matrix:

@@ -4,8 +4,8 @@ Lists written by hand (`cases/injection`): 100 memories of one person, 40 of the
 that is mostly in other words, 40 messages that concern none, and memories about others to fill a
 scope of 1,000. Thresholds were chosen on the first, third, fifth ... of each list ("seen"); the
 others were looked at once. A third list of messages ("later") was written before the rules of
-decision 0076, which were not chosen on it. Pairs that differ in one value: whether one is taken for
-a duplicate.
+docs/decisions/archive.md#0076, which were not chosen on it. Pairs that differ in one value:
+whether one is taken for a duplicate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.language.everyday_sentences import LANGUAGES
 from memtree.memories.duplicates import DuplicateCheck
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.stores import RamStore, open_memories
 
 SIZES = {10: 5.0, 100: 5.0, 1_000: 10.0}  # memories: percent of messages that may get one
@@ -90,7 +91,7 @@ class Lists:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder()
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     rows: list[Row] = []
     for language in LANGUAGES:
         rows += await measured(Lists.of(language), embedder, tuple(SIZES))
@@ -99,7 +100,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     return rows, []
 
 
-async def measured(lists: Lists, embedder: LocalEmbedder, sizes: Sequence[int]) -> list[Row]:
+async def measured(lists: Lists, embedder: MemoryEmbedder, sizes: Sequence[int]) -> list[Row]:
     texts = lists.filled(max(sizes))
     vectors = await embedder.embed(texts)
     rows = []
@@ -128,7 +129,7 @@ async def measured(lists: Lists, embedder: LocalEmbedder, sizes: Sequence[int]) 
     return rows
 
 
-async def swallowed(lists: Lists, embedder: LocalEmbedder, most: int) -> Row:
+async def swallowed(lists: Lists, embedder: MemoryEmbedder, most: int) -> Row:
     """How many of the pairs are taken for one."""
     pairs = list(lists.changed_values())[:most]
     vectors = await embedder.embed([text for pair in pairs for text in pair])

@@ -22,7 +22,8 @@ from memtree.memories.injection.language_rules import is_general
 from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory_injection import fitting, looked_at
 from memtree.memories.search.searcher import MemorySearch
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pl", "tr", "ru", "zh", "ja")
 LEAST = {"MADial en": 50.0, "MADial zh": 45.0, "requests en": 40.0}  # percent
@@ -67,7 +68,7 @@ def talks(bench: Bench, language: str) -> tuple[list[str], list[Case]]:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder()
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     sets = [(f"requests {language}", *lists(language)) for language in LANGUAGES]
     notes: list[str] = []
     try:
@@ -82,7 +83,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 
 
 async def measured(
-    name: str, texts: list[str], cases: Sequence[Case], embedder: LocalEmbedder
+    name: str, texts: list[str], cases: Sequence[Case], embedder: MemoryEmbedder
 ) -> list[Row]:
     scopes = Scopes(texts, np.asarray(await embedder.embed(texts)))
     search = await scopes.search(embedder)

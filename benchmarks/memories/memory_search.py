@@ -21,7 +21,8 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms, unpack_vector
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store
 
@@ -66,10 +67,10 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 @asynccontextmanager
 async def opened(
     keep: Path | None, name: str = "memory_search.db"
-) -> AsyncIterator[tuple[Memories, LocalEmbedder]]:
+) -> AsyncIterator[tuple[Memories, MemoryEmbedder]]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         store = open_store(f"sqlite:///{(keep or Path(folder)) / name}")
-        embedder = LocalEmbedder()
+        embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
         try:
             yield open_memories(store), embedder
         finally:
@@ -77,7 +78,7 @@ async def opened(
             await store.close()
 
 
-async def _talks(bench: Bench, store: Memories, embedder: LocalEmbedder, name: str) -> list[Row]:
+async def _talks(bench: Bench, store: Memories, embedder: MemoryEmbedder, name: str) -> list[Row]:
     found: dict[str, list[list[Found]]] = {}
     for talk in bench.data.locomo():
         turns = talk_turns(talk.messages)
@@ -144,7 +145,7 @@ def _fared(texts: Sequence[str], answers: Sequence[str]) -> Found:
 
 
 async def _ask(
-    store: Memories, embedder: LocalEmbedder, scope: Scope, questions: Sequence[str]
+    store: Memories, embedder: MemoryEmbedder, scope: Scope, questions: Sequence[str]
 ) -> dict[str, list[list[str]]]:
     """The texts found for each question, by way of finding them."""
     search = MemorySearch(store, embedder, now=lambda: 0.0)
@@ -165,7 +166,7 @@ async def _ask(
 
 
 async def remember(
-    store: Memories, embedder: LocalEmbedder, scope: Scope, turns: Sequence[Turn]
+    store: Memories, embedder: MemoryEmbedder, scope: Scope, turns: Sequence[Turn]
 ) -> None:
     """Save what is not there yet, with its vectors, in this order."""
     if (await store.state(scope)).total == len(turns):
@@ -185,7 +186,7 @@ async def remember(
         await store.put_vectors(scope, embedder.recipe, packed)
 
 
-async def _versions(store: Memories, embedder: LocalEmbedder, *, held_out: bool) -> list[Row]:
+async def _versions(store: Memories, embedder: MemoryEmbedder, *, held_out: bool) -> list[Row]:
     """Measure facts in two versions: all older ones are saved, then all newer ones, in one
     scope."""
     known = list(fact_versions(held_out=held_out))

@@ -27,8 +27,8 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import LocalEmbedder
-from memtree.models.minilm import DIMENSIONS
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import DIMENSIONS, MemoryEmbedder
 from memtree.stores import Memories, open_memories, open_store
 from tests.programs.postgres import drop_schema, store_url
 
@@ -71,9 +71,9 @@ def postgres_schema(folder: Path) -> Iterator[str]:
 
 async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
     rows: list[Row] = []
-    embedder = LocalEmbedder()
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     try:
-        await embedder.warm_up()
+        await embedder.ready()
         for size in sizes:
             scope = Scope.of_user("acme", f"size-{size}")
             await _fill(url, scope, size, embedder.recipe)
@@ -84,7 +84,7 @@ async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
 
 
 async def _measure(
-    label: str, url: str, scope: Scope, embedder: LocalEmbedder, judged: bool
+    label: str, url: str, scope: Scope, embedder: MemoryEmbedder, judged: bool
 ) -> list[Row]:
     texts = [made_text(random.Random(f"{label} {at}")) for at in range(3 * (TIMES + WARM))]
     asked, injected, saved = texts[0::3], texts[1::3], texts[2::3]
@@ -119,7 +119,7 @@ async def _measure(
     ]
 
 
-async def _make_segment(url: str, scope: Scope, embedder: LocalEmbedder) -> None:
+async def _make_segment(url: str, scope: Scope, embedder: MemoryEmbedder) -> None:
     """Make the segment as the process before the restart left it."""
     store = open_store(url)
     search = MemorySearch(open_memories(store), embedder, now=SystemClock().now)

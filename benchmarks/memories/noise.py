@@ -24,7 +24,8 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.ports.models import Matrix
 from memtree.ranking.relevance_scale import CHANCE
 from memtree.stores import RamStore, open_memories
@@ -62,7 +63,7 @@ def _lines(name: str, later: bool) -> list[str]:
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    embedder = LocalEmbedder()
+    embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     texts = made_memories.generated(max(SIZES))
     vectors = await embedder.embed(texts)
     rows: list[Row] = []
@@ -89,7 +90,7 @@ class Scopes:
         self.scope = Scope.of_user("t")
 
     async def search(
-        self, embedder: LocalEmbedder, store: MemoryStore | None = None
+        self, embedder: MemoryEmbedder, store: MemoryStore | None = None
     ) -> MemorySearch:
         store = store or open_memories(RamStore(now=lambda: 0.0))
         await self._fill(store, embedder.recipe)
@@ -106,7 +107,7 @@ class Scopes:
 
 
 async def _noise(
-    name: str, scopes: Scopes, embedder: LocalEmbedder, given: Messages, most: float
+    name: str, scopes: Scopes, embedder: MemoryEmbedder, given: Messages, most: float
 ) -> list[Row]:
     search = await scopes.search(embedder)
     injected = alone = 0
@@ -122,7 +123,7 @@ async def _noise(
     ]
 
 
-async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Messages) -> list[Row]:
+async def _found(name: str, scopes: Scopes, embedder: MemoryEmbedder, given: Messages) -> list[Row]:
     search = await scopes.search(embedder)
     injected = alone = 0
     for memory, message in given.related:

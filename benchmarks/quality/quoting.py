@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
+from memtree.background.embedder import OpenedEmbedder
 from memtree.background.embedding_queue import NoQueue
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import Runtime, SystemClock
@@ -103,9 +104,12 @@ async def open_quoting(facts: Sequence[Fact]) -> AsyncIterator[Subject]:
         )
         try:
             memories = open_memories(store)
-            saved = open_memory_services(named, memories, clock, None)
+            saved, without = (
+                open_memory_services(named, memories, clock, None),
+                OpenedEmbedder(None, None),
+            )
             yield Subject(
-                Runtime(memory, saved, memories, store, None, queue, summaries=three), path
+                Runtime(memory, saved, memories, store, without, queue, summaries=three), path
             )
         finally:
             await memory.close()

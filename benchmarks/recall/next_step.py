@@ -157,7 +157,7 @@ async def _measure(plan: Plan, session: Session) -> Result:
     async with AsyncExitStack() as stack:
         subject = await stack.enter_async_context(open_subject(None, "next"))
         embedder = subject.runtime.embedder
-        assert embedder is not None, subject.runtime.trouble
+        assert embedder is not None, subject.runtime.opened.trouble
         vectors = KeptVectors(embedder, plan.vectors)
         stack.callback(vectors.close)
         await subject.learn(session.id, session.messages)

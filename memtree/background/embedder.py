@@ -25,12 +25,20 @@ async def nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEmbedder:
-    """`trouble`: why there is no embedder, or what is wrong with it; "" if all is well. `load`:
-    does the work that its first use would otherwise wait for; raises `EmbedderUnavailable`."""
+    """`memories`: of memories, which may be another one; loaded on first use. `trouble`: why there
+    is no embedder, or what is wrong with it; "" if all is well. `load`: does the work that the
+    first use of `embedder` would otherwise wait for; raises `EmbedderUnavailable`."""
 
     embedder: Embedder | None
+    memories: Embedder | None
     trouble: str = ""
     load: Callable[[], Awaitable[None]] = nothing
+
+    async def close(self) -> None:
+        """Close both."""
+        for each in dict.fromkeys((self.embedder, self.memories)):
+            if each is not None:
+                await each.close()
 
 
 async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
@@ -48,32 +56,43 @@ async def loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
     try:
         await opened.load()
     except EmbedderUnavailable as error:
-        return OpenedEmbedder(*_without(error.message))
+        await opened.close()
+        return _without(error.message)
     return opened
 
 
 async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
     """Open the embedder for loading later; checks that its files exist and are the right ones."""
     if settings.embedder == "none":
-        return OpenedEmbedder(None, "switched off")
+        return OpenedEmbedder(None, None, "switched off")
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
-        return OpenedEmbedder(*await _remote(settings, patient=patient))
+        embedder, trouble = await _remote(settings, patient=patient)
+        return OpenedEmbedder(embedder, embedder, trouble)
     try:
-        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  half a second where it is used
-
-        embedder = LocalEmbedder(query_bytes=settings.cache_limits.queries)
-        await asyncio.to_thread(embedder.locate)
+        # Half a second, where it is used.
+        from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder  # noqa: PLC0415
+        from memtree.models.memory_embedder import MemoryEmbedder  # noqa: PLC0415
     except ImportError as error:
-        trouble = f"{error.name} is not installed, and may not exist for this machine"
-        return OpenedEmbedder(*_without(trouble))
+        return _without(f"{error.name} is not installed, and may not exist for this machine")
+    query_bytes = settings.cache_limits.queries // 2
+    english = LocalEmbedder(query_bytes=query_bytes)
+    multilingual = LocalEmbedder(MULTILINGUAL, query_bytes=query_bytes)
+    try:
+        await asyncio.to_thread(english.locate)
     except EmbedderUnavailable as error:
-        return OpenedEmbedder(*_without(error.message))
-    return OpenedEmbedder(embedder, load=embedder.warm_up)
+        return _without(error.message)
+    try:
+        await asyncio.to_thread(multilingual.locate)
+    except EmbedderUnavailable as error:
+        log.warning("embedder.unavailable, memories go by the English one: %s", error.message)
+        return OpenedEmbedder(english, english, load=english.warm_up)
+    memories = MemoryEmbedder(english, multilingual)
+    return OpenedEmbedder(english, memories, load=english.warm_up)
 
 
-def _without(trouble: str) -> tuple[None, str]:
+def _without(trouble: str) -> OpenedEmbedder:
     log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
-    return None, trouble
+    return OpenedEmbedder(None, None, trouble)
 
 
 async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
@@ -106,5 +125,5 @@ async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None
             log.warning("embedder.unavailable, retried later: %s", error.message)
             return embedder, error.message
         await embedder.close()
-        return _without(error.message)
+        return None, _without(error.message).trouble
     return embedder, ""

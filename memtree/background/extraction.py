@@ -67,6 +67,7 @@ from memtree.memories.message_extraction import (
     cost,
     within,
 )
+from memtree.memories.rereading import MemoryRereading
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
@@ -251,6 +252,19 @@ class ConversationExtraction:
             self._done.add(each.key, each.known)
 
 
+@dataclass(frozen=True, slots=True)
+class RereadingFirst:
+    """A `ConversationReader` that reads the user's memories again before the conversation."""
+
+    rereading: MemoryRereading
+    conversations: ConversationExtraction
+
+    async def read(self, job: ExtractionJob) -> None:
+        if job.settings.save:
+            await self.rereading.once(job.scope)
+        await self.conversations.read(job)
+
+
 async def wishes_of(message: UserMessage) -> MemoryWishes:
     """Return what a message asks of the memory."""
     return await asyncio.to_thread(wishes, message.text[:READ], in_play=message.fiction)
@@ -373,7 +387,8 @@ def open_extraction(
         volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
         infos=MessageFacts(infos, own),
     )
-    queue = ExtractionQueue(conversations, clock, enabled=settings.memories_extraction != OFF)
+    rereading = RereadingFirst(MemoryRereading(book, memories, memories), conversations)
+    queue = ExtractionQueue(rereading, clock, enabled=settings.memories_extraction != OFF)
     closing = (model.close, snapshots.close) if model and snapshots else ()
     caches: dict[str, SizedCache] = {"read_messages": read, "read_infos": own, "snapshots": keeper}
     return ExtractionParts(queue, conversations, reader, model, closing, caches)

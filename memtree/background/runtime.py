@@ -12,12 +12,12 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
 from typing import Protocol
 
-from memtree.background.embedder import OpenedEmbedder, loaded, nothing, open_unloaded
+from memtree.background.embedder import OpenedEmbedder, loaded, open_unloaded
 from memtree.background.embedding_queue import InProcessQueue, NoQueue
 from memtree.background.memory_services import MemoryServices, open_memory_services
 from memtree.background.stage_one import StageOne
@@ -181,14 +181,16 @@ class Runtime:
     memory_services: MemoryServices
     memories: Memories
     store: Store
-    embedder: Embedder | None
+    opened: OpenedEmbedder
     queue: IndexQueue
-    trouble: str = ""  # why there is no embedder, or what is wrong with it
     summaries: SummaryStage | None = None  # None: this process makes no summaries by a model
     builder: StageOne | None = None
     shared: SharedQueues | None = None  # if set, workers do stages 2 and 3
     caches: Mapping[str, SizedCache] = field(default_factory=dict)  # by name
-    load_embedder: Callable[[], Awaitable[None]] = nothing
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self.opened.embedder
 
     async def load(self) -> None:
         """Load what the first request would otherwise wait for: the vocabulary, which takes half a
@@ -196,7 +198,7 @@ class Runtime:
         loaded on first use, so this may be cancelled, or fail."""
         await asyncio.to_thread(tokens.count, "warm up")
         try:
-            await self.load_embedder()
+            await self.opened.load()
         except EmbedderUnavailable as error:
             log.warning("embedder.unavailable, retried later: %s", error.message)
 
@@ -230,8 +232,7 @@ class Runtime:
             *([self.summaries.close(drain)] if self.summaries else ()),
             *([self.shared.close(drain)] if self.shared else ()),
         )
-        if self.embedder:
-            await self.embedder.close()
+        await self.opened.close()
 
 
 @asynccontextmanager
@@ -294,7 +295,7 @@ class _RuntimeParts:
 
     def runtime(self, lasting: bool) -> Runtime:
         """Build the runtime; nothing runs in the background yet."""
-        settings, store, embedder = self.settings, self.store, self.opened.embedder
+        settings, store = self.settings, self.store
         queue, caches = self._queue(), ContextCaches.of(settings.cache_limits)
         memories = open_memories(store)
         memory = self._memory(queue, caches)
@@ -302,7 +303,7 @@ class _RuntimeParts:
             settings,
             memories,
             self.clock,
-            embedder,
+            self.opened.memories,
             infos=caches.message_infos,
             tallies=store if lasting else None,  # a command calls no model for memories
         )
@@ -311,14 +312,12 @@ class _RuntimeParts:
             saved,
             memories,
             store,
-            embedder,
+            self.opened,
             queue,
-            self.opened.trouble,
             self.stage_three,
             self.builder,
             self.shared,
             {**caches.by_name(), **_vectors(queue), **saved.extracting.caches},
-            load_embedder=self.opened.load,
         )
 
     def _queue(self) -> IndexQueue:

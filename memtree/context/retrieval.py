@@ -121,7 +121,8 @@ class Retriever:
         self, posted: History, corpus: Corpus, texts: Sequence[str], vectors: Vectors
     ) -> Vectors:
         """Return the mean of each query's vector and of the same without the speakers that it names
-        (docs/decisions/0083). A turn adds few messages, whose speakers are read without a hop."""
+        (docs/decisions/archive.md#0083). A turn adds few messages, whose speakers are read without
+        a hop."""
 
         def bared() -> dict[str, str]:
             bare = {text: nameless(posted, corpus, text) for text in texts}

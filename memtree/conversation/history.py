@@ -1,7 +1,7 @@
 """A posted history: its messages without system messages, their sizes, rounds and addresses.
 
 `read` reads the whole list. It does not parse messages seen before: their `MessageInfo` comes from
-a cache keyed by the raw fragment (docs/decisions/0002). `extended` continues from the record of an
+a cache keyed by the raw fragment (docs/decisions/0033). `extended` continues from the record of an
 earlier list, and reads only the messages after it (docs/decisions/0033); the result is the same
 history, or the same error.
 """

@@ -1,4 +1,4 @@
-"""Cache of facts about raw fragments that were read before (docs/decisions/0002).
+"""Cache of facts about raw fragments that were read before (docs/decisions/0033).
 
 The key is xxh3-128 of the fragment, seeded by process and tenant: it is only a cache key, the
 address stays the canonical form, and a collision crafted by one tenant does not affect another.

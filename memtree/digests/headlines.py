@@ -334,7 +334,7 @@ def _with_names(line: str, names: Sequence[str]) -> str:
 def _times(clauses: Sequence[Clause]) -> list[str]:
     """Return the first time of day in the clauses, which distinguishes runs of a command."""
     for clause in clauses:
-        if match := _TIME.search(clause.text):
+        if ":" in clause.text and (match := _TIME.search(clause.text)):
             return [match.group()]
     return []
 
@@ -460,8 +460,8 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
             score += _ASKED
         if score > weight:
             best, weight = marked(phrase) if foreign else phrase, score
-    names = [word for word in child.anchors if shared[word] == 1 and _is_name(word)]
-    return (weight, best) if best else (-1.0, listed(names[:3], cap))
+    names = (word for word in child.anchors if shared[word] == 1 and _is_name(word))
+    return (weight, best) if best else (-1.0, listed(list(islice(names, 3)), cap))
 
 
 def _asked_there(phrase: str, body: str) -> bool:

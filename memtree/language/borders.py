@@ -28,7 +28,11 @@ from memtree.language.word_file import WordFile, WordFiles, in_order, lazily
 
 _DATA = WordFile("all", "abbreviations")
 WRAPPED = 50  # characters; a line at least this long may continue in the next
-_END = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_]{0,4}+(?=\s|$)|[。！？]+[」』”）]{0,2}|\n")
+# Begins with one set, so that the engine skips other characters.
+_END = re.compile(
+    r"[.!?…؟।。！？\n](?:(?<=[.!?…؟।])(?<![.!?…؟।].)[.!?…؟।]*+[\"'”’»)\]*_]{0,4}+(?=\s|$)"
+    r"|(?<=[。！？])[。！？]*[」』”）]{0,2}|(?<=\n))"
+)
 _LAST_WORD = re.compile(r"(?:[^\W\d_]\.){1,4}$|[^\W_]+\.$")
 _TAIL = 16  # characters searched for the last word of a sentence
 _ABBREVIATIONS = _DATA.words("abbreviations")

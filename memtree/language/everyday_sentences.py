@@ -8,8 +8,10 @@ the common words it contains.
 
 from __future__ import annotations
 
+import gzip
 import re
 from functools import lru_cache
+from pkgutil import get_data
 
 from memtree.language.word_file import WordFile
 
@@ -32,17 +34,15 @@ def sentences(language: str) -> tuple[str, ...]:
     """Return about 200 sentences; for an unknown language (""), some of every language."""
     if language not in LANGUAGES:
         return tuple(each for known in LANGUAGES for each in sentences(known)[::14])
-    return _file(language).entries("sentences")
+    packed = get_data(__package__, f"data/{language}/everyday_sentences.txt.gz") or b""
+    return tuple(gzip.decompress(packed).decode().splitlines())
 
 
 @lru_cache(maxsize=1)
 def common_words() -> dict[str, frozenset[str]]:
     """Return the common words of each language."""
-    return {known: frozenset(_file(known).entries("common_words")) for known in LANGUAGES}
-
-
-def _file(language: str) -> WordFile:
-    return WordFile(language, "memory_background_sentences")
+    files = {known: WordFile(known, "everyday_words") for known in LANGUAGES}
+    return {known: frozenset(file.entries("common_words")) for known, file in files.items()}
 
 
 def language_of(text: str) -> str:

@@ -35,6 +35,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 def shares(text: str) -> dict[str, float]:
     """Return the share of each script found among the letters; dense scripts weigh more."""
+    if text.isascii():  # decided without patterns
+        return {"latin": 1.0} if any(map(str.isalpha, text)) else {}
     counts = {
         name: len(pattern.findall(text)) * _DENSE.get(name, 1.0)
         for name, pattern in _LETTERS.items()
@@ -53,7 +55,10 @@ def language(text: str, least: int = 4) -> str:
     """Return the language with the most function words in the text; empty if it has fewer than
     `least` of them, or if another language has more than half as many."""
     words = Counter(_WORD.findall(text.lower()))
-    hits = {name: sum(words[word] for word in small) for name, small in _small_words().items()}
+    hits = {
+        name: sum(map(words.__getitem__, words.keys() & small))
+        for name, small in _small_words().items()
+    }
     first, second = sorted(hits, key=lambda name: -hits[name])[:2]
     return first if hits[first] >= least and hits[second] <= hits[first] / 2 else ""
 

@@ -21,6 +21,7 @@ from memtree.memories.draft import (
     MemoryDraft,
     change_of,
     checked_name,
+    in_place,
     inheriting,
 )
 from memtree.memories.draft import new_memory as made_of
@@ -199,6 +200,10 @@ class MemoryBook:
 
     def _made(self, draft: MemoryDraft) -> NewMemory:
         return made_of(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
+
+    def made_in_place(self, old: Memory, text: str) -> NewMemory:
+        """Return what an old memory is with a part of its text."""
+        return in_place(old, text, self._new_id(), self.clock.now())
 
     async def _stored(self, scope: Scope, new: NewMemory, policy: DedupPolicy) -> SaveResult:
         [vector] = await self.saving.vectors_to_save([new.text])

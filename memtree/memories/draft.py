@@ -11,7 +11,13 @@ from typing import Any
 from memtree.errors import BadRequest
 from memtree.memories.fields.categories import category_of
 from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.memories.fields.standing import is_own_word, pinned, standing_topic, trust_of
+from memtree.memories.fields.standing import (
+    FACT,
+    is_own_word,
+    pinned,
+    standing_topic,
+    trust_of,
+)
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -140,6 +146,22 @@ def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
         tainted=draft.tainted or not is_own_word(draft),
         standing=True if old.standing else None,
         kind=draft.kind or old.kind,
+    )
+
+
+def in_place(old: Memory, text: str, id_: str, now: float) -> NewMemory:
+    """Make a memory of a part of another's text, or of other words for the same: it has all that is
+    known of that one, stands only where that did, and its words are those of who wrote it."""
+    standing = standing_topic(text) or (FACT if old.standing == FACT else "")
+    said = {**old.said_of_it(), "last_confirmed": old.said}
+    return NewMemory(
+        id_,
+        text,
+        text_hash(text),
+        packed_terms(text),
+        now,
+        standing=standing if old.standing else "",
+        **said,
     )
 
 

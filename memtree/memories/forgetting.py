@@ -12,6 +12,13 @@ an order that was obeyed fits nothing when it comes again.
     True
     >>> fits("I live in Graz", "User's sister lives in Graz"), fits("my port", "The port is 8091")
     (False, True)
+
+What else a memory says stays, where it can be parted before a verb; if not, it goes by no order.
+
+    >>> rest("I live in Graz", "User lives in Graz and works as a nurse")
+    'User works as a nurse'
+    >>> rest("I like tea", "User likes tea and coffee") is None
+    True
 """
 
 from __future__ import annotations
@@ -24,13 +31,15 @@ from typing import NamedTuple
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.duplicates import NearMemory
+from memtree.memories.extraction.third_person import joined, predicates
 from memtree.memories.memory import WORDING, Memory
 from memtree.memories.relation import foreign, lexicon
 from memtree.memories.relation.reading import Token, read
 from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import ExtractedMessages
+from memtree.memories.user_memories import ExtractedMessages, ForgetOrder
 from memtree.text.statements import forget_orders
+from memtree.text.statements.grammar import REFERS_BACK
 from memtree.text.statements.own_sentences import own_sentences
 from memtree.text.statements.skips import SkipReason
 
@@ -40,6 +49,7 @@ NEAR = 0.3  # relevance of a memory that may be meant where none fits
 READ = 2_000  # characters of a memory
 REASON = "the user asked to forget it"
 _SAID = "User said: "
+_PARTICLE = "of"  # as which `reading` reads endings and particles of Japanese and Chinese
 _USER = "user"
 
 
@@ -67,7 +77,14 @@ def wishes(text: str, *, in_play: bool = False) -> MemoryWishes:
 
 
 def fits(about: str, text: str) -> bool:
-    """Return True if a memory with this text is what the words of an order mean."""
+    """Return True if a memory with this text is what the words of an order mean, or says it beside
+    other things."""
+    subject, clauses = predicates(text[:READ])
+    said = [text, *(subject + each for _, each in clauses[1:])]
+    return any(_fits(about, each) for each in said)
+
+
+def _fits(about: str, text: str) -> bool:
     meant, said = _tokens(about), _tokens(text)
     if weighty := [token for token in meant if token.key not in lexicon.light()]:
         meant, said = weighty, [each for each in said if each.key not in lexicon.light()] or said
@@ -76,6 +93,53 @@ def fits(about: str, text: str) -> bool:
     return any(_same(said[0], token) for token in meant) and all(
         any(_same(token, other) for other in said) for token in meant
     )
+
+
+def rest(about: str, text: str) -> str | None:
+    """Return what a memory says beside that which the words of an order mean: "" for nothing, None
+    where the two cannot be parted."""
+    subject, clauses = predicates(text)
+    if _all_of(about, subject):
+        return ""
+    if len(clauses) < 2:
+        return "" if _names_all(about, text) else None
+    goes = [_fits(about, subject + said) for _, said in clauses]
+    if not any(goes):
+        goes = [_shares(about, said) for _, said in clauses]
+    gone = [said for (_, said), each in zip(clauses, goes, strict=True) if each]
+    kept = [clause for clause, each in zip(clauses, goes, strict=True) if not each]
+    if not all(_names_all(about, said) for said in gone):
+        return None
+    if any(REFERS_BACK.search(said) for _, said in kept):
+        return None
+    return subject + kept[0][1] + "".join(map("".join, kept[1:])) if kept else ""
+
+
+def rest_of(about: str, memory: Memory) -> str | None:
+    """Like `rest`, for a memory: what has fields of its own is one thing."""
+    return "" if memory.kind or memory.data else rest(about, memory.text[:READ])
+
+
+def _all_of(about: str, subject: str) -> bool:
+    """Return True if an order is about all that is said of a subject: "my dog"."""
+    meant, named = _weighty(about), _weighty(subject)
+    return bool(meant) and all(any(_same(token, other) for other in named) for token in meant)
+
+
+def _names_all(about: str, text: str) -> bool:
+    """Return True if an order names each of the things that words may join in a text."""
+    parts = joined(text)
+    return len(parts) == 1 or all(_shares(about, part) for part in parts)
+
+
+def _shares(about: str, text: str) -> bool:
+    said = _weighty(text)
+    return any(_same(token, other) for token in _weighty(about) for other in said)
+
+
+def _weighty(text: str) -> list[Token]:
+    light = lexicon.light()
+    return [each for each in _tokens(text) if each.key not in light and each.key != _PARTICLE]
 
 
 def _tokens(text: str) -> list[Token]:
@@ -93,6 +157,7 @@ class Obeyed(StrEnum):
     """Outcome of an order."""
 
     FORGOTTEN = "forgotten"  # now, or when it came before
+    SHORTENED = "shortened"  # likewise; what else the memory says stays
     SEVERAL = "several"
     NONE = "none"
 
@@ -142,23 +207,29 @@ class MemoryForgetting:
         """Forget what an order in the message with this digest is about, once: not again when the
         message is sent again, nor the last one of several that it did not tell apart. Raises store
         errors; then nothing is forgotten."""
-        key, unclear = _key(Obeyed.FORGOTTEN, digest, about), _key(Obeyed.SEVERAL, digest, about)
-        known = await self._done.extracted(scope, [key, unclear])
-        if key in known:
-            return Obedience(Obeyed.FORGOTTEN)
+        keys = {_key(each, digest, about): each for each in Obeyed}
+        known = {keys[key] for key in await self._done.extracted(scope, list(keys))}
+        for done in known & {Obeyed.FORGOTTEN, Obeyed.SHORTENED}:
+            return Obedience(done)
         fitting = (await self.meant(scope, about)).fitting
-        if unclear in known:
-            return Obedience(Obeyed.SEVERAL, candidates=fitting[:MOST_TOLD])
         if not fitting:
-            return Obedience(Obeyed.NONE)
-        if len(fitting) > 1:
-            await self._done.add_extracted(scope, unclear, [], most=0)
+            return Obedience(Obeyed.SEVERAL if known else Obeyed.NONE)
+        left = None if known or len(fitting) > 1 else rest_of(about, fitting[0])
+        if left is None:
+            if not known:
+                key = _key(Obeyed.SEVERAL, digest, about)
+                await self._done.add_extracted(scope, key, [], most=0)
             return Obedience(Obeyed.SEVERAL, candidates=fitting[:MOST_TOLD])
         memory, purge = fitting[0], not self._book.rules.deleted_days
-        gone = await self._done.forget_once(scope, key, memory.id, reason=REASON, purge=purge)
+        outcome = Obeyed.SHORTENED if left else Obeyed.FORGOTTEN
+        stays = self._book.made_in_place(memory, left) if left else None
+        order = ForgetOrder(_key(outcome, digest, about), memory.id, stays, REASON)
+        gone = await self._done.forget_once(scope, order, purge=purge)
+        if left and gone:
+            self._book.saving.without_vectors(scope)
         self._book.announce(scope, erased=purge)
         twins = tuple(id_ for id_ in gone if id_ != memory.id)
-        return Obedience(Obeyed.FORGOTTEN, ForgottenMemory(memory, twins) if gone else None)
+        return Obedience(outcome, ForgottenMemory(memory, twins) if gone else None)
 
 
 def _key(outcome: Obeyed, digest: bytes, about: str) -> bytes:

@@ -37,7 +37,8 @@ from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 log = logging.getLogger("memtree")
 
 # Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
-# embedder knows a language less well, what shares a word stands further down (0076).
+# embedder knows a language less well, what shares a word stands further down
+# (docs/decisions/archive.md#0076).
 SPARE, SPARE_ABROAD = 20, 70
 MOST_LISTED = 100  # newest memories of an overview, as far as they fit
 DEADLINE = 2.0  # seconds for all of it
@@ -141,7 +142,7 @@ class MemoryInjection:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
-            gone = wish if wish and wish.what == notes.FORGOTTEN else None
+            gone = wish if wish and wish.what in (notes.FORGOTTEN, notes.SHORTENED) else None
             return _noted(InjectionChoice(), gone)
         always = await self._standing(scope, state, options, room, posted)
         if wish is not None and wish.room:

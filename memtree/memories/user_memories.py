@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import Added, MemoryRef
@@ -124,6 +124,16 @@ class Plans(Protocol):
     async def set_plan(self, tenant: str, plan: str) -> None: ...
 
 
+class ForgetOrder(NamedTuple):
+    """An order to forget a memory, known by its `key`. `rest`: what else the memory says, which is
+    kept, in its groups."""
+
+    key: bytes
+    ref: MemoryRef
+    rest: NewMemory | None = None
+    reason: str = ""
+
+
 class ExtractedMessages(Protocol):
     """Digests of messages that memories were extracted from: nothing is extracted twice, and what
     was deleted does not come back. A digest says nothing of the text to who does not have it."""
@@ -140,11 +150,11 @@ class ExtractedMessages(Protocol):
         ...
 
     async def forget_once(
-        self, scope: Scope, key: bytes, ref: MemoryRef, *, reason: str = "", purge: bool = False
+        self, scope: Scope, order: ForgetOrder, *, purge: bool = False
     ) -> list[str]:
-        """Delete a memory as `MemoryStore.delete` does, and keep that the order with this `key` is
-        done, in one step. Nothing goes where it was done before; then, and where there is no such
-        memory, no id is returned."""
+        """Delete a live memory as `MemoryStore.delete` does, and keep that the order is done, in
+        one step. Nothing goes where it was done before; then, and where there is no such memory, no
+        id is returned."""
         ...
 
     async def put_snapshot(

@@ -1,11 +1,12 @@
-"""The local embedder: all-MiniLM-L6-v2 in int8 on onnxruntime, two threads, no network.
+"""The local embedder: a packaged model on onnxruntime, two threads, no network.
 
     embedder = LocalEmbedder(threads=2)
     rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 384); the second row is zero
     query = await embedder.embed_query("where do we parse lines?")   # (384,)
 
-The model itself is in `minilm.py`; this file schedules its threads. Passages run on threads
-of low priority, a few at a time; queries have threads of their own and never wait for passages.
+The models themselves are all-MiniLM-L6-v2 (`minilm.py`), for English, and the multilingual sentence
+encoder (`sentence_encoder.py`); this file schedules their threads. Passages run on threads of low
+priority, a few at a time; queries have threads of their own and never wait for passages.
 
 Passages and the storage of vectors are defined elsewhere (`memtree.ranking.vectors`).
 """
@@ -20,13 +21,16 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
+from memtree.models import sentence_encoder
 from memtree.models.minilm import DIMENSIONS, MODEL, TOKENIZER, MiniLM, PackagedFile, encodable
 from memtree.models.query_cache import QueryCache
 from memtree.process.cache_limits import CacheLimits
@@ -46,11 +50,6 @@ RELEVANT = 0.38
 # high, since it is not the cosine that filters out outdated values. Measured by the benchmarks
 # noise and relation.
 SCALE = RelevanceScale(chance=0.36, strong=0.74)
-# Share of a text's pieces that are single letters, or unknown: at most 0.6 in 95 of 100 Turkish
-# sentences, for which the vector is useful, and at least 0.89 in as many Russian ones, for which
-# the memory with the answer is ranked first for only 10 of 100 questions (Korean, Chinese: the
-# same).
-SPELLED_OUT = 0.75
 # Texts per task of the pool: up to 130 ms of work, which limits how long `close` and a cancelled
 # call hold a thread, and lets concurrent calls take turns.
 PIECE = 8
@@ -59,34 +58,66 @@ PIECE = 8
 BACKGROUND_NICE = 10
 
 
+class TextModel(Protocol):
+    """Computes vectors; safe to call from several threads. `max_tokens`: of each text."""
+
+    def vector(self, text: str, max_tokens: int) -> Matrix: ...
+
+    def vectors(self, texts: Sequence[str], max_tokens: int) -> list[Matrix]: ...
+
+    def reads(self, text: str) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A packaged model. `recipe`: its name and that of its arithmetic. `files`: what `open` is
+    called with, located. `relevant`, `scale`: as of an `Embedder`."""
+
+    recipe: str
+    dimensions: int
+    files: tuple[PackagedFile, PackagedFile]
+    open: Callable[[Path, Path], TextModel]
+    relevant: float
+    scale: RelevanceScale
+
+
+ENGLISH = LocalModel("minilm-l6-v2-int8/2", DIMENSIONS, (MODEL, TOKENIZER), MiniLM, RELEVANT, SCALE)
+MULTILINGUAL = LocalModel(
+    "use-multilingual-v3/1",
+    sentence_encoder.DIMENSIONS,
+    (sentence_encoder.WEIGHTS, sentence_encoder.PIECES),
+    sentence_encoder.SentenceEncoder,
+    RELEVANT,
+    SCALE,
+)
+
+
 class LocalEmbedder:
     """An `Embedder` on this machine. Cheap to construct; the model loads on first use.
 
     Args:
+        model: which one.
         threads: how many passages are embedded at once, each on one low-priority thread.
         max_tokens: wordpieces of a passage that are read, with special tokens; part of the recipe.
-        model, tokenizer: where the files are; tests point them elsewhere.
         query_bytes: size of the cache of query vectors.
     """
 
-    dimensions: int = DIMENSIONS
-    relevant: float = RELEVANT
-    scale: RelevanceScale = SCALE
-
     def __init__(
         self,
+        model: LocalModel = ENGLISH,
         *,
         threads: int = 2,
         max_tokens: int = 160,
-        model: PackagedFile = MODEL,
-        tokenizer: PackagedFile = TOKENIZER,
         query_bytes: int = CacheLimits.of().queries,
     ) -> None:
-        self.name = self.recipe = f"minilm-l6-v2-int8/2/{max_tokens}"
+        self.name = self.recipe = f"{model.recipe}/{max_tokens}"
+        self.dimensions, self.relevant, self.scale = model.dimensions, model.relevant, model.scale
         self._threads = threads
         self._max_tokens = max_tokens
-        self._files = (model, tokenizer)
-        self._model: MiniLM | None = None
+        self._packaged = model
+        self._model: TextModel | None = None
         self._closed = False
         self._queries = QueryCache(query_bytes)
         self._background = ThreadPoolExecutor(threads, "memtree-embed", _lower_priority)
@@ -99,8 +130,8 @@ class LocalEmbedder:
         await self._loaded()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Return (n, 384) float32 unit rows, in the order given; for background work."""
-        rows = np.zeros((len(texts), DIMENSIONS), np.float32)
+        """Return (n, dimensions) float32 unit rows, in the order given; for background work."""
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
         model = await self._loaded()
         starts = iter(range(0, len(texts), PIECE))
 
@@ -114,7 +145,7 @@ class LocalEmbedder:
         return rows
 
     async def embed_query(self, text: str) -> Matrix:
-        """Return (384,) float32, read-only, for the first 128 wordpieces of `text`."""
+        """Return (dimensions,) float32, read-only, for the first 128 wordpieces of `text`."""
         text = encodable(text, QUERY_TOKENS)
         cached = self._queries.get(text)
         if cached is not None:
@@ -125,7 +156,7 @@ class LocalEmbedder:
         return vector
 
     async def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """Return (n, 384) float32, each row as from `embed_query`, using both threads."""
+        """Return (n, dimensions) float32, each row as from `embed_query`, using both threads."""
         cut = [encodable(text, QUERY_TOKENS) for text in texts]
         known = {text: self._queries.get(text) for text in cut}
         missing = [text for text, row in known.items() if row is None]
@@ -138,12 +169,12 @@ class LocalEmbedder:
                 known[text] = row
 
         await asyncio.gather(*(some(missing[half::2]) for half in (0, 1) if missing[half:]))
-        return np.array([known[text] for text in cut], np.float32).reshape(-1, DIMENSIONS)
+        return np.array([known[text] for text in cut], np.float32).reshape(-1, self.dimensions)
 
     def reads(self, text: str) -> bool:
         """Return False if the model knows hardly more than the letters of a text; True before it is
         loaded."""
-        return self._model is None or self._model.spelled_out(text) <= SPELLED_OUT
+        return self._model is None or self._model.reads(text)
 
     def forget(self) -> None:
         self._queries.clear()
@@ -151,7 +182,7 @@ class LocalEmbedder:
     def locate(self) -> None:
         """Verify that its files are present and the right ones, in 30 ms. Raises
         `EmbedderUnavailable`."""
-        for file in self._files:
+        for file in self._packaged.files:
             file.locate()
 
     async def warm_up(self) -> None:
@@ -164,19 +195,21 @@ class LocalEmbedder:
         self._closed = True
         await asyncio.to_thread(self._background.shutdown)
         await asyncio.to_thread(self._foreground.shutdown)
+        if self._model is not None:
+            self._model.close()
         self._model = None
 
-    async def _loaded(self) -> MiniLM:
+    async def _loaded(self) -> TextModel:
         if self._model is not None:
             return self._model
         return await self._run(self._foreground, self._load)
 
-    def _load(self) -> MiniLM:
+    def _load(self) -> TextModel:
         with self._loading:
             if self._model is None:
                 tokens.count("")  # loads the vocabulary, during which no other thread can run
-                model, tokenizer = self._files
-                self._model = MiniLM(model.locate(), tokenizer.locate())
+                weights, pieces = self._packaged.files
+                self._model = self._packaged.open(weights.locate(), pieces.locate())
                 _give_memory_back()
             return self._model
 

@@ -2,7 +2,7 @@
 
 No answer depends on these caches, so a share that is too small costs time and changes nothing else.
 The shares are proportional to what a process holds for conversations of a million tokens
-(docs/decisions/0038-memory.md). Indexes of saved memories have a setting of their own.
+(docs/decisions/archive.md#0038). Indexes of saved memories have a setting of their own.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The scores are words (BM25) and meaning (the nearest segment's centred cosine, less what its number
 of segments reaches by chance), both smoothed over neighbours and fused by rank.
-docs/decisions/0049 and 0060 record the alternatives that were tried.
+docs/decisions/0060 says what else was tried.
 """
 
 from __future__ import annotations

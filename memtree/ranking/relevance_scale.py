@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HALF, CHANCE, STRONG = 0.5, 0.7, 0.85  # the relevances of the three cosines
-HALF_OF_CHANCE = 0.6  # docs/decisions/0094 has the curve, by language
+HALF_OF_CHANCE = 0.6  # docs/decisions/0094 has the figures
 LOWEST, HIGHEST, LEAST_STEP = 0.02, 0.98, 0.01  # limits of the measured cosines, for any model
 _RELEVANCES = (0.0, HALF, CHANCE, STRONG, 1.0)
 

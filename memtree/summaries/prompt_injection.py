@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.word_file import WordFiles, lazily
+from memtree.language.word_file import WordFiles, grouped, lazily
 from memtree.text.normal_form import nfkc
-from memtree.text.rule_score import grouped
 
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")  # of a pattern: no class such as \W
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.language.word_file import WordFiles, lazily
+from memtree.language.word_file import WordFiles, grouped, lazily
 
 _DATA = WordFiles("persona_cards")
 _any = _DATA.part
@@ -35,7 +35,7 @@ _PLIST = lazily(
 )
 _CHARACTER = lazily(r"\{\{char\}\}")
 _HEADING = lazily(lambda: rf"^[ ]{{0,3}}#{{1,3}} ?(?:{_any('headings')})[ \t]*$", re.MULTILINE)
-_STAY = _DATA.pattern("stay")
+_STAY = _DATA.pattern("stay", shaped=grouped)
 _YOU_ARE = lazily(
     lambda: (
         rf"(?:\A|[\n.!])[ \t>*#-]{{0,6}}(?:(?:{_any('greetings')})[,.:!]? ?){{0,2}}"
@@ -50,7 +50,7 @@ _YOU_ARE_UNSPACED = lazily(
     )
 )
 _MANNER = lazily(
-    lambda: rf"{_any('manners')}|\b(?:{_any('ages_and_persons')})|{_any('ages_unspaced')}"
+    lambda: grouped(rf"{_any('manners')}|\b(?:{_any('ages_and_persons')})|{_any('ages_unspaced')}")
 )
 _REQUEST = lazily(lambda: rf"\b(?:{_any('tasks')})\b|```")
 _WEIGHTS = (

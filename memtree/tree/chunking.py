@@ -50,7 +50,7 @@ CONTEXT = 3  # blocks on each side that cohesion compares
 # Strength of the border before a block.
 GLUED, LINE, PARAGRAPH_BORDER, HEADING, MESSAGE, ROUND, ASK = range(7)
 
-_FENCE = re.compile(r"`{3,}|~{3,}")
+_FENCE = re.compile(r"[`~](?:(?<=`)`{2,}|(?<=~)~{2,})")
 # after the marker, on a line that closes a block of code
 _REST_OF_FENCE = re.compile(r"[ \t`~]*+(?:\r\n?|\n|\Z)")
 _LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as in `str.splitlines`

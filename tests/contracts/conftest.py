@@ -16,7 +16,9 @@ from tests.programs.postgres import Postgres, drop_schema, own_postgres, ready_u
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A class says which tests of its contract take long over its back end (`LONG`)."""
-    long = getattr(item.cls, "LONG", ()) if isinstance(item, pytest.Function) else ()
+    if not isinstance(item, pytest.Function):
+        return
+    long = getattr(item.cls, "LONG", ())
     assert all(hasattr(item.cls, name) for name in long), (item.cls, long)
     if item.originalname in long:
         item.add_marker(pytest.mark.long)

@@ -72,8 +72,8 @@ def test_the_demo_is_a_command():
 @pytest.mark.parametrize(
     ("page", "name"),
     [("docs/modes.md", "prices"), ("docs/modes.md", "window"), ("docs/clients.md", "origins"),
-     ("docs/observability.md", "traces"), ("docs/postgresql.md", "serve"),
-     ("docs/usage.md", "prices"), ("docs/requests.md", "no log"),
+     ("docs/observability.md", "traces"), ("docs/scaling.md", "serve"),
+     ("docs/usage.md", "prices"), ("docs/usage.md", "no log"),
      ("docs/scaling.md", "start")],
 )  # fmt: skip
 def test_servers_take_these_options(desk: Desk, page: str, name: str):
@@ -82,7 +82,7 @@ def test_servers_take_these_options(desk: Desk, page: str, name: str):
 
 def test_stores_are_copied(desk: Desk):
     """The addresses name a server that is not there: to a file and back instead."""
-    text = block("docs/postgresql.md", "copy")
+    text = block("docs/scaling.md", "copy")
     addresses = iter(("sqlite:///copy.db", "sqlite:///copy.db"))
     desk.run("memtree memories add 'We deploy on Fridays' --store sqlite:///memtree.db")
     said = desk.run(re.sub(r"postgresql://\S+", lambda _: next(addresses), text))
@@ -133,7 +133,7 @@ def test_past_sessions(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tests.transcripts.PROJECT", str(desk.folder / "work" / "shop"))
     said = "Each line of the invoice opened a connection; one pooled connection is quick."
     codex(desk.folder, "s1", "Why was the invoice export so slow?", said, "ok", time.time())
-    first, second, gone = desk.run(block("docs/sessions.md", "sessions"))
+    first, second, gone = desk.run(block("docs/command-line.md", "sessions"))
     assert "Why was the invoice export so slow?" in first
     assert said.partition(";")[0] in second
     assert gone.startswith("forgot an index")
@@ -166,7 +166,7 @@ def test_keys(desk: Desk):
 
 
 def test_an_app_with_users(desk: Desk):
-    page = "docs/app-with-users.md"
+    page = "docs/keys.md"
     assert desk.run(block(page, "key"))[0].startswith("mt-")
     desk.run("memtree memories add 'Likes tea' --tenant shop --user user-4711")
     tenants, users, one, requests = desk.run(block(page, "overview"), (0, 1))

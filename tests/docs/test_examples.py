@@ -29,15 +29,12 @@ READ_WHOLE = {
     ("docs/coming-from.md", "json"): "tests/clients/documented/test_coming_from_docs.py",
     ("docs/deployment.md", "nginx"): "tests/deploy/documented/test_documented.py",
     ("docs/documents.md", "json"): "tests/clients/documented/test_documents_docs.py",
-    ("docs/excerpts.md", "python"): "tests/unit/context/test_excerpts_checked.py",
+    ("docs/context-memory.md", "python"): "tests/unit/context/test_excerpts_checked.py",
     ("docs/memories-in-prompts.md", "json"): "tests/docs/test_examples.py",
     ("docs/remember.md", "json"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "sh"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "toml"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/schemas.md", "json"): "tests/clients/documented/test_schema_docs.py",
-    ("docs/agent-extraction.md", "json"): "tests/docs/test_server_examples.py",
-    ("docs/agent-search.md", "json"): "tests/docs/test_server_examples.py",
-    ("docs/requests.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/usage.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/user-memories.md", "json"): "tests/clients/documented/test_user_memory_docs.py",
 }
@@ -55,8 +52,8 @@ NOT_RUN = {
     ("docs/wrap.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
     ("docs/versions.md", "memtree memories export"): "needs 1.0.0rc1; a test imports what it wrote",
     ("docs/versions.md", "memtree memories import"): "as above: a test of the command imports it",
-    ("docs/postgresql.md", "CREATE ROLE"): "needs the administrator of a database",
-    ("docs/postgresql.md", "CREATE SCHEMA"): "needs the administrator of a database",
+    ("docs/scaling.md", "CREATE ROLE"): "needs the administrator of a database",
+    ("docs/scaling.md", "CREATE SCHEMA"): "needs the administrator of a database",
 }
 
 
@@ -135,7 +132,7 @@ def options() -> set[str]:
 OTHERS = {"--compaction", "--model-settings-file", "--max-chat-history-tokens", "--transport",
           "--header", "--scope", "--data-binary", "--data-urlencode", "--workers", "--folder",
           "--help", "--url", "--minutes", "--against", "--beside", "--out",
-          "--settings", "--model", "--pre", "--mcp-config", "--openai-base-url",
+          "--settings", "--model", "--pre", "--raise", "--mcp-config", "--openai-base-url",
           "--openai-api-base", "--data-dir", "--config"}  # fmt: skip
 
 

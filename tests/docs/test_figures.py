@@ -20,7 +20,7 @@ SETTINGS = Settings()
         ("questions", f"Conversations for {SETTINGS.expiration_days} days after their last use"),
         ("questions", f"{context_windows.DEFAULT:,} tokens for every other model"),
         ("modes", f"assumes {context_windows.DEFAULT:,} tokens for any other"),
-        ("when-memory-begins", f"larger than {THRESHOLD:,} tokens"),
+        ("modes", f"larger than {THRESHOLD:,} tokens"),
         ("context-memory", f"A history under {THRESHOLD:,} tokens comes back unchanged"),
         (
             "chat-completions",

@@ -39,4 +39,4 @@ def test_a_room_stands_above_what_it_imports_and_a_circle_shares_a_floor():
 def test_the_table_counts_arrows_and_those_of_circles():
     text = drawn("m", rooms("m", SOURCES, ARROWS))
     assert "Rooms: 4; floors: 2; arrows: 3, in circles: 2." in text
-    assert "| 2 | `top.py` | 1 | 0.1k | Runs it | low |" in text
+    assert "| 2 | `top.py` | 1 | 0.1k | Runs it |" in text

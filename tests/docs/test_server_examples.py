@@ -113,7 +113,7 @@ def test_a_file_is_parsed(server: Server, tmp_path: Path):
 
 def test_usage(server: Server):
     (answer,) = answers(block("docs/usage.md", "usage"), server.url)
-    (said,) = shown("docs/usage.md")
+    said, _ = shown("docs/usage.md")
     assert list(answer) == list(said)
     assert set(answer["period"]) == set(said["period"])
     assert set(answer["daily"][0]) == set(said["daily"][0])
@@ -122,15 +122,15 @@ def test_usage(server: Server):
 
 
 def test_single_requests(server: Server):
-    (answer,) = answers(block("docs/requests.md", "requests"), server.url)
-    (said,) = shown("docs/requests.md")
+    (answer,) = answers(block("docs/usage.md", "requests"), server.url)
+    _, said = shown("docs/usage.md")
     assert list(answer) == list(said)
     assert set(answer["totals"]) == set(said["totals"])
 
 
 def test_an_app_with_users(server: Server, upstream: Scripted):
     upstream.script("examples", [Say("Oat biscuits.")])
-    page = "docs/app-with-users.md"
+    page = "docs/keys.md"
     switched, chat, saved, listed, *exported = answers(block(page, "users"), server.url)
     assert switched["memories_save_enabled"]
     assert chat["choices"][0]["message"]["content"] == "Oat biscuits."
@@ -150,12 +150,12 @@ def test_searches_of_agents(server: Server):
     posted = {"agentId": "concierge", "subjectId": "alice", "memories": facts}
     answer = server.post("/v1/memories", posted, authorization="Bearer examples")
     answer.raise_for_status()
-    pays, invoices, topics, both = answers(block("docs/agent-search.md", "curl"), server.url)
+    pays, invoices, topics, both = answers(block("docs/agent-memories.md", "search"), server.url)
     assert pays["success"]
     assert [row["kind"] for row in invoices["memories"]] == ["Payment"]
     assert "clusters" in topics
     assert len(both["results"]) == 2
-    (said,) = shown("docs/agent-search.md")
+    *_, said = shown("docs/agent-memories.md")
     row, told = invoices["memories"][0], said["memories"][0]
     assert list(row) == list(told)
     assert set(told["context"]) <= set(row["context"])
@@ -163,7 +163,7 @@ def test_searches_of_agents(server: Server):
 
 def test_a_conversation_that_fills_schemas_needs_a_model(server: Server):
     key = {"authorization": "Bearer extraction"}
-    (posted,) = shown("docs/agent-extraction.md")
+    *_, posted = shown("docs/schemas.md")
     schema = {"name": "UserProfile", "uniqueOn": ["name"], "json_schema": PROFILE}
     server.post("/v1/schemas", schema, **key).raise_for_status()
     assert posted.pop("model")

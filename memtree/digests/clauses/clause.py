@@ -75,7 +75,7 @@ _BREAKS = re.compile(r"[;.!?…](?=\s)|[。！？]")
 _MARKS = str.maketrans(dict.fromkeys('“”"„«»', "'"))
 _ENDS = " .,;"
 _SAID = re.compile(r"[\"“”„«»‹›「」『』`]")
-_LINE = re.compile(r"\s*(?:[>＞]|&gt;)")
+_QUOTED = (">", "＞", "&gt;")
 
 
 def quotation(speaker: str, sentence: str, merit: float, label: str) -> Clause:
@@ -122,7 +122,7 @@ def parts(
     only requests are separated. `others`: spans of others' words in the text, where the line begins
     at `start`; None to judge by the line alone. `asks`: `requests.asks` or a cache of it."""
     if others is None:
-        quoted = _LINE.match(line) is not None
+        quoted = line.lstrip().startswith(_QUOTED)
         spans = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()
         inside = tuple(sorted(spans))
     else:

@@ -79,7 +79,7 @@ def _results(text: str, head: str) -> Iterator[Clause]:
             names = " ".join(words for line in _first_line(text) for words in line.text.split()[:9])
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
         return
-    troubles = _lines_of(_TROUBLE, text)
+    troubles = _lines_of(_TROUBLE, text) if _may_tell_trouble(text) else ()
     real = [
         line
         for line in troubles
@@ -139,6 +139,17 @@ def _lines_of(pattern: re.Pattern[str], text: str) -> list[str]:
     return [line for line in lines if line]
 
 
+@cache
+def _trouble_words() -> frozenset[str]:
+    """Return the words in the pattern of trouble: each match holds one of them."""
+    return frozenset(re.findall("[a-z][a-z ]{3,}", _RESULTS.part("troubles")))
+
+
+def _may_tell_trouble(text: str) -> bool:
+    """Return False for most texts without trouble: a cheap test before the pattern."""
+    return any(map(text.lower().__contains__, _trouble_words()))
+
+
 def _collapsed(lines: Iterable[str], most: int) -> list[str]:
     """Return the first `most` lines that differ in more than digits, with their counts."""
     counts: dict[str, int] = {}
@@ -157,7 +168,7 @@ def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
     """Return a clause of the names a block of code defines, after the path that stands before
     it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
-    if not names and _TROUBLE.search(text):
+    if not names and _may_tell_trouble(text) and _TROUBLE.search(text):
         clauses = list(results(text, OTHERS))
         for clause in clauses:
             clause.speaker = role
@@ -300,7 +311,7 @@ def spoken(
         if name and sentence.startswith(name):
             sentence = sentence[len(name) :].lstrip(":： ") or sentence
         rule = any(rule in sentence for rule in rules) if rules else False
-        sentence_merit, boilerplate, source_line, ends = lines.judgement(sentence)
+        sentence_merit, boilerplate, source_line, ends, _ = lines.judgement(sentence)
         score = base + sentence_merit
         if fiction and not _DATA.word_set("lasting").isdisjoint(_words(sentence)):
             score += _LASTS
@@ -328,7 +339,7 @@ def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool, lines: ReadLi
     """Return True for a request that is not the user's: any request in others' words, or a lasting
     order of the assistant's. A commit subject counts only if it gives an order."""
     if own:
-        return role == "assistant" and orders(sentence)
+        return role == "assistant" and lines.judgement(sentence).orders
     if may_end(sentence) and outcome(sentence, role):
         return orders(sentence)
     return lines.asks(sentence) or (goes_on and sentence[0].islower())
@@ -345,7 +356,7 @@ def judgement(sentence: str) -> Judgement:
     source = not (boilerplate and sentence_merit > -LEAST_BASE) and bool(
         _NUMBERED.match(sentence) or (sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence))
     )
-    return Judgement(sentence_merit, boilerplate, source, may_end(sentence))
+    return Judgement(sentence_merit, boilerplate, source, may_end(sentence), orders(sentence))
 
 
 def is_fiction(text: str) -> bool:

@@ -42,7 +42,8 @@ _LINKED = _DATA.pattern("linked", re.IGNORECASE)
 _OPEN_CLAUSE = _DATA.pattern("open_clause", re.IGNORECASE)
 _FINITE = _DATA.pattern("finite", re.IGNORECASE)
 _UNSAID = _DATA.pattern("unsaid", re.IGNORECASE)
-_CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
+# None of it matches white space; it begins with one set, so that the engine skips other characters.
+_CODE = re.compile(r"[=(){}<>\[\];\\_/.](?:(?<=[^_/.])|(?<=\w[_/.])(?=\w))")
 # Requests and actions that do not name their object.
 _HOLLOW = _DATA.pattern("hollow", re.IGNORECASE)
 _SOURCE = re.compile(

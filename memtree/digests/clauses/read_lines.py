@@ -22,13 +22,14 @@ class Judgement(NamedTuple):
 
     `merit`: how informative its words are; `boilerplate`: it recurs in every session; `source`: it
     is a line of source or numbered output (not tested for boilerplate that is excluded anyway);
-    `ends`: it may say how something ended.
+    `ends`: it may say how something ended; `orders`: it orders something permanently.
     """
 
     merit: float
     boilerplate: bool
     source: bool
     ends: bool
+    orders: bool
 
 
 class ReadLines:

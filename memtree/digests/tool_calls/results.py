@@ -187,15 +187,19 @@ class _Piece:
         return self._base + at + bisect_right(self._returns, at)
 
 
+def _pieces(text: str) -> list[_Piece]:
+    """Return the beginning and the end of a result, or all of a short one."""
+    if len(text) <= READ_AHEAD + READ_BEHIND:
+        return [_Piece(0, text)]
+    end = len(text) - READ_BEHIND
+    return [_Piece(0, text[:READ_AHEAD]), _Piece(end, text[end:])]
+
+
 class _Output:
     """The output of a command: its beginning and its end, and the lines there."""
 
     def __init__(self, text: str) -> None:
-        if len(text) <= READ_AHEAD + READ_BEHIND:
-            self.pieces = [_Piece(0, text)]
-        else:
-            end = len(text) - READ_BEHIND
-            self.pieces = [_Piece(0, text[:READ_AHEAD]), _Piece(end, text[end:])]
+        self.pieces = _pieces(text)
         lines = islice(_NOT_EMPTY.finditer(self.pieces[0].text), FIRST_LINES)
         self.first = [(line.start(), line[0][:LONGEST_LINE].rstrip()) for line in lines]
         self.telling: list[tuple[int, str]] = []
@@ -274,15 +278,6 @@ class _Output:
             return FAILED
         return OK if passed else UNKNOWN
 
-    def error(self) -> tuple[int, int] | None:
-        """Return the place of the first line that tells a failure; for a traceback, its last
-        line."""
-        for piece in self.pieces:
-            if match := _ERROR.search(f"\n{piece.text}"):
-                start = match.start("line") - 1
-                return piece.span(start, start + len(match["line"].rstrip()))
-        return None
-
     def last_line(self) -> tuple[int, int] | None:
         """Return the place of the last line that tells something: one of trouble, else any."""
         for start, line in [line for line in self.telling if _is_trouble(line[1])] or self.telling:
@@ -312,7 +307,7 @@ def ended(
         code = FAILED
     if not tests:
         failed = passed = 0
-    line = output.error() if code > OK else None
+    line = _error(output.pieces) if code > OK else None
     if line is None and code != OK and not failed:
         line = output.last_line()
     return Outcome(code, failed, passed, line)
@@ -320,7 +315,16 @@ def ended(
 
 def error(text: str) -> tuple[int, int] | None:
     """Return the (start, end) of the first error in a result."""
-    return _Output(text).error()
+    return _error(_pieces(text))
+
+
+def _error(pieces: Sequence[_Piece]) -> tuple[int, int] | None:
+    """Return the place of the first line that tells a failure; for a traceback, its last line."""
+    for piece in pieces:
+        if match := _ERROR.search(f"\n{piece.text}"):
+            start = match.start("line") - 1
+            return piece.span(start, start + len(match["line"].rstrip()))
+    return None
 
 
 def command_outcome(text: str, code: int | None, action: Action) -> Outcome:

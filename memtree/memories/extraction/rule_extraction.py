@@ -30,6 +30,7 @@ SKIPS = 100  # that are told of one message
 # Whose words they are has to be said where nothing else tells it.
 _DATA = WordFile("all", "memory_first_person")
 _FIRST_PERSON = _DATA.pattern("first_person", re.IGNORECASE)
+_SAID = re.compile(r"(?:User said|Nutzer sagte): (?P<words>.*?)(?P<day> \(said [0-9-]{10}\))?")
 _SPEAKER = _DATA.pattern("speaker", re.IGNORECASE)
 
 
@@ -51,6 +52,20 @@ def extract(
             candidates[key] = candidate
     skipped.sort(key=lambda skip: skip.start)
     return Extraction(tuple(candidates.values()), tuple(skipped[:SKIPS]))
+
+
+def retold(text: str) -> str:
+    """Return a stored memory as it would be told today: of "User said: ..." what can be told of the
+    user, with the day on which it was said.
+
+    >>> retold("User said: I'm blind"), retold("Nutzer sagte: Ich bin blind (said 2026-01-31)")
+    ('User is blind', 'Nutzer ist blind (said 2026-01-31)')
+    """
+    if not (said := _SAID.fullmatch(text)):
+        return text
+    words, day = said["words"], said["day"] or ""
+    retelling = told_of_user(words) or told_abroad(words)
+    return retelling + day if retelling and len(retelling) <= LONGEST else text
 
 
 def _candidate(text: str, stated: Statement, said: date | None) -> Candidate:

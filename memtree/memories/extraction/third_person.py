@@ -9,13 +9,15 @@ nuts". Only where each "I" is followed by a verb that is known; else the words s
     True
     >>> told_abroad("Ich bin blind und wohne in Graz"), told_abroad("Me llamo Lucía")
     ('Nutzer ist blind und wohnt in Graz', 'El usuario se llama Lucía')
+    >>> predicates("User lives in Graz and works as a nurse").clauses
+    (('', 'lives in Graz'), (' and ', 'works as a nurse'))
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import cache, partial
 from typing import NamedTuple
 
 from memtree.language.everyday_sentences import language_of
@@ -144,11 +146,11 @@ def told_abroad(sentence: str) -> str | None:
         language: made
         for language in languages_with(_FILE)
         if language != "en" and (language in UNSPACED) == is_unspaced(plain)
-        if (made := _told_in(_telling(language), plain))
+        if (made := _told_in(_telling(language), plain)) is not None
     }
     if len(readings) > 1:
-        return readings.get(language_of(plain))
-    return next(iter(readings.values()), None)
+        return readings.get(language_of(plain)) or None
+    return next(iter(readings.values()), None) or None
 
 
 def told_of(name: str, text: str, sentence: str) -> str:
@@ -163,6 +165,97 @@ def told_of(name: str, text: str, sentence: str) -> str:
     if subject := _SUBJECT.match(text):
         return f"{name}{text[subject.end() :]}"
     return f"{name} said: {sentence if _ANY_CASE.search(text) else text}"
+
+
+class Predicates(NamedTuple):
+    """Clauses of a memory about its `subject`, "User " or "User's dog ", each behind its joint, ""
+    for the first. No clauses: it is not known where they begin."""
+
+    subject: str = ""
+    clauses: tuple[tuple[str, str], ...] = ()
+
+
+def predicates(text: str) -> Predicates:
+    """Part a memory told of the user before each verb that has the same subject. Linear."""
+    parted = map(partial(_parted, text), _clause_shapes())
+    return max(parted, key=lambda each: len(each.clauses))
+
+
+def joined(text: str) -> list[str]:
+    """Part a text at all that may join two things that it says, in whatever language."""
+    return _any_joint().split(text)
+
+
+class _ClauseShape(NamedTuple):
+    """`verb`: one of the third person; `clause`: a joint behind which one stands."""
+
+    verb: re.Pattern[str]
+    clause: re.Pattern[str]
+
+
+_SUBJECT_CHARS = 60
+_LAST_WORD = re.compile(r"[^\W\d_]+$")
+_STRICT = re.compile(r"(?:the )?user\b", re.IGNORECASE)
+# Between a subject and its verb: "ne", "no", "se".
+_BETWEEN = r"(?:(?:ne|no|non|não|не|ya|já|se|si) |n'|s')?"
+
+
+def _parted(text: str, shape: _ClauseShape) -> Predicates:
+    first = shape.verb.search(text, 0, _SUBJECT_CHARS)
+    subject = text[: first.start()] if first else ""
+    named = _STRICT.match(subject) or _ANY_CASE.search(subject)
+    if first is None or not named or len(joined(subject)) > 1:
+        return Predicates()
+    clauses, joint, start = list[tuple[str, str]](), "", first.start()
+    for match in shape.clause.finditer(text, first.end()):
+        clauses.append((joint, text[start : match.start()]))
+        joint, start = match.group(), match.end()
+    return Predicates(subject, (*clauses, (joint, text[start:])))
+
+
+def _joints(language: str) -> str:
+    part = WordFile(language, _FILE).part("joints")
+    return rf"[，；](?:{part})?" if language in UNSPACED else rf",? (?:{part}) "
+
+
+@cache
+def _any_joint() -> re.Pattern[str]:
+    joints = "|".join(map(_joints, _joining()))
+    return re.compile(rf"{joints}|[.;!] |[。、]|\n", re.IGNORECASE)
+
+
+def _joining() -> list[str]:
+    return [each for each in languages_with(_FILE) if "joints" in WordFile(each, _FILE).names()]
+
+
+@cache
+def _clause_shapes() -> tuple[_ClauseShape, ...]:
+    return tuple(map(_clause_shape, _joining()))
+
+
+def _clause_shape(language: str) -> _ClauseShape:
+    file, joints = WordFile(language, _FILE), rf"(?:{_joints(language)}|[,;] )"
+    if language in UNSPACED:
+        first = verb = file.part("predicates")
+    elif language == "en":
+        bases = {word: _verb(word, word) or "" for word in _BASES}
+        sure = {*_GIVEN.values(), "are", *(bases.get(word, "has") for word in _ONLY_VERBS)}
+        surely, most = _either(sure), _either({*bases.values(), *_SAME})
+        adverbs = rf"(?:{_either(_ADVERBS)} )*"
+        first = rf"\b{adverbs}(?:{surely}|{most})\b"
+        verb = rf"{adverbs}(?:{surely}\b|{most}(?={file.part('makes_verb')}))"
+    else:
+        ends = filter(None, map(_LAST_WORD.search, file.entries("openings")))
+        forms = {end[0] for end in ends if end[0].islower() and not _ANY_CASE.search(end[0])}
+        verb = rf"{_BETWEEN}{_either({*forms, *file.table('verbs').values()})}\b"
+        first = rf"\b{verb}"
+    return _ClauseShape(
+        re.compile(first, re.IGNORECASE), re.compile(rf"{joints}(?={verb})", re.IGNORECASE)
+    )
+
+
+def _either(words: Collection[str]) -> str:
+    return f"(?:{'|'.join(sorted(words))})"
 
 
 _NAMES = WordFile("all", "memory_first_person")
@@ -193,31 +286,31 @@ def _telling(language: str) -> _Telling:
         whole = opening.replace("@", verb) + ("" if opening.endswith((" ", ")")) else spaced)
         openings.append((re.compile(whole, re.IGNORECASE), beginning))
     joints = file.part("joints") if "joints" in names else ""
+    again = file.part("again") if "again" in names else ""
     return _Telling(
         tuple(openings),
         re.compile(rf"{spaced}(?:{file.part('own')}){spaced}", re.IGNORECASE),
-        re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None,
-        re.compile(rf"\b(?P<joint>(?:{joints}) ){verb}") if joints else None,
+        re.compile(rf"{spaced}(?:{'|'.join(words)}){spaced}", re.IGNORECASE) if words else None,
+        re.compile(rf"\b(?P<joint>(?:{joints}) )(?:{again})?{verb}") if verbs else None,
         {**verbs, **words},
     )
 
 
 def _told_in(telling: _Telling, sentence: str) -> str | None:
+    """Return "" for a sentence of the language that cannot be told."""
     for opening, beginning in telling.openings:
         match = opening.match(sentence)
         if match is None:
             continue
         rest = sentence[match.end() :]
-        if telling.words:
-            rest = telling.words.sub(lambda word: telling.forms[word[0]], rest)
-        if telling.own.search(rest):
-            return None
         if telling.joint_verb:
             rest = telling.joint_verb.sub(
                 lambda verb: verb["joint"] + telling.forms[verb["v"]], rest
             )
         if "@" in beginning:
             beginning = beginning.replace("@", telling.forms[match["v"].lower()])
-        made = match.expand(beginning)
-        return made[:1].upper() + made[1:] + rest
+        made = match.expand(beginning) + rest
+        if telling.words:
+            made = telling.words.sub(lambda word: telling.forms[word[0].lower()], made)
+        return "" if telling.own.search(made) else made[:1].upper() + made[1:]
     return None

@@ -21,9 +21,8 @@ import re
 from datetime import date
 
 from memtree.errors import BadRequest
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, grouped
 from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.text.rule_score import grouped
 from memtree.text.standing_rules import standing_rules
 from memtree.text.statements.schedule import LONGEST, is_schedule
 

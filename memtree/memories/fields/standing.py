@@ -23,10 +23,9 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from memtree.language.word_file import WordFile
+from memtree.language.word_file import WordFile, grouped
 from memtree.memories.fields.categories import category_of
 from memtree.memories.memory import SNAPSHOT, Memory, MemoryFields, NewMemory
-from memtree.text.rule_score import grouped
 from memtree.text.standing_rules import standing_rules
 from memtree.text.statements.attributes import attributes
 
@@ -102,6 +101,8 @@ _TOPICS = (
 )
 # Scripts of which no pattern here knows the wishes.
 _UNREAD = re.compile("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]")
+# "User always drinks tea" has the form of a rule, and tells of somebody.
+_TOLD_ONLY = _DATA.pattern("told_only")
 _SILENT = _DATA.pattern("silent")
 _PRONOUNS = _DATA.pattern("fact_pronouns", shaped=grouped)
 # What people are, by the attribute that says it; of those with a colon the newest counts.
@@ -126,7 +127,7 @@ def standing_topic(text: str) -> str:
     if _SILENT.search(lower):
         return SILENCE
     if _UNREAD.search(lower):
-        return WISH if standing_rules(text) else ""
+        return WISH if not _TOLD_ONLY.match(lower) and standing_rules(text) else ""
     if not _SPOKEN_TO.search(lower):
         return ""
     return next((topic for topic, pattern in _TOPICS if pattern.search(lower)), "")

@@ -15,14 +15,17 @@ from typing import NamedTuple
 from memtree.memories.memory import Memory
 from memtree.text.memory_lines import NOTE_ID, LineKind, MemoryLine, MemoryVersion
 
-FORGOTTEN, SEVERAL, NONE, OVERVIEW = "forgotten", "several", "none", "overview"
+FORGOTTEN, SHORTENED, SEVERAL = "forgotten", "shortened", "several"
+NONE, OVERVIEW = "none", "overview"
 _NEWEST = "When this was added, the user's newest message asked "
 _TEXTS = {
     FORGOTTEN: _NEWEST + "to forget something, and the one saved memory that it is about has been "
     "deleted. You can confirm that.",
-    SEVERAL: _NEWEST + "to forget something. Several saved memories may be meant, all listed among "
-    'the known facts, so nothing has been deleted. Ask which one: "forget that ...", with the '
-    "words of that memory, deletes it.",
+    SHORTENED: _NEWEST + "to forget something. It has been taken out of the one saved memory that "
+    "it is about; what else that says stays saved. You can confirm that.",
+    SEVERAL: _NEWEST + "to forget something. Several saved memories may be meant, or one that says "
+    "more than that, all listed among the known facts, so nothing has been deleted. Ask which: "
+    '"forget that ...", with all the words of that memory, deletes it.',
     NONE: _NEWEST
     + "to forget something, or said that something is true no longer. No saved memory "
     "is clearly what is meant, so none has been deleted. If saved memories are meant, say so and "

@@ -6,7 +6,7 @@ In a language that the embedder knows well, relevance tells: 0.5 and more, a lit
 are more memories to be near by chance, less where there are few, or where the two share a word that
 says something (`telling_words.py`). In another language strangers are as near as what is meant, so
 that the word decides; and a message that asks about the world (`language_rules.py`) is near to
-anything. docs/decisions/0094 has the curves, by language, 0076 those of questions about the world.
+anything. docs/decisions/0094 has the figures.
 """
 
 from __future__ import annotations

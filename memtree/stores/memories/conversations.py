@@ -11,10 +11,11 @@ from hashlib import sha256
 from typing import Any
 
 from memtree.memories.memory import SNAPSHOT, UNSET, Memory, MemoryChange, NewMemory
-from memtree.memories.ports import Added, MemoryRef, ShownMemory
+from memtree.memories.ports import Added, ShownMemory
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import ForgetOrder
 from memtree.stores.memories import changing, saving, scope_removal
-from memtree.stores.memories.lookup import stored
+from memtree.stores.memories.lookup import live, stored
 from memtree.stores.memories.rows import SCOPE, scope_values
 from memtree.stores.memories.scopes import begin, begin_known, commit, take_numbers
 from memtree.stores.memories.table_rows import ShownRow
@@ -96,15 +97,22 @@ async def add_extracted(
 
 
 async def forget_once(
-    sql: Sql, scope: Scope, key: bytes, ref: MemoryRef, *, reason: str, purge: bool, now: float
+    sql: Sql, scope: Scope, order: ForgetOrder, *, purge: bool, now: float
 ) -> list[str]:
     at = await begin_known(sql, scope)
     if at is None:
         return []
-    mark = {"scope": at.number, "key": message_key(key)}
-    if await sql.fetch(_MARKED_NUMBER, mark):
+    mark = {"scope": at.number, "key": message_key(order.key)}
+    rows = await live(sql, at.number, [order.ref], now)
+    if not rows or await sql.fetch(_MARKED_NUMBER, mark):
         return []
-    gone = await scope_removal.delete(sql, scope, [ref], reason=reason, purge=purge, now=now)
+    if order.rest is not None:
+        (kept,) = await saving.add_here(sql, at, [order.rest], once=True, most=0, now=now)
+        await changing.replaced_by(sql, at, [(rows[0].number, kept.memory.number)])
+        await commit(sql, at, counted=int(not kept.existing))
+    gone = await scope_removal.delete(
+        sql, scope, [order.ref], reason=order.reason, purge=purge, now=now
+    )
     if gone:
         await sql.run(MARK, {**mark, "number": 0, "at": now})
     return gone

@@ -3,7 +3,7 @@
 Every statement takes any number of rows, given as arrays. A write takes its tenant's lock
 (`locks`): shared to add, exclusive to delete, so no row can refer to a node that is being deleted.
 Isolation is READ COMMITTED: each statement after the lock sees everything committed before it. The
-reasons are in docs/decisions/0011-postgresql.md.
+reasons are in docs/decisions/archive.md#0011.
 """
 
 from memtree.stores.postgres.database import PostgresStore, has_tables

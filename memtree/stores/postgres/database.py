@@ -201,7 +201,8 @@ class PostgresDatabase(Pool):
 
         After the commit nobody can read the deleted rows. Their bytes are another matter: VACUUM
         gives their space to new rows and cuts empty ends off the files, but does not overwrite, and
-        the server's log (WAL) and its backups have copies of their own. See docs/decisions/0011.
+        the server's log (WAL) and its backups have copies of their own. See
+        docs/decisions/archive.md#0011.
         """
         if not await self.run(unscrubbed) or (at_once and await self.bytes() > SMALL_BYTES):
             return

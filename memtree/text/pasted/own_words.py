@@ -266,9 +266,10 @@ def _speaks(lower: str) -> bool:
 def _is_read(text: str) -> bool:
     """Return True if the signs of own words are known in the language of a text."""
     head = text[:HEAD]
-    if script(head) not in _SCRIPTS:
-        return False
-    return script(head) != "latin" or language(head) in ("", *languages_with(_VOICE.name))
+    letters = script(head)
+    if letters != "latin":
+        return letters in _SCRIPTS
+    return language(head) in ("", *languages_with(_VOICE.name))
 
 
 def _reported(run: str, *, last: bool = True) -> Iterator[Span]:

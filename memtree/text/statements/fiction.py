@@ -22,7 +22,7 @@ _DATA = WordFile("all", "memory_fiction")
 BEGINNING = 2_000  # characters that tell what kind of message it is
 LAUGH = 20  # characters at the end of a sentence
 _STAGE = lazily(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
-_PLAY = _DATA.pattern("play", re.IGNORECASE)
+_PLAY = _DATA.pattern("play")
 _STORY = _DATA.pattern("story", re.IGNORECASE)
 _GAME = _DATA.pattern("game")
 # Whose apples are counted is nobody.
@@ -51,7 +51,7 @@ def is_role_play(text: str, role: str = "user") -> bool:
 
 def sets_up_play(head: str) -> bool:
     """Like `is_role_play`, for the beginning of a user's message that is no persona card."""
-    return bool(_STAGE.match(head) or _PLAY.search(head))
+    return bool(_STAGE.match(head) or _PLAY.search(head.lower()))
 
 
 def is_made_up(head: str) -> bool:

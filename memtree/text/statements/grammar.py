@@ -245,7 +245,8 @@ _SPOKEN_FOR = _CLAUSE_DATA.pattern("spoken_for")
 _SPLICE = _CLAUSE_DATA.pattern("splice")
 
 # "... and we spend every summer there": only what stands before says where.
-_REFERS_BACK = re.compile(r"\b(?:there|them|it|him|her|too|then|both)\W*$")
+REFERS_BACK = _CLAUSE_DATA.pattern("refers_back", re.IGNORECASE)
+_ENDS_REFERRING = _CLAUSE_DATA.pattern("ends_referring")
 
 
 def without_lead(text: str, start: int, end: int) -> int:
@@ -279,7 +280,7 @@ def later(lower: str) -> Iterator[int]:
     for clause in islice(_CLAUSE.finditer(lower), _CLAUSES):
         if _SPOKEN_FOR.search(lower, 0, clause.end()):
             return
-        if not _REFERS_BACK.search(lower, clause.end()):
+        if not _ENDS_REFERRING.search(lower, clause.end()):
             yield clause.end()
 
 
@@ -289,7 +290,7 @@ def spliced(lower: str) -> list[tuple[int, int]]:
     starts = [0, *(end for _, end in joints)]
     ends = [*(start for start, _ in joints), len(lower)]
     parts = list(zip(starts, ends, strict=True))
-    if any(_REFERS_BACK.search(lower, start, end) for start, end in parts):
+    if any(_ENDS_REFERRING.search(lower, start, end) for start, end in parts):
         return [(0, len(lower))]
     return parts
 

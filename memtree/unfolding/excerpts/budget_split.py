@@ -17,7 +17,7 @@ class BudgetSplit:
     """Shares of a memory message's budget, as curves (budgets, shares), interpolated linearly.
     `outline`: summary lines; `talk`: the same if messages are short, `lines`: the most
     of it if files are in hand, both at any budget; `hand`: passages of these files. `user`, `lead`
-    and `answers`: used if answers are long (docs/decisions/0005, 0016)."""
+    and `answers`: used if answers are long (docs/decisions/archive.md#0005, 0016)."""
 
     outline: Curve
     rules: float

@@ -25,7 +25,7 @@ from memtree.unfolding.excerpts.units import FRAGMENT, WHOLE, Unit, UnitIndex
 from memtree.unfolding.plan import TextSpan
 
 LABEL = 5  # tokens of a label like `¶123 user` with its line break, about
-MOST_FRAGMENTS = 0.08  # share of excerpts that may be fragments (docs/decisions/0019)
+MOST_FRAGMENTS = 0.08  # share that may be fragments (docs/decisions/archive.md#0019)
 LOPSIDED = 3.0  # mean size of assistant messages over that of user messages
 LEAD = 60  # best passages that are chosen before all shares
 LEAD_PARTS = 2  # of a longer message, or it would fill the lead alone

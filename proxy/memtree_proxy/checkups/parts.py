@@ -58,19 +58,23 @@ async def database(url: str) -> Finding | None:
 
 
 async def embedder(settings: Settings, runtime: Runtime, question: str = QUESTION) -> Finding:
-    """Check whether the embedder works. `question`: the text to embed; the vector of a text that
-    was embedded before may come from a cache."""
-    model = runtime.embedder
-    if model is None:
+    """Check whether the embedders work, that of conversations and that of memories. `question`: the
+    text to embed; the vector of a text that was embedded before may come from a cache."""
+    model, memories = runtime.opened.embedder, runtime.opened.memories
+    if model is None or memories is None:
         wanted = settings.embedder == "none"
-        return judged("embedder", wanted, f"ranking by words alone: {runtime.trouble}")
-    begun = time.perf_counter()
+        return judged("embedder", wanted, f"ranking by words alone: {runtime.opened.trouble}")
     try:
+        if memories is not model:
+            await memories.embed_query(question)
+        begun = time.perf_counter()
         await model.embed_query(question)
     except EmbedderUnavailable as error:
         return Finding("embedder", "problem", error.message)
     spent = (time.perf_counter() - begun) * 1000
     text = f"{model.recipe}, relevant from {model.relevant:.2f}, a query takes {spent:.0f} ms"
+    if memories is not model:
+        text += f"; memories by {memories.recipe}"
     return Finding("embedder", "ok", text)
 
 

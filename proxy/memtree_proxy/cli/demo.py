@@ -86,7 +86,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             _show_cost(console, at_once)
             before = [await _ask(runtime, posted, fact) for fact in others]
             if runtime.embedder is None:
-                console.print(styled(f"Ranked by words alone: {runtime.trouble}.\n"))
+                console.print(styled(f"Ranked by words alone: {runtime.opened.trouble}.\n"))
             else:
                 console.print(EMBEDDING, style="dim")
                 await bar(runtime.memory, LOCAL, console)

@@ -2,7 +2,7 @@
 
 Importing a command takes a second, and `--help` and `--version` need none. Parsers (`parsers/`)
 therefore name commands as `module:function`, and only this file imports by name
-(docs/decisions/0029-commands-by-name.md).
+(docs/decisions/archive.md#0029).
 """
 
 from __future__ import annotations

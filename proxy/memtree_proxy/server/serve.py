@@ -299,7 +299,8 @@ async def store_is_away(runtime: Runtime, settings: Settings) -> bool:
 def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: bool = False) -> None:
     """Print what a person needs first: where to point the client, and which features are on."""
     while_ = " until it is there" if runtime.embedder else ""
-    ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
+    trouble = runtime.opened.trouble
+    ranking = f"words alone{while_}: {trouble}" if trouble else "words and meaning"
     away = " does not answer: until it does, chats go on without memory" * store_is_away
     address = f"http://{shown_address(settings.host, port)}"
     lines = [

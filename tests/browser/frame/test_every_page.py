@@ -1,5 +1,5 @@
 """Every page, filled, for everybody: axe at three sizes in both colour schemes, and the tour of
-docs/keyboard.md, which says what to press and what comes of it."""
+docs/pages.md, which says what to press and what comes of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SIZES = ((1280, 800), (800, 1000), (375, 760))
-DOCS = Path(__file__).parents[3] / "docs" / "keyboard.md"
+DOCS = Path(__file__).parents[3] / "docs" / "pages.md"
 MOST = 80  # stops of Tab before what is looked for
 ROUNDS = 8  # since an answer may still be on its way
 STEP = re.compile(
@@ -53,7 +53,8 @@ def test_axe_finds_nothing_at_three_sizes_in_both_schemes(
 
 def tours() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The address of each page, and the rows of its table: what to press, what is there then."""
-    for section in re.split(r"^## ", DOCS.read_text("utf-8"), flags=re.M)[1:]:
+    _, _, text = DOCS.read_text("utf-8").partition("\n## By keyboard\n")
+    for section in re.split(r"^### ", text, flags=re.M)[1:]:
         path = re.search(r"`(/ui[^`]*)`", section)
         rows = re.findall(r"^\| (.+?) \| (.+?) \|$", section, flags=re.M)
         if path and rows:

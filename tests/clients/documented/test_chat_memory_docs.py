@@ -87,21 +87,6 @@ def test_curl(shown: Shown):
     assert row["version"] >= 2
 
 
-def test_python(shown: Shown):
-    assert shown.run([sys.executable, "-c"], "python", "python") == f"[fact] {DEADLINE}\n"
-    assert shown.rows("python") == []
-
-
-def test_node(shown: Shown):
-    node = shutil.which("node")
-    if node is None:
-        assert "CI" not in os.environ
-        pytest.skip("there is no node")
-    command = [node, "--input-type=module", "-e"]
-    assert shown.run(command, "node", "node") == f"[fact] {DEADLINE}\n"
-    assert shown.rows("node") == []
-
-
 def test_events(shown: Shown):
     posted = {"messageId": "m", "content": DEADLINE}
     made = shown.server.post(f"{CHAT}/memory", posted, authorization="Bearer events").json()

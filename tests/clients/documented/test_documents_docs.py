@@ -90,12 +90,6 @@ def test_curl(shown: Shown):
     assert shown.get("", "curl")["passages"] == 0
 
 
-def test_python(shown: Shown):
-    told = shown.run([sys.executable, "-c"], "python", "python")
-    assert told.startswith("ports.md 1/1: # Ports\n\nStaging listens on port 8090")
-    assert shown.get("/documents", "python")["documents"] == []
-
-
 def test_the_examples_have_the_fields_of_answers(shown: Shown):
     shown.sh("put", "fields")
     (row,) = shown.get("/documents", "fields")["documents"]

@@ -59,12 +59,14 @@ def test_curl(server: Server):
         answer, at = decoder.raw_decode(done.stdout, at)
         answers.append(answer)
     put, first, second, wrong, unknown, listed, gone = answers
-    wrong_shown, unknown_shown, put_shown = shown()
+    wrong_shown, unknown_shown, put_shown, _ = shown()
     assert list(put["schema"]) == list(put_shown["schema"])
     assert put["schema"]["description"] == put_shown["schema"]["description"]
     assert [len(first[name]) for name in ("created", "updated")] == [1, 0]
     (updated,) = second["updated"]
     assert updated["supersedes"] == first["created"][0]["id"]
+    for refused in (wrong, unknown):
+        assert refused["error"].pop("request_id")
     assert (wrong, unknown) == (wrong_shown, unknown_shown)
     assert listed == {"success": True, "schemas": [put["schema"]]}
     assert gone == {"success": True}

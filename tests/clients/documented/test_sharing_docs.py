@@ -60,7 +60,7 @@ def test_two_keys(tmp_path: Path):
             env={"MEMTREE_STORE": f"sqlite:///{store}"},
             cwd=Path(__file__).parents[3], capture_output=True, text=True, check=True,
         )  # fmt: skip
-        keys.append(made.stdout.splitlines()[1])
+        keys.append(made.stdout.strip())
     definitions = block("client").partition("ada, bob = ")[0]
     save = (
         'ada.request("POST", "/memories", {"agentId": "researcher", "memories": '

@@ -25,6 +25,7 @@ from memtree.memories.ports import (
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import (
     ExtractedMessages,
+    ForgetOrder,
     GroupChange,
     MemoryGroup,
     MemoryGroups,
@@ -277,7 +278,7 @@ class MemoryScopesContract:
         for ref in foreign:
             with pytest.raises(NotFound):
                 await memories.change(scope, ref, rewritten("stolen"))
-            assert await memories.forget_once(scope, b"order", ref) == []
+            assert await memories.forget_once(scope, ForgetOrder(b"order", ref)) == []
             with pytest.raises(NotFound):
                 await memories.supersede(scope, ref, new("stolen"), "stolen")
             for one, other in ((ref, f"mem_{mark(scope)}_0"), (f"mem_{mark(scope)}_0", ref)):

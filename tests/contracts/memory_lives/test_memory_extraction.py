@@ -7,7 +7,9 @@ import asyncio
 import pytest
 
 from memtree.errors import Conflict, MemoryLimit
+from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import ForgetOrder, MemoryGroup
 from tests.contracts.memory_backends import (
     START,
     InPostgres,
@@ -66,18 +68,45 @@ class ExtractionContract:
     async def test_an_order_to_forget_is_obeyed_once(self, memories):
         await save(memories, USER, "tea", "milk")
         await save(memories, OTHER, "coffee")
-        assert await memories.forget_once(USER, DIGESTS[0], "mem_coffee") == []  # another's
-        assert await memories.forget_once(USER, DIGESTS[0], "mem_tea") == ["mem_tea"]
+        assert (
+            await memories.forget_once(USER, ForgetOrder(DIGESTS[0], "mem_coffee")) == []
+        )  # another's
+        assert await memories.forget_once(USER, ForgetOrder(DIGESTS[0], "mem_tea")) == ["mem_tea"]
         assert await memories.extracted(USER, DIGESTS) == {DIGESTS[0]}
         assert await memories.undelete(USER, ["mem_tea"])
         for ref in ("mem_tea", "mem_milk"):
-            assert await memories.forget_once(USER, DIGESTS[0], ref) == []
+            assert await memories.forget_once(USER, ForgetOrder(DIGESTS[0], ref)) == []
         assert texts((await memories.page(USER)).memories) == ["milk", "tea"]
         assert texts((await memories.page(OTHER)).memories) == ["coffee"]
 
+    async def test_what_else_a_forgotten_memory_says_is_kept(self, memories):
+        for number, purge in enumerate((False, True)):
+            digest, tea, rest = DIGESTS[number], f"tea and milk {number}", f"milk {number}"
+            await memories.add(USER, new(tea))
+            id_ = f"mem_tea-and-milk-{number}"
+            group = MemoryGroup(f"grp_{number}", "drinks", START, START)
+            await memories.add_group(USER, group, 9)
+            await memories.add_members(USER, group.id, [id_])
+            order = ForgetOrder(digest, id_, new(rest))
+            for expected in ([id_], []):
+                assert await memories.forget_once(USER, order, purge=purge) == expected
+            assert rest in texts((await memories.page(USER)).memories)
+            assert tea not in texts((await memories.page(USER)).memories)
+            members = await memories.page(USER, MemoryFilter(group=group.id))
+            assert texts(members.memories) == [rest]
+            stones = await memories.tombstones(USER, 9)
+            assert [stone.text for stone in stones] == [""] * (number + 1)
+        assert (await memories.page(USER)).total == 2
+        assert texts(await memories.undelete(USER, ["mem_tea-and-milk-0"])) == ["tea and milk 0"]
+        assert await memories.forget_once(USER, ForgetOrder(DIGESTS[2], "mem_none", new("x"))) == []
+        assert (await memories.page(USER)).total == 3
+
     async def test_one_of_two_servers_obeys_an_order(self, memories):
         await save(memories, USER, "tea")
-        obeyed = [memories.forget_once(USER, DIGESTS[0], "mem_tea", purge=True) for _ in range(4)]
+        obeyed = [
+            memories.forget_once(USER, ForgetOrder(DIGESTS[0], "mem_tea"), purge=True)
+            for _ in range(4)
+        ]
         assert sorted(map(len, await asyncio.gather(*obeyed))) == [0, 0, 0, 1]
 
     async def test_what_was_deleted_stays_away(self, memories, clock):

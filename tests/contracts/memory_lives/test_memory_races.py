@@ -320,7 +320,7 @@ async def test_no_byte_of_an_erased_text_is_in_a_file(tmp_path, how):
 
 class TestRowsInPostgres(InPostgres):
     async def test_no_table_holds_an_erased_text(self, store, memories):
-        """The record docs/decisions/0011 says what the server's files keep of it."""
+        """The record docs/decisions/archive.md#0011 says what the server's files keep of it."""
         await told_everywhere(memories, SECRET)
         page = await memories.page(CHAT)
         await memories.delete(CHAT, [row.number for row in page.memories], purge=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.local_embedder import ENGLISH, MULTILINGUAL, LocalEmbedder, LocalModel
+from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.models.minilm import MODEL, TOKENIZER, PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
@@ -129,9 +131,9 @@ class TestRemoteEmbedder(EmbedderContract):
 
 
 class TestLocalEmbedder(EmbedderContract):
-    @pytest.fixture
-    async def embedder(self) -> AsyncIterator[Embedder]:
-        embedder = LocalEmbedder()
+    @pytest.fixture(params=[ENGLISH, MULTILINGUAL], ids=["english", "multilingual"])
+    async def embedder(self, request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
+        embedder = LocalEmbedder(request.param)
         yield embedder
         await embedder.close()
 
@@ -174,8 +176,36 @@ class TestLocalEmbedder(EmbedderContract):
             await call
 
 
-async def test_passages_are_cut_at_max_tokens() -> None:
-    embedder = LocalEmbedder(max_tokens=12)
+class TestMemoryEmbedder(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self) -> AsyncIterator[Embedder]:
+        embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
+        yield embedder
+        await embedder.close()
+
+    async def test_english_is_compared_by_both_models(self, embedder: Embedder) -> None:
+        english, german = await embedder.embed(
+            ["I am blind.", "Ich bin blind und höre gern Radio."]
+        )
+        assert np.linalg.norm(english[:384]) == pytest.approx(0.5**0.5, abs=1e-4)
+        assert not german[:384].any()
+
+    async def test_a_question_finds_a_memory_in_another_language(self, embedder: Embedder) -> None:
+        texts = ["Der Nutzer ist gegen Erdnüsse allergisch.", "Der Nutzer spielt sonntags Geige."]
+        near, far = await embedder.embed(texts) @ await embedder.embed_query(
+            "Is he allergic to nuts?"
+        )
+        assert near > far + 0.2
+
+    async def test_a_closed_one_says_so(self, embedder: Embedder) -> None:
+        await embedder.close()
+        with pytest.raises(EmbedderUnavailable, match="closed"):
+            await embedder.embed(["more"])
+
+
+@pytest.mark.parametrize("model", [ENGLISH, MULTILINGUAL])
+async def test_passages_are_cut_at_max_tokens(model: LocalModel) -> None:
+    embedder = LocalEmbedder(model, max_tokens=12)
     rows = await embedder.embed(["word " * 10, "word " * 10 + "cat", "word " * 9 + "cat"])
     await embedder.close()
     np.testing.assert_array_equal(rows[0], rows[1])
@@ -206,7 +236,7 @@ async def test_opening_loads_the_model() -> None:
 @pytest.mark.parametrize("part", ["model", "tokenizer"])
 async def test_an_unusable_file_is_named(file: PackagedFile, message: str, part: str) -> None:
     files = {"model": MODEL, "tokenizer": TOKENIZER, part: file}
-    embedder = LocalEmbedder(model=files["model"], tokenizer=files["tokenizer"])
+    embedder = LocalEmbedder(replace(ENGLISH, files=(files["model"], files["tokenizer"])))
     calls = (embedder.ready(), embedder.warm_up(), embedder.embed(["x"]), embedder.embed_query("x"))
     for call in calls:
         with pytest.raises(EmbedderUnavailable, match=message):

@@ -211,7 +211,7 @@ async def met(runtime: Runtime, mode: str = "fresh") -> Answered:
 async def test_an_embedder_that_comes_late_is_met_without_a_restart(closed, tmp_path) -> None:
     store = tmp_path / "m.db"
     async with opened(store, closed, 0) as runtime:
-        assert "cannot be reached" in runtime.trouble
+        assert "cannot be reached" in runtime.opened.trouble
         for mode in ("fresh", "stable"):
             before = await answered(runtime, mode)
             assert before.state == "degraded:embedder"
@@ -260,6 +260,6 @@ async def test_a_command_does_without_an_embedder_that_is_not_there(closed, tmp_
     )
     async with open_runtime(settings, drain=0) as runtime:
         assert runtime.embedder is None
-        assert "cannot be reached" in runtime.trouble
+        assert "cannot be reached" in runtime.opened.trouble
         await answered(runtime)
         assert (await runtime.memory.pending("t")).jobs == 0

@@ -24,8 +24,8 @@ CHAT = dumps(turn(2))
 OK = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\nok"
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 EVENT = b"9\r\ndata: 1\n\n\r\n"
-# A twentieth above what was counted, for an event a tenth. Before decision 0035 it was 600 and
-# 1,013, with 4 and 3 tasks, and 41 for an event.
+# A twentieth above what was counted, for an event a tenth. With aiohttp
+# (docs/decisions/archive.md#0035) it was 600 and 1,013, with 4 and 3 tasks, and 41 for an event.
 MOST_CALLS = {"/v1/chat/completions": 354, "/v1/embeddings": 232}
 MOST_CALLS_OF_EVENT = 25.3
 

@@ -114,6 +114,26 @@ async def test_of_several_none_goes_and_they_are_shown(
     assert await live(notebook) == sorted([both[0], TEA])
 
 
+async def test_what_else_a_memory_says_stays(base: str, upstream: FakeUpstream, notebook: Notebook):
+    both, tastes = "User lives in Graz and works as a nurse", "User likes tea and coffee"
+    nurse, _ = await saved(notebook, both, tastes)
+    async with reading(base, upstream, notebook) as chat:
+        answer = await chat.post([SYSTEM, user(FORGET)], None)
+        assert answer.headers[GONE] == nurse.id
+        assert said(notes.SHORTENED) in chat.messages[-1]["content"]
+        first = chat.raw_messages
+        assert GONE not in (await chat.post([SYSTEM, user(FORGET)], None)).headers
+        assert chat.raw_messages == first
+        # "coffee" cannot be parted from it: it is shown
+        answer = await chat.post([user("Forget that I like tea.")], None)
+        assert GONE not in answer.headers
+        assert said(notes.SEVERAL) in sent(chat)
+        await chat.services.extraction.join()
+        assert await live(notebook) == [tastes, "User works as a nurse"]
+        await notebook.book.undelete(notebook.user(), [nurse.id])
+        assert both in await live(notebook)
+
+
 async def test_where_none_fits_nothing_goes(base: str, upstream: FakeUpstream, notebook: Notebook):
     await saved(notebook, "User works in Graz", TEA)
     async with reading(base, upstream, notebook) as chat:

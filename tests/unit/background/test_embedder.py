@@ -25,8 +25,24 @@ async def test_the_local_one_is_looked_for_and_not_loaded(monkeypatch):
     monkeypatch.setattr(LocalEmbedder, "warm_up", lambda _: done.append("loaded"))
     opened = await open_unloaded(Settings(embedder="local"), patient=True)
     assert isinstance(opened.embedder, LocalEmbedder)
-    assert (opened.trouble, done) == ("", ["located"])
-    await opened.embedder.close()
+    assert opened.memories not in (None, opened.embedder)
+    assert (opened.trouble, done) == ("", ["located", "located"])
+    await opened.close()
+    with pytest.raises(EmbedderUnavailable, match="closed"):
+        await opened.memories.ready()
+
+
+async def test_without_the_files_of_memories_the_english_one_serves(monkeypatch, caplog):
+    def gone(embedder):
+        if embedder.dimensions == 512:
+            raise EmbedderUnavailable("no files")
+
+    monkeypatch.setattr(LocalEmbedder, "locate", gone)
+    opened = await open_unloaded(Settings(embedder="local"), patient=True)
+    assert opened.memories is opened.embedder
+    assert opened.trouble == ""
+    assert "memories go by the English one: no files" in caplog.text
+    await opened.close()
 
 
 async def test_without_its_files_there_is_none(monkeypatch, caplog):
@@ -43,8 +59,9 @@ async def test_one_that_cannot_be_loaded_is_done_without():
     async def fails() -> None:
         raise EmbedderUnavailable("broken")
 
-    opened = await loaded(OpenedEmbedder(HashingEmbedder(), load=fails))
-    assert (opened.embedder, opened.trouble) == (None, "broken")
+    embedder = HashingEmbedder()
+    opened = await loaded(OpenedEmbedder(embedder, embedder, load=fails))
+    assert (opened.embedder, opened.memories, opened.trouble) == (None, None, "broken")
 
 
 async def test_a_remote_one_needs_its_settings():

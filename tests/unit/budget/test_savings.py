@@ -1,4 +1,4 @@
-"""Check what a request saved: the worked cases of docs/requests.md, and what a provider says."""
+"""Check what a request saved: the worked cases of docs/usage.md, and what a provider says."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from memtree.context.state import Reason
 from memtree_proxy.checkups.model_terms import SHOWN_LINES, memory_begins
 from memtree_proxy.request import price_table
 
-PAGE = Path(__file__).parents[3] / "docs" / "when-memory-begins.md"
+PAGE = Path(__file__).parents[3] / "docs" / "modes.md"
 HOME = "http://localhost:11434/v1"
 
 

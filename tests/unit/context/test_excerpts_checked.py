@@ -1,4 +1,4 @@
-"""Every excerpt can be checked from outside, with the code that docs/excerpts.md prints."""
+"""Every excerpt can be checked from outside, with the code that docs/context-memory.md prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.programs.sessions import chat, coding
 from tests.properties.process import World
 
-PAGE = Path(__file__).parents[3] / "docs" / "excerpts.md"
+PAGE = Path(__file__).parents[3] / "docs" / "context-memory.md"
 
 
 def printed_check() -> Any:

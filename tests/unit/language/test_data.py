@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,36 +20,41 @@ FILES = sorted(DATA.glob("*/*.txt"))
 SIGN = re.compile(r"[^\w '-]")  # what is more than a plain word may be no pattern
 
 
-def problems(text: str) -> Iterator[str]:
-    """Say what is wrong with a file's head and sections. Entries of other sections, which a
-    reference brings, are looked at there."""
-    head = re.match(r"(?:#[^\n]*\n)*", text)[0]
-    if "tests/" not in head and "benchmarks/" not in head:
+def problems(texts: Mapping[str, str]) -> Iterator[str]:
+    """Say what is wrong with the files of one name, by language: one head says for all what they
+    hold and what tests it. Entries of other sections, which a reference brings, are looked at
+    there."""
+    heads = "".join(re.findall(r"\A(?:#[^\n]*\n)*", text)[0] for text in texts.values())
+    if "tests/" not in heads and "benchmarks/" not in heads:
         yield "no comment at its top names its test"
-    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", head):
+    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", heads):
         if not (DATA.parents[2] / named).is_file():
             yield f"its head names {named}, which is not there"
-    for section, entries in parsed(text).items():
-        if not entries:
-            yield f"[{section}] has no entries"
-    for section, entries in parsed(re.sub(r"(?m)^\{\w+\}$", "", text)).items():
-        yield from (f"[{section}] {entry} twice" for entry, times in Counter(entries).items()
-                    if times > 1)  # fmt: skip
+    for language, text in texts.items():
+        for section, entries in parsed(text).items():
+            if not entries:
+                yield f"{language} [{section}] has no entries"
+        for section, entries in parsed(re.sub(r"(?m)^\{\w+\}$", "", text)).items():
+            for entry, times in Counter(entries).items():
+                if times > 1:
+                    yield f"{language} [{section}] {entry} twice"
 
 
-def test_each_file_says_what_it_holds_and_what_tests_it_and_no_entry_twice():
+def test_each_list_says_what_it_holds_and_what_tests_it_and_no_entry_twice():
     assert len(FILES) > 100
-    wrong = {f"{path.parent.name}/{path.stem}": list(problems(path.read_text("utf-8")))
-             for path in FILES}  # fmt: skip
+    by_name: dict[str, dict[str, str]] = {}
+    for path in FILES:
+        by_name.setdefault(path.stem, {})[path.parent.name] = path.read_text("utf-8")
+    wrong = {name: list(problems(texts)) for name, texts in by_name.items()}
     assert {name: found for name, found in wrong.items() if found} == {}
 
 
 def test_a_planted_problem_is_found():
     sound = "# What it is. Tests: tests/unit/language/test_data.py\n[a]\nb\n"
-    assert list(problems(sound)) == []
+    assert list(problems({"en": sound, "de": "[a]\nc\n"})) == []
     for other in (sound.replace("tests/", ""), sound.replace("test_data", "test_gone"),
                   sound + "[c]\n", sound + "b\n"):  # fmt: skip
-        assert len(list(problems(other))) == 1, other
+        assert len(list(problems({"en": other}))) == 1, other
 
 
 def test_each_entry_is_a_pattern():

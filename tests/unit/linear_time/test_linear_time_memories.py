@@ -26,11 +26,15 @@ SUBJECTS = {
     "statements in other languages": Subject(grammar.category_of, hostile.as_it_is),
     "the plain form": Subject(grammar.plain, hostile.as_it_is),
     "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
+    "clauses of a memory": Subject(
+        lambda text: third_person.predicates(f"User {text}"), hostile.as_it_is
+    ),
     "a line of signs": Subject(lines.kind, hostile.as_it_is),
 }
 UNITS = (
     "my wife ", "my a a ", "both my ", "and i ", "i don't really ", "my character ", "in my ",
     "from the a a novel ", ", is ", ", can ", "and we ", "me and my ", "1a-", "A1b2c3d4 ", "我",
+    "lives in and works as ", "always ",
     "私の", "haha ", "that was a line of ", "nobody in my ", "my son tim and my ", ", it? ",
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft, checked_text
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.fields.times import shown
-from memtree.memories.forgetting import MOST_TOLD, REASON, Meant, MemoryForgetting
+from memtree.memories.forgetting import MOST_TOLD, REASON, Meant, MemoryForgetting, rest_of
 from memtree.memories.injection.rendering import FACT
 from memtree.memories.memory import Memory
 from memtree.memories.relation.relation import Relation
@@ -40,6 +40,10 @@ WAITS_TO_CORRECT = (
     _WAITS + "the new text is noted beside the old one, which still counts. Tell the user."
 )
 SEVERAL = "Several memories fit, so nothing was changed. Ask the user which, then give its id."
+SAYS_MORE = (
+    "This memory says more than that, so nothing was changed. Give correct_memory what is to stay "
+    "of it, or forget_memory its id if all of it is to go."
+)
 NONE = "No memory fits these words, so nothing was changed. These come closest: ask the user."
 NOTHING = "There is no such memory, so nothing was changed."
 
@@ -131,6 +135,8 @@ class ChatMemoryTools:
         if len(meant.fitting) != 1:
             return unclear_result("forgotten", meant, room)
         [memory] = meant.fitting
+        if call.memory.strip() != memory.id and rest_of(call.memory, memory) != "":
+            return _one_result("forgotten", False, memory, room, why=SAYS_MORE)
         if self.others_spoke:
             return _one_result("forgotten", False, memory, room, why=WAITS_TO_FORGET)
         await self._book.forget(self._scope, memory.id, REASON)

@@ -1,1 +1,4 @@
-"""Parse the arguments of `memtree`. Nothing here imports a command (docs/decisions)."""
+"""Parse the arguments of `memtree`. Nothing here imports a command.
+
+Why: docs/decisions/archive.md#0029.
+"""

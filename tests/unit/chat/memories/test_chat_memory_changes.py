@@ -13,6 +13,7 @@ from memtree_proxy.chat.memories.chat_memory_tools import (
     NONE,
     NOTHING,
     OFF_RECORD,
+    SAYS_MORE,
     SEVERAL,
     WAITS_TO_CORRECT,
     WAITS_TO_FORGET,
@@ -60,6 +61,15 @@ async def test_the_one_memory_that_words_mean_goes_and_can_come_back() -> None:
         assert [(stone.id, stone.text) for stone in stones] == [(graz.id, "")]
         await memories.book.undelete(SCOPE, [graz.id])
         assert GRAZ in await texts(memories)
+
+
+async def test_a_memory_that_says_more_goes_by_its_id_alone() -> None:
+    async with opened(HashingEmbedder()) as memories:
+        both = await saved(memories, "User lives in Graz and works as a nurse")
+        told = await call(tools(memories), "forget_memory", memory="User lives in Graz")
+        assert (told["forgotten"], told["why"]) == (False, SAYS_MORE)
+        assert told["memory"]["id"] == both.id
+        assert (await call(tools(memories), "forget_memory", memory=both.id))["forgotten"]
 
 
 async def test_an_id_means_a_memory_of_this_chat_alone() -> None:

@@ -13,6 +13,7 @@ TOLD = [
     ("Ich bin blind", "Nutzer ist blind", "fact"),
     ("Ich heiße Lena und wohne in Graz", "Nutzer heißt Lena und wohnt in Graz", "fact:name"),
     ("Meine Muttersprache ist Deutsch", "Nutzers Muttersprache ist Deutsch", "fact:language"),
+    ("Ich wohne mit meiner Frau in Graz", "Nutzer wohnt mit seiner Frau in Graz", ""),
     ("Je n'habite plus à Lyon", "L'utilisateur n'habite plus à Lyon", ""),
     ("Je suis aveugle", "L'utilisateur est aveugle", "fact"),
     ("No como carne", "El usuario no come carne", ""),
@@ -24,13 +25,20 @@ TOLD = [
     ("Я не ем мясо", "Пользователь не ест мясо", ""),
     ("У меня аллергия на орехи", "У пользователя аллергия на орехи", "fact"),
     ("我是素食者", "用户是素食者", "fact:diet"),
+    ("我住在我父母家", "用户住在用户父母家", "fact:place"),
     ("私は東京に住んでいます", "ユーザーは東京に住んでいます", "fact:place"),
 ]
 AS_SAID = [
-    "Ich wohne mit meiner Frau in Graz",
+    "Ich wohne mit mir selbst in Graz",
+    "Ich bin Diabetikerin und spritze seit zwei Jahren Insulin",
+    "Früher habe ich in Hamburg gewohnt, bin aber weggezogen",
+    "Soy diabético y cuido los hidratos",
+    "Odio hablar por teléfono, siempre escribo correos",
+    "Ho due gatti e curo il giardino",
+    "Tenho 42 anos e cuido da casa",
     "Uso Linux",
     "Vivo",
-    "我住在我父母家",
+    "我们住在我父母家",
     "Wir deployen freitags",
 ]
 
