@@ -383,6 +383,10 @@ class MemoryStore(Protocol):
 class MemoryMaintenance(Protocol):
     """Work of the process itself for all scopes. Gives no text of a memory."""
 
+    async def any_memories(self) -> bool:
+        """Return True if anybody ever saved one that was not erased."""
+        ...
+
     async def scopes_without_vectors(self, recipe: str, limit: int) -> list[Scope]:
         """Scopes with live memories that have no vector under this recipe."""
         ...

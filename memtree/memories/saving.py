@@ -179,7 +179,10 @@ class PendingVectors:
                 pause = min(LONGEST_PAUSE, pause * 2)
 
     async def _left_behind(self) -> None:
-        await self._embedder.embed([])  # raises, or the recipe is known: the model was met
+        if not self._embedder.dimensions:
+            await self._embedder.embed([])  # raises, or the recipe is known: the model was met
+        if await self._maintenance.any_memories():
+            await self._embedder.ready()  # so that the first search does not wait for it
         scopes = await self._maintenance.scopes_without_vectors(
             self._embedder.recipe, self._left_behind_at_once
         )

@@ -55,6 +55,7 @@ _INCOMPLETE = """
     SELECT tenant, kind, owner, subject FROM memory_scopes
     LEFT JOIN memory_recipes ON scope = number AND recipe = :recipe
     WHERE memory_scopes.counted > coalesce(memory_recipes.counted, 0) ORDER BY number"""
+_ANY = "SELECT 1 FROM memory_scopes WHERE counted > 0 LIMIT 1"
 _SEGMENT = f"""
     SELECT changed, purges, data FROM memory_segments
     WHERE scope = {SCOPE} AND recipe = :recipe"""
@@ -154,6 +155,10 @@ async def _lacking(sql: Sql, values: Mapping[str, Any]) -> str | None:
     if not missing:
         return None
     return _NEW if missing == new else _WITHOUT
+
+
+async def any_memories(sql: Sql) -> bool:
+    return bool(await sql.fetch(_ANY, {}))
 
 
 async def scopes_without_vectors(sql: Sql, recipe: str, limit: int, now: float) -> list[Scope]:

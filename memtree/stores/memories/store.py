@@ -213,6 +213,7 @@ class SqlMemories(SqlPart):
 
     # -- maintenance -------------------------------------------------------------------------
 
+    any_memories = reads(MemoryMaintenance.any_memories, search.any_memories)
     scopes_without_vectors = reads(
         MemoryMaintenance.scopes_without_vectors, search.scopes_without_vectors
     )

@@ -88,7 +88,7 @@ def test_what_needs_no_scope_gives_no_memory():
     """Only the process's own upkeep."""
     own = methods(MemoryMaintenance)
     assert set(own) == {
-        *("scopes_without_vectors", "sweep_memories"),
+        *("any_memories", "scopes_without_vectors", "sweep_memories"),
         *("memory_scopes", "erase_memories"),
     }
     assert not any("Memory" in str(signature.return_annotation) for signature in own.values())

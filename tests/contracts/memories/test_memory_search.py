@@ -183,7 +183,9 @@ class MemorySearchContract:
         assert await memories.without_vectors(CHAT, RECIPE, 9) == []
 
     async def test_those_without_vectors_come_oldest_first(self, memories, clock):
+        assert not await memories.any_memories()
         await save(memories, CHAT, "a", "b", "c", "d")
+        assert await memories.any_memories()
         await save(memories, CHAT, "e", expires=START + 5)
         await save(memories, Scope.of_user("tenant"), "f")
         await save(memories, Scope.of_agent("other", "agent", "x"), "g")
