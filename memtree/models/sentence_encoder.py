@@ -59,10 +59,10 @@ class SentenceEncoder:
         """Return the (512,) vector of a text's first pieces, unit length; zero for a text without
         any. `max_tokens` includes the two special pieces."""
         limit = max_tokens - 2
-        found = self._pieces.encode(encodable(text, limit))[:limit]
-        if not found:
+        ids = self._pieces.encode(encodable(text, limit))[:limit]
+        if not ids:
             return np.zeros(DIMENSIONS, np.float32)
-        (vectors,) = self._session.run(None, {"pieces": self._vectors.of([FIRST, *found, LAST])})
+        (vectors,) = self._session.run(None, {"pieces": self._vectors.of([FIRST, *ids, LAST])})
         return np.asarray(vectors[0] / np.linalg.norm(vectors[0]), np.float32)
 
     def vectors(self, texts: Sequence[str], max_tokens: int) -> list[Matrix]:
@@ -72,9 +72,9 @@ class SentenceEncoder:
     def reads(self, text: str) -> bool:
         """Return False if most of the start of a text was never met: another script."""
         pieces = self._pieces.encode(encodable(text[:DIMENSIONS], DIMENSIONS), out_type=str)
-        met = [self._pieces.piece_to_id(piece) != UNKNOWN for piece in pieces]
+        known_pieces = [self._pieces.piece_to_id(piece) != UNKNOWN for piece in pieces]
         letters = [len(piece) for piece in pieces]
-        known = sum(size for size, is_met in zip(letters, met, strict=True) if is_met)
+        known = sum(size for size, is_known in zip(letters, known_pieces, strict=True) if is_known)
         return known >= READABLE * sum(letters)
 
     def close(self) -> None:

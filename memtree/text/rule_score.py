@@ -171,7 +171,7 @@ class Phrases:
     fixed: str = ""  # a rule by itself: be concise, call me
     nearly: str = ""  # a rule with any other phrase: stick to, prefer
     polite: str = ""  # a rule in polite words, also in a question: no tables please
-    asked: str = ""  # can you
+    politely: str = ""  # can you
     asked_for_good: str = ""  # a rule by itself, as a question: can you always
     definite: str = ""  # an object at hand: use the, run this
     once: str = ""  # this time, for now, the second
@@ -230,7 +230,7 @@ class Scorer:
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)
-        self._asks = _compiled(phrases.asked, start)
+        self._asks = _compiled(phrases.politely, start)
         self._asks_for_good = _compiled(phrases.asked_for_good, start)
         self._against = _compiled(phrases.against, start)
         self._lasting = _compiled(phrases.lasting, start)
