@@ -357,7 +357,7 @@ def test_asking_for_consent_is_no_question():
 
 
 def test_what_is_compiled_ahead_changes_nothing():
-    """One step a language, so that whoever is called away in between waits for one of them."""
+    """One step a pattern, so that whoever is called away in between waits for one of them."""
     before = standing_rules(text := "Always answer in German. Utilise toujours le tutoiement.")
-    assert len(list(warm_up())) > 12
+    assert len(list(warm_up())) > 12 * 20
     assert standing_rules(text) == before
