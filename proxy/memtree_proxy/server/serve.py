@@ -93,8 +93,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def compile_phrases() -> None:
-    """Compile the phrases by which standing rules are found, one language at a time and outside the
-    event loop: otherwise the first turn in a language, and all others with it, would wait 20 ms.
+    """Compile the phrases by which standing rules are found, one pattern at a time and outside the
+    event loop: otherwise the first turn in a language, and all others with it, would wait 100 ms.
     Child processes compile nothing here."""
     steps = standing_rules.warm_up()
     while await asyncio.to_thread(next, steps, True) is None:

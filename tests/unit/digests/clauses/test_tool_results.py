@@ -18,6 +18,24 @@ def test_lines_of_a_file_are_named_by_the_head_of_their_message():
 @pytest.mark.parametrize(
     "line",
     [
+        "TypeError: no field",
+        "4 errors: ERROR",
+        "Access is Denied",
+        "the panic came late",
+        "NOT FOUND here",
+        "Unable to open it",
+        "it timed out again",
+    ],
+)
+def test_a_line_of_trouble_is_told_in_any_case_of_its_words(line):
+    (clause,) = results(f"alpha\nbeta\n{line}\ngamma")
+    assert clause.text == line
+    assert clause.outcome
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "I will use a tool.",
         "Step 4: I will use a tool",
         "# 1 SEARCH/REPLACE block failed to match!",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.text.rule_score import Scorer, phrases
 from memtree.text.standing_rules import standing_rules, warm_up
 
 # Of each language: rules, and sentences that hold some of the same words and are none.
@@ -357,7 +358,14 @@ def test_asking_for_consent_is_no_question():
 
 
 def test_what_is_compiled_ahead_changes_nothing():
-    """One step a language, so that whoever is called away in between waits for one of them."""
+    """One step a pattern, so that whoever is called away in between waits for one of them."""
     before = standing_rules(text := "Always answer in German. Utilise toujours le tutoiement.")
-    assert len(list(warm_up())) > 12
+    assert len(list(warm_up())) > 12 * 20
     assert standing_rules(text) == before
+
+
+def test_a_sentence_compiles_no_more_patterns_than_it_needs():
+    scorer = Scorer(phrases("es"))
+    assert scorer.score("la torta está en la mesa.") == 0
+    compiled = [pattern for pattern in scorer.patterns() if "search" in vars(pattern)]
+    assert 0 < len(compiled) < len(list(scorer.patterns())) / 2
