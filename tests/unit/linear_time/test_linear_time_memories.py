@@ -26,6 +26,7 @@ SUBJECTS = {
     "statements in other languages": Subject(grammar.category_of, hostile.as_it_is),
     "the plain form": Subject(grammar.plain, hostile.as_it_is),
     "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
+    "told of the user abroad": Subject(third_person.told_abroad, hostile.as_it_is),
     "clauses of a memory": Subject(
         lambda text: third_person.predicates(f"User {text}"), hostile.as_it_is
     ),

@@ -50,6 +50,7 @@ STORED = [
     ("我姐姐八月结婚。", "用户姐姐八月结婚"),
 ]
 LEFT = [
+    "My colleague's wife is expecting in June.",
     "Mein Chef ist Segler.", "Mon voisin est pompier.", "Mi jefe tiene dos hijos.",
     "Il mio vicino fa il vigile.", "Meu chefe tem dois filhos.",
     "Ich verstehe das immer noch nicht.", "Ich suche seit zwei Stunden den Fehler.",

@@ -126,3 +126,19 @@ def test_long_texts_are_read_in_no_time() -> None:
         start = time.perf_counter()
         attributes(piece * 10_000)
         assert time.perf_counter() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich wohne in Graz weil ich dort arbeite", "Ich wohne in Graz aber arbeite in Linz",
+        "Vivo en Graz pero trabajo en Linz", "Vivo en Graz donde trabajo",
+        "J'habite à Graz parce que j'y travaille", "J'habite à Graz désormais",
+        "Abito a Graz dove lavoro", "Abito a Graz ora", "Abito a Graz dal 2019",
+        "Moro em Graz mas trabalho em Linz", "Moro em Graz onde trabalho", "Moro em Graz há anos",
+        "Я живу в Graz но работаю в Linz", "Я живу в Graz потому что там тихо",
+        "Я живу в Graz сейчас", "Я живу в Graz уже год",
+    ],
+)  # fmt: skip
+def test_a_value_ends_where_another_clause_begins(text: str) -> None:
+    assert attributes(text)[0].value == "Graz"

@@ -17,6 +17,15 @@ from memtree.text.statements.forget_orders import (
 
 ORDERS = [
     ("Please forget that I live in Graz, thanks.", "I live in Graz"),
+    ("Forget that I live in Graz please", "I live in Graz"),
+    ("Vergiss, dass ich in Graz wohne danke", "ich in Graz wohne"),
+    ("Oublie que j'habite à Lyon s'il te plaît", "j'habite à Lyon"),
+    ("Olvida que vivo en Graz por favor", "vivo en Graz"),
+    ("Dimentica che vivo a Roma per favore", "vivo a Roma"),
+    ("Esqueça que moro em Lisboa por favor", "moro em Lisboa"),
+    ("Vergeet dat ik in Utrecht woon bedankt", "ik in Utrecht woon"),
+    ("Glöm att jag bor i Malmö tack", "jag bor i Malmö"),
+    ("Забудь, что я живу в Казани пожалуйста", "я живу в Казани"),
     ("Can you forget about my job at Siemens?", "my job at Siemens"),
     ("That's no longer true.", ""),
     ("It's no longer true that I work nights.", "I work nights"),
