@@ -171,9 +171,7 @@ class Phrases:
     tell: str = ""  # a forbidden way of answering: suggest, mention
     fixed: str = ""  # a rule by itself: be concise, call me
     nearly: str = ""  # a rule with any other phrase: stick to, prefer
-    polite: str = ""  # a rule in polite words, also in a question: no tables please
-    politely: str = ""  # can you
-    asked_for_good: str = ""  # a rule by itself, as a question: can you always
+    polite: str = ""  # a rule in polite words, also in a question: can you always, no tables please
     definite: str = ""  # an object at hand: use the, run this
     once: str = ""  # this time, for now, the second
     against: str = ""  # about somebody else, reported, hypothetical, a proverb
@@ -214,8 +212,8 @@ class Scorer:
     """The compiled phrases of one language."""
 
     __slots__ = (
-        "_against", "_asks", "_asks_for_good", "_lasting", "_lead", "_marks", "_others", "_polite",
-        "_requests", "_so", "_subject",
+        "_against", "_lasting", "_lead", "_marks", "_others", "_polite", "_requests", "_so",
+        "_subject",
     )  # fmt: skip
 
     def __init__(self, phrases: Phrases) -> None:
@@ -231,8 +229,6 @@ class Scorer:
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)
-        self._asks = _compiled(phrases.politely, start)
-        self._asks_for_good = _compiled(phrases.asked_for_good, start)
         self._against = _compiled(phrases.against, start)
         self._lasting = _compiled(phrases.lasting, start)
         self._subject = _compiled(rf"\W*(?:{phrases.subject})" if phrases.subject else "", start)
@@ -251,8 +247,8 @@ class Scorer:
 
     def patterns(self) -> Iterator[re.Pattern[str]]:
         """Yield all patterns; each is compiled at its first use."""
-        single = (self._marks, self._lead, self._polite, self._asks, self._asks_for_good, self._so)
-        yield from filter(None, (*single, self._against, self._lasting, self._subject))
+        single = (self._marks, self._lead, self._polite, self._so, self._against)
+        yield from filter(None, (*single, self._lasting, self._subject))
         yield from (pattern for *_, pattern in (*self._requests, *self._others))
 
     def marked(self, lower: str) -> bool:
@@ -318,11 +314,9 @@ class Scorer:
 
     def _asked(self, lower: str, bare: str) -> dict[str, int]:
         """Return the classes of a question that politely requests a habit: can you always ..."""
-        said = {lower, bare}
-        polite = self._polite is not None and any(map(self._polite.search, said))
-        if not polite and self._asks_for_good and self._asks and any(map(self._asks.search, said)):
-            polite = any(map(self._asks_for_good.search, said))  # long, and rarely needed
-        return {"polite": RULE} if polite else {}
+        if self._polite is None or not any(map(self._polite.search, {lower, bare})):
+            return {}
+        return {"polite": RULE}
 
     def score(self, lower: str) -> int:
         return sum(self.parts(lower).values())
