@@ -1,4 +1,4 @@
-"""Sentences on what people do as a rule, did once, mean to do, in the languages of extraction."""
+"""Store what people do as a rule, did once and mean to do, in the languages of extraction."""
 
 from __future__ import annotations
 
