@@ -31,6 +31,7 @@ OVER = [
     ("Sou vegetariano.", "Já não sou vegetariano."),
     ("Я вегетарианец.", "Я больше не вегетарианец."),
     ("User is allergic to nuts.", "User is not allergic to nuts."),
+    ("Nutzer ist gegen Nüsse allergisch.", "Ich bin nicht mehr gegen Nüsse allergisch."),
 ]
 OTHERS = [
     ("I'm married.", "User is divorced.", "married -> divorced"),
