@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from memtree.background.embedder import OpenedEmbedder
 from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import StoreUnavailable
@@ -30,7 +31,10 @@ class SlowStore:
 
 
 def runtime(store: Any) -> Runtime:
-    return cast("Runtime", SimpleNamespace(store=store, embedder=None, trouble="", shared=None))
+    return cast(
+        "Runtime",
+        SimpleNamespace(store=store, embedder=None, opened=OpenedEmbedder(None, None), shared=None),
+    )
 
 
 async def test_a_file_that_opens_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

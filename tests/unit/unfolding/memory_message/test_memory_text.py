@@ -206,7 +206,7 @@ def test_a_plan_needs_its_nodes():
 
 def test_the_page_about_it_shows_its_form():
     page = (Path(__file__).parents[4] / "docs" / "memory-message.md").read_text("utf-8")
-    memory, block = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
+    memory, block, *_ = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
     assert verbatim.RECORD.fullmatch(memory.split("\n")[1])
     assert f"¶ {RULES}" in memory.split("\n")
     for shown in (memory, block):
