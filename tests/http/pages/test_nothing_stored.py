@@ -105,5 +105,6 @@ async def test_where_it_is_switched_on_there_are_rows(
     on = {"save": True, "history": True}
     before, after = await posted(base, upstream, tmp_path / "store.db", on, {}, {})
     new = {name: after[name] - before[name] for name in after if after[name] != before[name]}
-    assert new["extracted_messages"] == len(SAID) + 1  # and the snapshot's
+    # and the snapshot's, and that older memories were read again
+    assert new["extracted_messages"] == len(SAID) + 2
     assert new["memories"] > 3

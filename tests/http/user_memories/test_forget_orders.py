@@ -118,6 +118,8 @@ async def test_what_else_a_memory_says_stays(base: str, upstream: FakeUpstream, 
     both, tastes = "User lives in Graz and works as a nurse", "User likes tea and coffee"
     nurse, _ = await saved(notebook, both, tastes)
     async with reading(base, upstream, notebook) as chat:
+        await chat.post([user("Hello")], None)
+        await chat.services.extraction.join()  # what earlier rules stored was read again
         answer = await chat.post([SYSTEM, user(FORGET)], None)
         assert answer.headers[GONE] == nurse.id
         assert said(notes.SHORTENED) in chat.messages[-1]["content"]
