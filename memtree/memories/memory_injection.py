@@ -293,7 +293,8 @@ def fitting(
     few, "" for none. `memories`: how many the scope has. `away`: ids that take no place."""
     texts = [hit.memory.text for hit in result.hits]
     general = is_general(queries[0])
-    message = Message(memories, result.known, result.by_words, general)
+    english = language_of(queries[0]) in ("en", "")
+    message = Message(memories, result.known, result.by_words, general, english)
     shared = [False] * len(texts)
     # Where the embedder knows the language, older words that two texts share add nothing.
     for query in filter(None, queries[: 1 if result.known and not result.by_words else 2]):

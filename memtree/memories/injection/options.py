@@ -26,6 +26,9 @@ from memtree.text.memory_lines import MOST
 # Relevance of a hit that shares a telling word with the message, where the embedder knows the
 # language well, and elsewhere.
 SHARING, SHARING_ABROAD = 0.33, 0.1
+# Outside English, where the embedder knows the language: with 0.5 twice as many messages that
+# concern no memory get one, for one right memory of forty more.
+ALONE_ABROAD = 0.55
 ALONE_GENERAL = 0.8  # of a question about the world: photosynthesis is near to who takes photos
 GROWTH = 0.15  # more for each tenfold scope, less for a smaller one
 USUAL, FEWEST = 50, 10  # memories of a scope that asks for no more and no less; where less ends
@@ -38,12 +41,13 @@ BESIDE, BESIDE_BY_WORDS = 0.8, 0.7
 class Message(NamedTuple):
     """Message as the rule sees it, which says how near a memory has to be. `memories`: how many
     the scope has. `known`: the embedder knows its language well. `by_words`: no vector says how
-    near a memory is. `general`: it asks about the world."""
+    near a memory is. `general`: it asks about the world. `english`: it is, or in no language."""
 
     memories: int
     known: bool = True
     by_words: bool = False
     general: bool = False
+    english: bool = True
 
     def admits(self, relevance: float, *, shares_word: bool) -> bool:
         """Return True if a memory may stand beside it. `shares_word`: a telling word of both."""
@@ -51,7 +55,8 @@ class Message(NamedTuple):
             return shares_word
         if shares_word:
             return relevance >= (SHARING if self.known else SHARING_ABROAD)
-        alone = ALONE_GENERAL if self.general else HALF if self.known else CHANCE
+        plain = HALF if self.english else ALONE_ABROAD
+        alone = ALONE_GENERAL if self.general else plain if self.known else CHANCE
         larger = math.log10(max(self.memories, FEWEST) / USUAL)
         return relevance >= min(STRONG, alone + GROWTH * larger)
 

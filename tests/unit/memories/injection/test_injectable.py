@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.injection.options import (
+    ALONE_ABROAD,
     CHAT_OPTIONS,
     LEAST,
     NEW,
@@ -25,6 +26,13 @@ def test_less_is_asked_of_a_hit_that_shares_a_word() -> None:
     assert message.admits(SHARING, shares_word=True)
     assert not message.admits(SHARING, shares_word=False)
     assert message.admits(HALF, shares_word=False)
+
+
+def test_outside_english_a_little_more_is_asked() -> None:
+    message = Message(50, english=False)
+    assert not message.admits(HALF, shares_word=False)
+    assert message.admits(ALONE_ABROAD, shares_word=False)
+    assert message.admits(SHARING, shares_word=True)
 
 
 def test_a_language_that_the_embedder_hardly_knows_leaves_it_to_the_word() -> None:
