@@ -27,6 +27,7 @@ from schemathesis.specs.openapi import checks
 
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest
+from memtree.text.standing_rules import warm_up
 from memtree.wire import json_body
 from memtree_proxy.http.request_body import PREFIXES
 from tests.http.fuzz.fuzzing import Answer, World, table
@@ -99,6 +100,7 @@ def world(
     _upstream: tuple[FakeUpstream, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     _upstream[0].reset()
+    list(warm_up())  # as in a server that runs for a while
     built = World(tmp_path_factory.mktemp("fuzz"), _upstream[1] + "/up/v1", _upstream[0])
     with built.listening():
         yield built
