@@ -66,8 +66,7 @@ async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
     if settings.embedder == "none":
         return OpenedEmbedder(None, None, "switched off")
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
-        embedder, trouble = await _remote(settings, patient=patient)
-        return OpenedEmbedder(embedder, embedder, trouble)
+        return await _remote(settings, patient=patient)
     try:
         # Half a second, where it is used.
         from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder  # noqa: PLC0415
@@ -95,7 +94,7 @@ def _without(trouble: str) -> OpenedEmbedder:
     return OpenedEmbedder(None, None, trouble)
 
 
-async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
+async def _remote(settings: Settings, *, patient: bool) -> OpenedEmbedder:
     with importing("a remote embedder", "remote", "embedding_model"):
         # Takes half a second and 25 MB, so only users of it should pay.
         from memtree.models.remote_embedder import (  # noqa: PLC0415
@@ -123,7 +122,7 @@ async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None
     except EmbedderUnavailable as error:
         if patient:
             log.warning("embedder.unavailable, retried later: %s", error.message)
-            return embedder, error.message
+            return OpenedEmbedder(embedder, embedder, error.message)
         await embedder.close()
-        return None, _without(error.message).trouble
-    return embedder, ""
+        return _without(error.message)
+    return OpenedEmbedder(embedder, embedder)

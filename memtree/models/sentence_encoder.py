@@ -15,6 +15,7 @@ import io
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -91,12 +92,7 @@ class PieceVectors:
         self._rows = len(blocks[0])
         self._scales, self._lowest = scales[:, None], lowest[:, None]
         self._reading = threading.Lock()
-        try:
-            self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  kept open
-            self._write(blocks)
-        except OSError:
-            self._file = io.BytesIO()
-            self._write(blocks)
+        self._file = _file_of(blocks)
 
     def of(self, pieces: Sequence[int]) -> Matrix:
         """Return (1, n, 512)."""
@@ -112,13 +108,18 @@ class PieceVectors:
     def close(self) -> None:
         self._file.close()
 
-    def _write(self, blocks: Sequence[Array]) -> None:
-        for block in blocks:
-            self._file.write(block.tobytes())
-
     def _row(self, number: int) -> bytes:
         self._file.seek(number * DIMENSIONS)
         return self._file.read(DIMENSIONS)
+
+
+def _file_of(blocks: Sequence[Array]) -> IO[bytes]:
+    with suppress(OSError), ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile(buffering=0))
+        if all(file.write(block.tobytes()) == block.nbytes for block in blocks):
+            stack.pop_all()
+            return file
+    return io.BytesIO(b"".join(block.tobytes() for block in blocks))
 
 
 def build(weights: Mapping[str, Array]) -> bytes:

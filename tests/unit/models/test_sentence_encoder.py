@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator
 
@@ -47,11 +48,23 @@ def test_pieces_that_were_never_met_say_nothing(model: SentenceEncoder):
     assert not model.reads("ᚠᛇᚻ᛫ᛒᛦᚦ᛫ᚠᚱᚩᚠᚢᚱ")
 
 
-def test_without_a_folder_for_temporary_files_the_table_stands_in_memory(model, monkeypatch):
-    def full(**_):
-        raise OSError("no space left on device")
+def full(**_):
+    raise OSError("no space left on device")
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+
+class Short(io.BytesIO):
+    """A file on a disk that becomes full: what is written of a block is not all of it."""
+
+    def __init__(self, **_):
+        super().__init__()
+
+    def write(self, data):
+        return super().write(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize("kind", [full, Short])
+def test_without_room_for_a_temporary_file_the_table_stands_in_memory(model, monkeypatch, kind):
+    monkeypatch.setattr(tempfile, "TemporaryFile", kind)
     other = SentenceEncoder(WEIGHTS.locate(), PIECES.locate())
     np.testing.assert_array_equal(other.vector(TEXTS[2], 160), model.vector(TEXTS[2], 160))
     other.close()
