@@ -34,7 +34,6 @@ READ_WHOLE = {
     ("docs/remember.md", "json"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "sh"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "toml"): "tests/http/chat_memories/test_remember_page.py",
-    ("docs/schemas.md", "json"): "tests/clients/documented/test_schema_docs.py",
     ("docs/usage.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/user-memories.md", "json"): "tests/clients/documented/test_user_memory_docs.py",
 }
