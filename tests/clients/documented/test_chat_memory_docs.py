@@ -79,14 +79,6 @@ def test_one_header_and_the_sdk(shown: Shown):
     assert DEADLINE in script.seen[2].raw.decode()  # it stands in the prompt
 
 
-def test_curl(shown: Shown):
-    lines = shown.sh("curl", "curl")
-    assert lines.count(DEADLINE) == 3
-    assert lines.count("extended to April 1") == 2
-    (row,) = shown.rows("curl")
-    assert row["version"] >= 2
-
-
 def test_events(shown: Shown):
     posted = {"messageId": "m", "content": DEADLINE}
     made = shown.server.post(f"{CHAT}/memory", posted, authorization="Bearer events").json()
