@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from memtree.memories.grants.grant_book import Refusal
 from tests.http.wire.documented import DOCUMENT
 from tests.programs.server import PATIENCE, Server, running
 
@@ -81,8 +80,3 @@ def test_every_route_stands_on_the_page():
     assert len(known) > 3
     for path in known:
         assert f"{path}`" in PAGE or f'"{path}"' in PAGE, path
-
-
-def test_every_reason_stands_on_the_page():
-    shown = set(re.findall(r"^\| `grant 1: ([^`]*)`", PAGE, re.MULTILINE))
-    assert {str(one) for one in Refusal if not one.narrows} < shown
