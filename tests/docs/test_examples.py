@@ -30,11 +30,10 @@ READ_WHOLE = {
     ("docs/deployment.md", "nginx"): "tests/deploy/documented/test_documented.py",
     ("docs/documents.md", "json"): "tests/clients/documented/test_documents_docs.py",
     ("docs/context-memory.md", "python"): "tests/unit/context/test_excerpts_checked.py",
-    ("docs/memories-in-prompts.md", "json"): "tests/docs/test_examples.py",
+    ("docs/memories.md", "json"): "tests/docs/test_examples.py",
     ("docs/remember.md", "json"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "sh"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "toml"): "tests/http/chat_memories/test_remember_page.py",
-    ("docs/schemas.md", "json"): "tests/clients/documented/test_schema_docs.py",
     ("docs/usage.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/user-memories.md", "json"): "tests/clients/documented/test_user_memory_docs.py",
 }
@@ -164,7 +163,7 @@ def test_configurations_of_clients():
 
 
 def test_options_of_one_request_are_as_documented():
-    (one,) = [one for one in blocks(ROOT / "docs/memories-in-prompts.md") if one.language == "json"]
+    (one,) = [one for one in blocks(ROOT / "docs/memories.md") if one.language == "json"]
     operation = DOCUMENT["paths"]["/chat/completions"]["post"]
     schema = resolved(operation["requestBody"])["content"]["application/json"]["schema"]
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **json.loads(one.text)}

@@ -84,12 +84,6 @@ def test_a_minute(shown: Shown):
     assert "rag_options" not in sent
 
 
-def test_curl(shown: Shown):
-    told = shown.sh("curl", "curl")
-    assert told.count("The office opens at nine.") == 2
-    assert shown.get("", "curl")["passages"] == 0
-
-
 def test_the_examples_have_the_fields_of_answers(shown: Shown):
     shown.sh("put", "fields")
     (row,) = shown.get("/documents", "fields")["documents"]
