@@ -52,8 +52,8 @@ NOT_RUN = {
     ("docs/wrap.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
     ("docs/versions.md", "memtree memories export"): "needs 1.0.0rc1; a test imports what it wrote",
     ("docs/versions.md", "memtree memories import"): "as above: a test of the command imports it",
-    ("docs/scaling.md", "CREATE ROLE"): "needs the administrator of a database",
-    ("docs/scaling.md", "CREATE SCHEMA"): "needs the administrator of a database",
+    ("docs/deployment.md", "CREATE ROLE"): "needs the administrator of a database",
+    ("docs/deployment.md", "CREATE SCHEMA"): "needs the administrator of a database",
 }
 
 
