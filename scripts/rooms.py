@@ -6,8 +6,7 @@
 
 A room is a folder, or a file beside folders. It stands one floor above the highest room that it
 imports; rooms that import each other in a circle share a floor, and the page says so. Imports are
-read from the text, those for type checkers too; nothing is imported. Code lines are rounded to
-hundreds, so that the page changes when the house does, and not with every commit.
+read from the text, those for type checkers too; nothing is imported. `make size` tells lines.
 """
 
 from __future__ import annotations
@@ -20,28 +19,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from scripts.size import measure
-
-code_lines = cache(lambda source: measure(source, nodes=False).code_lines)
-
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "rooms.md"
 PACKAGES = {
     "memtree": "memtree",
     "memtree_indexer": "indexer/memtree_indexer",
     "memtree_proxy": "proxy/memtree_proxy",
-    "benchmarks": "benchmarks",
 }
 HEAD = """\
 # Rooms
 
 `make rooms` writes this page from the imports; `make check` compares it. A room is a folder, or a
 file beside folders. Each may import rooms on lower floors, never one above: the contracts in
-`pyproject.toml` hold it to that. Lines are code lines, without blanks, comments and docstrings.
-`make rooms ARGS=memtree.memories` prints the rooms inside of one.
+`pyproject.toml` hold it to that. `make rooms ARGS=memtree.memories` prints the rooms inside of one.
 """
 
 
@@ -50,8 +40,6 @@ class Room:
     """`imports`: the names of rooms beside it. `floor` counts from 1."""
 
     name: str
-    files: int = 0
-    lines: int = 0
     purpose: str = ""
     imports: set[str] = field(default_factory=set)
     floor: int = 0
@@ -106,8 +94,6 @@ def rooms(place: str, modules: Sources, arrows: Mapping[str, Iterable[str]]) -> 
     found: dict[str, Room] = {}
     for name, parts in inside.items():
         room = found.setdefault(parts[0], Room(parts[0] + ("/" if len(parts) > 1 else ".py")))
-        room.files += parts[-1] != "__init__"
-        room.lines += code_lines(modules[name])
         if len(parts) == 1 or parts[1:] == ["__init__"]:
             room.purpose = first_sentence(modules[name])
         if not is_face(name, modules[name]):
@@ -155,12 +141,10 @@ def drawn(place: str, found: list[Room]) -> str:
         "",
         f"Rooms: {len(found)}; floors: {highest}; arrows: {arrows}, in circles: {up}.",
         "",
-        "| floor | room | files | lines | what it is for |",
-        "|---|---|---|---|---|",
+        "| floor | room | what it is for |",
+        "|---|---|---|",
     ]
-    for room in found:
-        size = f"{max(room.lines, 50) / 1000:.1f}k"
-        lines.append(f"| {room.floor} | `{room.name}` | {room.files} | {size} | {room.purpose} |")
+    lines += [f"| {room.floor} | `{room.name}` | {room.purpose} |" for room in found]
     return "\n".join(lines)
 
 
