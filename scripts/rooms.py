@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +32,8 @@ HEAD = """\
 
 `make rooms` writes this page from the imports; `make check` compares it. A room is a folder, or a
 file beside folders. Each may import rooms on lower floors, never one above: the contracts in
-`pyproject.toml` hold it to that. `make rooms ARGS=memtree.memories` prints the rooms inside of one.
+`pyproject.toml` hold it to that. A line names floor, room, and what it is for;
+`make rooms ARGS=memtree.memories` prints the rooms inside of one.
 """
 
 
@@ -126,12 +128,14 @@ def build_floors(found: Mapping[str, Room]) -> None:
 
 
 def first_sentence(source: str) -> str:
+    """Return what a docstring says first, up to a colon or semicolon behind three words."""
     text = " ".join((ast.get_docstring(parsed(source)) or "").split())
-    return text.partition(". ")[0].removesuffix(".").replace("|", "\\|")
+    first = text.partition(". ")[0].removesuffix(".")
+    return re.sub(r"(^\S+(?: \S+){2,}?)[:;] .*", r"\1", first)
 
 
 def drawn(place: str, found: list[Room]) -> str:
-    """A table of one package."""
+    """List the rooms of one package, the top floor first."""
     floors = {room.name.removesuffix(".py").removesuffix("/"): room.floor for room in found}
     arrows = sum(len(room.imports) for room in found)
     up = sum(floors[other] >= room.floor for room in found for other in room.imports)
@@ -141,10 +145,8 @@ def drawn(place: str, found: list[Room]) -> str:
         "",
         f"Rooms: {len(found)}; floors: {highest}; arrows: {arrows}, in circles: {up}.",
         "",
-        "| floor | room | what it is for |",
-        "|---|---|---|",
     ]
-    lines += [f"| {room.floor} | `{room.name}` | {room.purpose} |" for room in found]
+    lines += [f"- {room.floor} `{room.name}`: {room.purpose}" for room in found]
     return "\n".join(lines)
 
 

@@ -35,7 +35,7 @@ def test_a_room_stands_above_what_it_imports_and_a_circle_shares_a_floor():
     assert found["top.py"].purpose == "Runs it"
 
 
-def test_the_table_counts_arrows_and_those_of_circles():
+def test_the_list_counts_arrows_and_those_of_circles():
     text = drawn("m", rooms("m", SOURCES, ARROWS))
     assert "Rooms: 4; floors: 2; arrows: 3, in circles: 2." in text
-    assert "| 2 | `top.py` | Runs it |" in text
+    assert "- 2 `top.py`: Runs it" in text
