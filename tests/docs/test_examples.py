@@ -48,11 +48,11 @@ NOT_RUN = {
     ("README.md", "uvx memtree-proxy"): "needs a published version; `make wheel` runs the wheel",
     ("docs/getting-started.md", "uvx memtree-proxy"): "as in the README",
     ("docs/getting-started.md", "python3 -m venv"): "installs packages for minutes",
-    ("docs/wrap.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
+    ("docs/clients.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
     ("docs/versions.md", "memtree memories export"): "needs 1.0.0rc1; a test imports what it wrote",
     ("docs/versions.md", "memtree memories import"): "as above: a test of the command imports it",
-    ("docs/scaling.md", "CREATE ROLE"): "needs the administrator of a database",
-    ("docs/scaling.md", "CREATE SCHEMA"): "needs the administrator of a database",
+    ("docs/deployment.md", "CREATE ROLE"): "needs the administrator of a database",
+    ("docs/deployment.md", "CREATE SCHEMA"): "needs the administrator of a database",
 }
 
 

@@ -31,12 +31,11 @@ def test_a_room_stands_above_what_it_imports_and_a_circle_shares_a_floor():
     assert {name: room.floor for name, room in found.items()} == {
         "low/": 1, "top.py": 2, "one.py": 1, "two.py": 1,
     }  # fmt: skip
-    assert found["low/"].files == 2
     assert found["low/"].purpose == "What others stand on"
     assert found["top.py"].purpose == "Runs it"
 
 
-def test_the_table_counts_arrows_and_those_of_circles():
+def test_the_list_counts_arrows_and_those_of_circles():
     text = drawn("m", rooms("m", SOURCES, ARROWS))
     assert "Rooms: 4; floors: 2; arrows: 3, in circles: 2." in text
-    assert "| 2 | `top.py` | 1 | 0.1k | Runs it |" in text
+    assert "- 2 `top.py`: Runs it" in text
