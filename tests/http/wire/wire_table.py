@@ -1,8 +1,8 @@
 """Answers of every JSON route of ours to a wrong field, as one table.
 
 Each field of each route gets each wrong value, one fault a body: status, code, param and message
-are kept; where two fields are wrong, the status alone, since which of them is named is no promise. What
-is refused before a field is read is tried on the first field of each route.
+are kept; where two fields are wrong, the status alone, since which of them is named is no promise.
+What is refused before a field is read is tried on the first field of each route.
 `tests/http/wire/test_wire_table.py` compares. After a change on purpose:
 
     python -m tests.http.wire.wire_table
