@@ -52,7 +52,7 @@ worker: $(SERVING) ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEM
 test: install node deploytools ## the tests; 20 minutes on two cores
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(GROUPED) -m "$(FIRST)" $(PYTEST_ARGS)
 
-test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL; longer
+test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(GROUPED) -m "$(APART)" $(PYTEST_ARGS)
 
 beyond: install node deploytools ## of test-all what make test leaves out

@@ -153,11 +153,19 @@ def kept(model: LocalModel) -> LocalModel:
 
 class TestLocalEmbedder(EmbedderContract):
     @pytest.fixture(params=[ENGLISH, MULTILINGUAL], ids=["english", "multilingual"])
-    async def embedder(self, request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
-        fresh = "clos" in request.node.name
-        embedder = LocalEmbedder(request.param if fresh else kept(request.param))
+    def model(self, request: pytest.FixtureRequest) -> LocalModel:
+        return request.param
+
+    @pytest.fixture
+    async def embedder(self, model: LocalModel) -> AsyncIterator[Embedder]:
+        embedder = LocalEmbedder(kept(model))
         yield embedder
         await embedder.close()
+
+    @pytest.fixture
+    def unread(self, model: LocalModel) -> Embedder:
+        """One that reads the model itself, and lets go of it; each test closes it."""
+        return LocalEmbedder(model)
 
     async def test_meaning_counts_beyond_words(self, embedder: Embedder) -> None:
         rows = await embedder.embed(["The vehicle would not start.", "Bake it for ten minutes."])
@@ -173,27 +181,27 @@ class TestLocalEmbedder(EmbedderContract):
         with pytest.raises(ValueError, match="read-only"):
             (await embedder.embed_query("hello"))[0] = 1
 
-    async def test_a_closed_one_says_so(self, embedder: Embedder) -> None:
-        await embedder.embed(["loaded"])
-        await embedder.close()
+    async def test_a_closed_one_says_so(self, unread: Embedder) -> None:
+        await unread.embed(["loaded"])
+        await unread.close()
         with pytest.raises(EmbedderUnavailable, match="closed"):
-            await embedder.embed(["more"])
+            await unread.embed(["more"])
 
-    async def test_closing_while_the_model_is_loaded(self, embedder: Embedder) -> None:
-        waiting = [asyncio.create_task(embedder.ready()) for _ in range(5)]
+    async def test_closing_while_the_model_is_loaded(self, unread: Embedder) -> None:
+        waiting = [asyncio.create_task(unread.ready()) for _ in range(5)]
         await asyncio.sleep(0)
         waiting[0].cancel()  # who goes away stops no other
-        await embedder.close()
+        await unread.close()
         for result in await asyncio.gather(*waiting[1:], return_exceptions=True):
             assert result is None or isinstance(result, EmbedderUnavailable)
         with pytest.raises(EmbedderUnavailable, match="closed"):
-            await embedder.ready()
+            await unread.ready()
 
-    async def test_closing_ends_what_runs(self, embedder: Embedder) -> None:
-        await embedder.embed(["loaded"])
-        call = asyncio.create_task(embedder.embed(["word " * 200] * 1000))
+    async def test_closing_ends_what_runs(self, unread: Embedder) -> None:
+        await unread.embed(["loaded"])
+        call = asyncio.create_task(unread.embed(["word " * 200] * 1000))
         await asyncio.sleep(0.01)
-        await embedder.close()
+        await unread.close()
         with pytest.raises(EmbedderUnavailable, match="closed"):
             await call
 
