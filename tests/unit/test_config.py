@@ -22,7 +22,8 @@ def written(tmp_path):
     return write
 
 
-def test_defaults():
+def test_defaults(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # `make run` leaves a store in the clone, which would be taken
     # Without a home there is no place for a store: opening it says so.
     assert Settings.from_env(env={}) == replace(Settings(), store="")
     assert Settings().target_tokens == 20_000

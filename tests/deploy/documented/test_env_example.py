@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
 
 from memtree.config import Settings, variable
 from scripts.env_example import EXAMPLE, example
@@ -26,7 +29,8 @@ def test_every_setting_is_there_and_nothing_else():
     assert entries().keys() - OF_OTHERS == {variable(one.name) for one in fields(Settings)}
 
 
-def test_what_it_shows_are_the_defaults():
+def test_what_it_shows_are_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)  # `make run` leaves a store in the clone, which would be taken
     shown = {name: value for name, value in entries().items() if name not in OF_OTHERS}
     # There is no home among these, and so no store.
     assert Settings.from_env(env=shown) == replace(Settings(), store="")
