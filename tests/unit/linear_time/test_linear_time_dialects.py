@@ -444,12 +444,10 @@ ROUNDS_TEXTS = {
         lambda text: f'{text} "usage": {{{text}}} "usage": {{"a": {{{text}}}}}'.encode(),
     ),
     "an error of messages": Subject(
-        lambda text: MessagesErrors().failed({"message": text, "code": "context_length_exceeded"}),
-        hostile.as_it_is,
+        lambda text: MessagesErrors().failed({"message": text, "code": "context_length_exceeded"})
     ),
     "an error of responses": Subject(
-        lambda text: ResponsesErrors(lambda: 0).failed({"message": text, "code": text}),
-        hostile.as_it_is,
+        lambda text: ResponsesErrors(lambda: 0).failed({"message": text, "code": text})
     ),
     "tools of messages": Subject(
         lambda raw: messages_dialect.tool_offer(json_body.split(raw), (CONTEXT_TOOLS,)),

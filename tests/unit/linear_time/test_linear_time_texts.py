@@ -83,39 +83,29 @@ def kept(posted: History) -> object:
 
 
 SUBJECTS = {
-    "near-duplicates": Subject(
-        lambda text: duplicates.near_runs(*[duplicates.runs(text)] * 2), hostile.as_it_is
-    ),
-    "what differs": Subject(
-        lambda text: duplicates.differences(text, text[::-1]), hostile.as_it_is
-    ),
-    "what says more": Subject(
-        lambda text: duplicates.says_more(text, text[::-1]), hostile.as_it_is
-    ),
+    "near-duplicates": Subject(lambda text: duplicates.near_runs(*[duplicates.runs(text)] * 2)),
+    "what differs": Subject(lambda text: duplicates.differences(text, text[::-1])),
+    "what says more": Subject(lambda text: duplicates.says_more(text, text[::-1])),
     "statements": Subject(
-        lambda text: list(newer_statements.statements(0, text, frozenset(terms.terms(text)))),
-        hostile.as_it_is,
+        lambda text: list(newer_statements.statements(0, text, frozenset(terms.terms(text))))
     ),
     "the nearest segment": Subject(
         lambda text: units.nearest_segment(
             text, np.ones(len(segments(text)), np.float32), terms.terms(text)
-        ),
-        hostile.as_it_is,
+        )
     ),
-    "own lines": Subject(own_lines.without_signs, hostile.as_it_is),
+    "own lines": Subject(own_lines.without_signs),
     "tags that are left open": Subject(
         own_lines.without_signs, lambda text: f"<c{text}<context_{text}</con<b>"
     ),
     "a line of ours": Subject(own_lines.one_line, lambda text: f"¶{text}<"),
     "lines like a speaker's": Subject(speakers.needs_label, lambda text: f"a\n{text}<{text}"),
-    "a terminal": Subject(terminal.shown, hostile.as_it_is),
-    "a terminal in JSON": Subject(
-        lambda text: terminal.shown(json.dumps({"a": text})), hostile.as_it_is
-    ),
+    "a terminal": Subject(terminal.shown),
+    "a terminal in JSON": Subject(lambda text: terminal.shown(json.dumps({"a": text}))),
     "quotes of a terminal": Subject(
         hostile.quoted, lambda text: hostile.posted(hostile.fields("user", f"\x1b[m{text}"))
     ),
-    "gaps": Subject(quotes.gap, hostile.as_it_is),
+    "gaps": Subject(quotes.gap),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),
@@ -123,62 +113,48 @@ SUBJECTS = {
         lambda raw: openai_chat.with_text_behind(raw, "block", "\n\n"), hostile.message("user")
     ),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
-    "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
+    "arguments": Subject(lambda text: groups("{" + text)),
     "strings in arguments": Subject(
-        lambda text: argument_values(json.dumps({"a": [text, *hostile.cut(text, 9)]})),
-        hostile.as_it_is,
+        lambda text: argument_values(json.dumps({"a": [text, *hostile.cut(text, 9)]}))
     ),
-    "arguments without an end": Subject(
-        lambda text: argument_values('{"a":["' + text), hostile.as_it_is
-    ),
+    "arguments without an end": Subject(lambda text: argument_values('{"a":["' + text)),
     "quotes of arguments": Subject(
-        lambda text: hostile.quoted(hostile.posted(hostile.calls(json.dumps({"a": text})))),
-        hostile.as_it_is,
+        lambda text: hostile.quoted(hostile.posted(hostile.calls(json.dumps({"a": text}))))
     ),
-    "work in a body": Subject(lambda text: list(works_in(f"`{text}`: ok `")), hostile.as_it_is),
-    "a name of work": Subject(lambda text: shown(text, 60), hostile.as_it_is),
+    "work in a body": Subject(lambda text: list(works_in(f"`{text}`: ok `"))),
+    "a name of work": Subject(lambda text: shown(text, 60)),
     "a call of a leaf": Subject(
-        lambda text: leaf_summary([SourcePassage("assistant", f'run {{"command":"{text}', "call")]),
-        hostile.as_it_is,
+        lambda text: leaf_summary([SourcePassage("assistant", f'run {{"command":"{text}', "call")])
     ),
     "a call in prose of a leaf": Subject(
-        lambda text: leaf_summary([SourcePassage("assistant", f'a\n{{"command":"{text}', "text")]),
-        hostile.as_it_is,
+        lambda text: leaf_summary([SourcePassage("assistant", f'a\n{{"command":"{text}', "text")])
     ),
-    "what a program printed": Subject(leaf_work.printed, hostile.as_it_is),
-    "a command": Subject(lambda text: list(shell.commands(Field(text))), hostile.as_it_is),
-    "a command in JSON": Subject(
-        lambda text: calls.called("run", json.dumps({"command": text})), hostile.as_it_is
-    ),
+    "what a program printed": Subject(leaf_work.printed),
+    "a command": Subject(lambda text: list(shell.commands(Field(text)))),
+    "a command in JSON": Subject(lambda text: calls.called("run", json.dumps({"command": text}))),
     "an edit": Subject(
-        lambda text: calls.called("edit", json.dumps({"path": "a", "old": text, "new": text})),
-        hostile.as_it_is,
+        lambda text: calls.called("edit", json.dumps({"path": "a", "old": text, "new": text}))
     ),
-    "a patch": Subject(lambda text: list(patches.patched(Field(text))), hostile.as_it_is),
-    "prose": Subject(lambda text: prose.written(text, 0), hostile.as_it_is),
-    "prose with tags": Subject(lambda text: prose.written("<path>" + text, 0), hostile.as_it_is),
-    "elements": Subject(
-        lambda text: list(prose.tagged(f"<edit path='a'><file><path>{text}", 0)), hostile.as_it_is
-    ),
+    "a patch": Subject(lambda text: list(patches.patched(Field(text)))),
+    "prose": Subject(lambda text: prose.written(text, 0)),
+    "prose with tags": Subject(lambda text: prose.written("<path>" + text, 0)),
+    "elements": Subject(lambda text: list(prose.tagged(f"<edit path='a'><file><path>{text}", 0))),
     "nested elements": Subject(
-        lambda text: list(prose.tagged("<edit path='a'><diff>" * (len(text) // 20), 0)),
-        hostile.as_it_is,
+        lambda text: list(prose.tagged("<edit path='a'><diff>" * (len(text) // 20), 0))
     ),
-    "objects": Subject(lambda text: prose.listed('{"a": ' + text, 0), hostile.as_it_is),
+    "objects": Subject(lambda text: prose.listed('{"a": ' + text, 0)),
     "arguments in a string": Subject(
-        lambda text: prose.listed(json.dumps({"name": "edit", "input": '{"path": "' + text}), 0),
-        hostile.as_it_is,
+        lambda text: prose.listed(json.dumps({"name": "edit", "input": '{"path": "' + text}), 0)
     ),
     "whole files": Subject(
-        lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n")))),
-        hostile.as_it_is,
+        lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n"))))
     ),
-    "a client's words": Subject(lambda text: list(prose.said(text)), hostile.as_it_is),
-    "a result": Subject(results.ended, hostile.as_it_is),
-    "a refusal": Subject(results.refused, hostile.as_it_is),
-    "an editor's answer": Subject(results.shown_file, hostile.as_it_is),
+    "a client's words": Subject(lambda text: list(prose.said(text))),
+    "a result": Subject(results.ended),
+    "a refusal": Subject(results.refused),
+    "an editor's answer": Subject(results.shown_file),
     "the files that a call shows": Subject(
-        lambda text: calls.shown_files("run", json.dumps({"command": text})), hostile.as_it_is
+        lambda text: calls.shown_files("run", json.dumps({"command": text}))
     ),
     "marks of what stays": Subject(kept_marks, lambda text: f"{text}<keep>a</keep>{text}"),
     "many marks of what stays": Subject(
@@ -192,7 +168,7 @@ SUBJECTS = {
         kept, lambda text: read(*(message.raw for message in hostile.rounds(text)))
     ),
     "what stays of many messages": Subject(kept, lambda text: read(*hostile.turns(text))),
-    "a path": Subject(lambda text: matches(text, ["*a*b*c*d*e", "**/*/x?y"]), hostile.as_it_is),
+    "a path": Subject(lambda text: matches(text, ["*a*b*c*d*e", "**/*/x?y"])),
 }
 UNITS = (
     "<path>", "<path>a</path>", "<parameter=path>", "<<<<<<< SEARCH\n", "=======\n", "```\n",
@@ -204,13 +180,6 @@ UNITS = (
     "<keep>", "</keep>\n", "<keep>a</keep>\n", "\r ", "a\r", "ab\b", "\x1b[", "\x1b]", "\x1b[A",
     "a\n\x1b[A", "\x1b[2K", "\x1b[9B", "\x1b[J\n", "1 of 9\n", "1%\n", "1/9 ", "\x1b[9D",
 )  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
-    assert list(slow(SUBJECTS[name], hostile.shapes(*UNITS), 1 << 15)) == []
 
 
 @pytest.mark.slow
@@ -274,13 +243,6 @@ BODIES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", BODIES)
-def test_no_shape_of_a_body_takes_more_than_its_share_of_time(name: str):
-    assert list(slow(BODIES[name], hostile.shapes(), 1 << 15)) == []
-
-
 # ------------------------------------------------------------------------------------------------
 # Check what names conversations and documents takes time in proportion to the text's length: the
 # rest of the table in `test_linear_time.py`.
@@ -297,21 +259,14 @@ def call_texts_of(text: str) -> object:
 
 
 TEXTS = {
-    "the title of a conversation": Subject(
-        conversation_title.title,
-        hostile.as_it_is,
-    ),
-    "the task behind a label": Subject(
-        lambda text: summarize.labelled(f"Task: {text}"), hostile.as_it_is
-    ),
-    "the project of a conversation": Subject(
-        lambda text: index_request.project_of([text, text]), hostile.as_it_is
-    ),
+    "the title of a conversation": Subject(conversation_title.title),
+    "the task behind a label": Subject(lambda text: summarize.labelled(f"Task: {text}")),
+    "the project of a conversation": Subject(lambda text: index_request.project_of([text, text])),
     "the texts of a call": Subject(
         call_texts_of, lambda text: f'{{"command": "a b", "thought": "{text}", "a": "b c"}}'
     ),
-    "the name of a document": Subject(document_names.document_name, hostile.as_it_is),
-    "documents in a message": Subject(places, hostile.as_it_is),
+    "the name of a document": Subject(document_names.document_name),
+    "documents in a message": Subject(places),
     "documents behind fences": Subject(places, lambda text: f"```\n{text}\n```\n" * 3),
     "a document behind a licence's name": Subject(
         places, lambda text: f"Apache License Version 2.0\n{text}\nwarranties permission {text}"
@@ -320,38 +275,26 @@ TEXTS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", TEXTS)
-def test_no_shape_of_a_text_takes_more_than_its_share_of_time_of_documents(name):
-    assert list(slow(TEXTS[name], hostile.shapes(), 1 << 15)) == []
-
-
 # ------------------------------------------------------------------------------------------------
 # Reading what users say of themselves takes time linear in what they say.
 
 
 MEMORIES_SUBJECTS = {
-    "own sentences": Subject(own_sentences.own_sentences, hostile.as_it_is),
+    "own sentences": Subject(own_sentences.own_sentences),
     "frames of fiction": Subject(
-        lambda text: fiction.framed([(0, line) for line in text.split("\n")]), hostile.as_it_is
+        lambda text: fiction.framed([(0, line) for line in text.split("\n")])
     ),
-    "what is fictional": Subject(fiction.is_fictional, hostile.as_it_is),
-    "what is refused": Subject(gate.refused, hostile.as_it_is),
-    "another reason": Subject(gate.other_reason, hostile.as_it_is),
-    "parts of a sentence": Subject(
-        lambda text: (list(grammar.heads(text)), grammar.spliced(text)),
-        hostile.as_it_is,
-    ),
-    "reasons in other languages": Subject(grammar.refused, hostile.as_it_is),
-    "statements in other languages": Subject(grammar.category_of, hostile.as_it_is),
-    "the plain form": Subject(grammar.plain, hostile.as_it_is),
-    "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
-    "told of the user abroad": Subject(third_person.told_abroad, hostile.as_it_is),
-    "clauses of a memory": Subject(
-        lambda text: third_person.predicates(f"User {text}"), hostile.as_it_is
-    ),
-    "a line of signs": Subject(lines.kind, hostile.as_it_is),
+    "what is fictional": Subject(fiction.is_fictional),
+    "what is refused": Subject(gate.refused),
+    "another reason": Subject(gate.other_reason),
+    "parts of a sentence": Subject(lambda text: (list(grammar.heads(text)), grammar.spliced(text))),
+    "reasons in other languages": Subject(grammar.refused),
+    "statements in other languages": Subject(grammar.category_of),
+    "the plain form": Subject(grammar.plain),
+    "told of the user": Subject(third_person.told_of_user),
+    "told of the user abroad": Subject(third_person.told_abroad),
+    "clauses of a memory": Subject(lambda text: third_person.predicates(f"User {text}")),
+    "a line of signs": Subject(lines.kind),
 }
 MEMORIES_UNITS = (
     "my wife ", "my a a ", "both my ", "and i ", "i don't really ", "my character ", "in my ",
@@ -361,17 +304,10 @@ MEMORIES_UNITS = (
 )  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", MEMORIES_SUBJECTS)
-def test_no_shape_of_a_text_takes_more_than_its_share_of_time_of_memories(name):
-    assert list(slow(MEMORIES_SUBJECTS[name], hostile.shapes(*MEMORIES_UNITS), 1 << 15)) == []
-
-
 def test_a_line_is_read_at_little_cost_however_it_looks():
     """Lines are read as far as some hundred characters. A pattern that takes the cube of that time
     is not slower on a longer text, and makes every short message dear."""
-    subject = Subject(own_words.own_words, hostile.as_it_is)
+    subject = Subject(own_words.own_words)
     for name, unit in hostile.shapes(*MEMORIES_UNITS, "a", "ab1_").items():
         assert min(seconds(subject, unit, 400) for _ in range(3)) < CERTAIN, name
 
@@ -396,12 +332,9 @@ def _read(text: str) -> None:
 
 SEARCH_TEXTS = {
     "mentions of a memory": Subject(
-        lambda text: mentions.mentions({text[:90]: text, "list": [text]}, 1 << 30),
-        hostile.as_it_is,
+        lambda text: mentions.mentions({text[:90]: text, "list": [text]}, 1 << 30)
     ),
-    "the time of a memory": Subject(
-        lambda text: mentions.when(None, {text: text, "date": text}), hostile.as_it_is
-    ),
+    "the time of a memory": Subject(lambda text: mentions.when(None, {text: text, "date": text})),
     "a map of memories": Subject(
         lambda said: clusters.clusters(said, None),
         lambda text: [
@@ -416,11 +349,9 @@ SEARCH_TEXTS = {
         lambda said: answers.grounded(said, said, []),
         lambda text: f'{{"answer": {text} {{"answer": "{text}", "sources": [1]}}',
     ),
-    "telling words": Subject(
-        lambda text: telling_words.sharing(text, [text] * 5, 100), hostile.as_it_is
-    ),
-    "a question about the world": Subject(is_general, hostile.as_it_is),
-    "the language of a message": Subject(language_of, hostile.as_it_is),
+    "telling words": Subject(lambda text: telling_words.sharing(text, [text] * 5, 100)),
+    "a question about the world": Subject(is_general),
+    "the language of a message": Subject(language_of),
     "terms of a memory": Subject(memory_terms, lambda text: text + "é"),
     "passages of a session": Subject(
         lambda messages: [
@@ -434,16 +365,9 @@ SEARCH_TEXTS = {
             {"role": "tool", "tool_call_id": "c", "content": text},
         ],
     ),
-    "the folder that a task names": Subject(WORKING_FOLDER.search, hostile.as_it_is),
+    "the folder that a task names": Subject(WORKING_FOLDER.search),
     "a file that may be damaged": Subject(_read, lambda text: f'"{text}"\n{text}'),
 }
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", SEARCH_TEXTS)
-def test_no_shape_of_a_text_takes_more_than_its_share_of_time_of_search(name):
-    assert list(slow(SEARCH_TEXTS[name], hostile.shapes(), 1 << 15)) == []
 
 
 # ------------------------------------------------------------------------------------------------
@@ -473,3 +397,20 @@ WORK_SUBJECTS = {
 @pytest.mark.parametrize("name", WORK_SUBJECTS)
 def test_more_work_takes_no_more_than_its_share_of_time(name):
     assert list(slow(WORK_SUBJECTS[name], {"words": "ab c"}, 1 << 17)) == []
+
+
+TABLES = {"work": (SUBJECTS, UNITS), "bodies": (BODIES, ()), "documents": (TEXTS, ()),
+          "said": (MEMORIES_SUBJECTS, MEMORIES_UNITS), "search": (SEARCH_TEXTS, ())}  # fmt: skip
+ALL = {
+    f"{of}: {name}": (subject, units)
+    for of, (table, units) in TABLES.items()
+    for name, subject in table.items()
+}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", ALL)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name: str) -> None:
+    subject, units = ALL[name]
+    assert list(slow(subject, hostile.shapes(*units), 1 << 15)) == []
