@@ -1,4 +1,4 @@
-"""Who asks: scopes of requests, wrong keys, and codes of a local user."""
+"""Check who asks: scopes of requests, wrong keys, and codes of a local user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promoted of whole conversations, and that nothing quoted is."""
+"""Check what is promoted of whole conversations, and that nothing quoted is."""
 
 from __future__ import annotations
 

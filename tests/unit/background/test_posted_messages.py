@@ -1,4 +1,4 @@
-"""What is read of posted messages, and what a model fills schemas with."""
+"""Check what is read of posted messages, and what a model fills schemas with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an epoch ends, its stored form, and which requests continue it."""
+"""Check when an epoch ends, its stored form, and which requests continue it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When memory begins, how an epoch is divided, and which rounds stay whole."""
+"""Check when memory begins, how an epoch is divided, and which rounds stay whole."""
 
 from __future__ import annotations
 

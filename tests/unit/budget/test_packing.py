@@ -1,4 +1,4 @@
-"""Who gets how many tokens, and the room of what must stay."""
+"""Check who gets how many tokens, and the room of what must stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checkups report of parts, models and ports."""
+"""Check what checkups report of parts, models and ports."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,61 +41,7 @@ from tests.unit.memories.books import MoodyEmbedder, Opened, opened
 
 
 # One line for each command and action, as it may be typed.
-LINES = """\
-demo --query x --full
-wrap --print
-serve --port 0
-ui --port 1 --print
-status --json
-doctor --json
-completion bash
-compress x.json --wait --target 4000
-tree x.json --query x --json
-index x.json
-import x.json -o y.json --force
-sessions search x --project y --wait
-sessions forget
-delete --all
-memories list
-memories add x
-memories search x
-memories delete 1
-memories history 1
-memories settle 1 2 replace
-memories undelete 1
-memories export
-memories import x
-memories confirm 1
-memories pin 1
-documents add n x
-documents list
-documents search n x
-documents delete n x
-schemas list
-schemas show x
-schemas put x y
-schemas delete x
-grants new-wallet
-grants sign --to x
-grants inspect x
-grants convert x
-grants revoke x
-grants wallets x
-grants release x
-mcp
-keys create x
-keys add-value x
-keys remove-value x
-keys list --json
-keys plan x pro
-keys revoke x
-tenants list --json
-tenants move x y
-requests --follow --all
-check --json
-store copy x y
-worker --burst
-""".splitlines()
+LINES = Path(__file__).with_name("command_lines.txt").read_text("utf-8").splitlines()
 
 
 def help_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -1,4 +1,4 @@
-"""What stores keep for answers: one for all dialects, and the answer that stands."""
+"""Check what stores keep for answers: one for all dialects, and the answer that stands."""
 
 from __future__ import annotations
 

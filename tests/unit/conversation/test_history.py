@@ -1,4 +1,4 @@
-"""What a posted list is made of, and what stands for its attachments."""
+"""Check what a posted list is made of, and what stands for its attachments."""
 
 from __future__ import annotations
 

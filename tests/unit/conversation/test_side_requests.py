@@ -1,4 +1,4 @@
-"""What clients ask for themselves, and what stands before a conversation."""
+"""Check what clients ask for themselves, and what stands before a conversation."""
 
 from __future__ import annotations
 

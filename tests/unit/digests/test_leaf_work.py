@@ -1,4 +1,4 @@
-"""What an agent did in a leaf, and how its parents tell it."""
+"""Check what an agent did in a leaf, and how its parents tell it."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_each_list_says_what_it_holds_and_what_tests_it_and_no_entry_twice():
 def test_a_planted_problem_is_found():
     sound = "# What it is. Tests: tests/unit/language/test_language.py\n[a]\nb\n"
     assert list(problems({"en": sound, "de": "[a]\nc\n"})) == []
-    for other in (sound.replace("tests/", ""), sound.replace("test_data", "test_gone"),
+    for other in (sound.replace("tests/", ""), sound.replace("test_language", "test_gone"),
                   sound + "[c]\n", sound + "b\n"):  # fmt: skip
         assert len(list(problems({"en": other}))) == 1, other
 

@@ -1,4 +1,4 @@
-"""What the wire dialects read and write takes time in proportion to its length."""
+"""Check what the wire dialects read and write takes time in proportion to its length."""
 
 from __future__ import annotations
 

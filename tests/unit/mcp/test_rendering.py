@@ -1,4 +1,4 @@
-"""What tools answer, and lines over descriptors."""
+"""Check what tools answer, and lines over descriptors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows in the background: vectors, and memories that are read once again."""
+"""Check what follows in the background: vectors, and memories that are read once again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests say: clients, options, headers."""
+"""Check what requests say: clients, options, headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server begins, listens, and is found by others."""
+"""Check how a server begins, listens, and is found by others."""
 
 from __future__ import annotations
 

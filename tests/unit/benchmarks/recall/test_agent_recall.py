@@ -1,4 +1,4 @@
-"""What an agent used next, and how it is found in what a model is sent."""
+"""Check what an agent used next, and how it is found in what a model is sent."""
 
 from __future__ import annotations
 

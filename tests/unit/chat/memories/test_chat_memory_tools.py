@@ -1,4 +1,4 @@
-"""What a model is told when it saves, recalls, forgets and corrects."""
+"""Check what a model is told when it saves, recalls, forgets and corrects."""
 
 from __future__ import annotations
 

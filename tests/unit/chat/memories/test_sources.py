@@ -1,4 +1,4 @@
-"""Whose memories a request gets, and who spoke in its turn."""
+"""Check whose memories a request gets, and who spoke in its turn."""
 
 from __future__ import annotations
 

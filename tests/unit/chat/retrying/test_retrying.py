@@ -1,4 +1,4 @@
-"""What upstreams refuse, in their words, and what is asked once more."""
+"""Check what upstreams refuse, in their words, and what is asked once more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each agent is started with, and how its settings are read."""
+"""Check what each agent is started with, and how its settings are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a history is indexed, and one that is posted once more."""
+"""Check how far a history is indexed, and one that is posted once more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is indexed of a history: projects, prefixes, tasks behind answers, renewals."""
+"""Check what is indexed of a history: projects, prefixes, tasks behind answers, renewals."""
 
 from __future__ import annotations
 

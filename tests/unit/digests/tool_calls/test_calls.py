@@ -1,4 +1,4 @@
-"""What calls and command lines do."""
+"""Check what calls and command lines do."""
 
 from __future__ import annotations
 

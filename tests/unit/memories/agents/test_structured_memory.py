@@ -1,4 +1,4 @@
-"""What is stored of a structured memory, for how long, and its text."""
+"""Check what is stored of a structured memory, for how long, and its text."""
 
 from __future__ import annotations
 

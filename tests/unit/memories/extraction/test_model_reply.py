@@ -1,4 +1,4 @@
-"""What a model is shown, and what of its answer is believed."""
+"""Check what a model is shown, and what of its answer is believed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memories stand beside a conversation."""
+"""Check which memories stand beside a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search finds, and how long it waits for vectors."""
+"""Check what a search finds, and how long it waits for vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which excerpts stand beside each other, and which lines of them."""
+"""Check which excerpts stand beside each other, and which lines of them."""
 
 from __future__ import annotations
 

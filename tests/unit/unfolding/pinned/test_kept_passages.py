@@ -1,4 +1,4 @@
-"""What must stay, and the rules that hold at the end."""
+"""Check what must stay, and the rules that hold at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands there whatever is asked, and places that a person pinned."""
+"""Check what stands there whatever is asked, and places that a person pinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of what was found in an agent's messages."""
+"""Check what becomes of what was found in an agent's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom, what and when memories tell of, and how they are grouped."""
+"""Check whom, what and when memories tell of, and how they are grouped."""
 
 from __future__ import annotations
 
