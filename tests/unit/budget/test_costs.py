@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.budget.costs import LaterRequests, costs_little, direct_cost, folds_at, mean_step
+from memtree.budget.costs import LaterRequests, costs_little, direct_cost, folds_at
 from memtree.budget.prices import CAUTIOUS, Prices
 from memtree.budget.savings import (
     LEAST_EXPECTED,
@@ -258,11 +258,6 @@ def test_a_chat_is_told_of_what_the_requests_after_the_fold_cost():
         assert 0 <= told - first.tokens < 1_000
 
 
-def test_the_growth_of_the_latest_requests():
-    assert mean_step(dialogue(41, 200, 800)) == 1_000
-    assert mean_step(sized(("user", 12_000))) == 1_000
-
-
 def test_where_it_does_not_fit_any_more_it_folds_whatever_that_costs():
     history = dialogue(41, 100, 400)
     assert folds_at(8_000, history, 1_000, CAUTIOUS, 0.0, 12_345) == 12_345
@@ -319,12 +314,6 @@ def test_several_prompts_are_not_scaled() -> None:
 def test_what_is_written_is_told_apart_where_the_provider_does() -> None:
     assert as_billed(ProviderUsage(10_000, 4_000, 5_000), CLAUDE) == 400 + 6_250 + 1_000
     assert as_billed(ProviderUsage(10_000, 4_000), CLAUDE) == 400 + 7_500
-
-
-def test_a_prompt_that_is_too_short_is_not_cached() -> None:
-    short = Prices(1.25, 0.1, minimum=1_024)
-    assert by_rule(Prompt(1_000, 900), short) == 1_000
-    assert saved(Prompt(1_000, 900), Prompt(500), short) == 500
 
 
 def test_an_empty_prompt_costs_nothing() -> None:

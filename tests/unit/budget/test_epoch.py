@@ -257,12 +257,8 @@ def test_a_question_ends_an_epoch_where_another_one_would_give_it_much_more(targ
         return enough
 
     most = target - 1_000 - history.size(240)
-    assert [served(used) for used in (0, most // 10, most - 300, most)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    offered = (0, most // 10, most - 300, most)
+    assert [served(used) for used in offered] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(("target", "growth"), [(4_000, 700), (8_000, 1_000), (20_000, 100)])

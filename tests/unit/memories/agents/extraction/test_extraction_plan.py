@@ -12,7 +12,6 @@ import pytest
 
 from memtree.errors import Conflict
 from memtree.memories.agents.agent_memory import StructuredWrite
-from memtree.memories.agents.extraction import extraction_plan, schema_prompt, value_grounding
 from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
 from memtree.memories.agents.extraction.agent_messages import (
     AgentMessage,
@@ -21,20 +20,14 @@ from memtree.memories.agents.extraction.agent_messages import (
     message_key,
     told_by_user,
 )
-from memtree.memories.agents.extraction.fillable_fields import kind_fields
 from memtree.memories.agents.extraction.merging import Finding, gathered, lacking, merged, same_data
-from memtree.memories.agents.extraction.schema_prompt import ModelRecord
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model_prompt import ShownMessage
 from memtree.memories.memory import MemoryChange
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.models import Matrix
-from memtree.text.spans import Span
 from tests.contracts.memory_backends import new
 from tests.fakes import HashingEmbedder
-from tests.hostile_texts import hostile
-from tests.hostile_texts.linear_time import Subject, slow
 from tests.unit.memories.agents.extraction.test_agent_extraction import ME, Agents, reasons, rows
 from tests.unit.memories.books import Opened, opened
 
@@ -455,51 +448,3 @@ def test_order_of_fields_means_nothing() -> None:
     assert same_data({"a": 1, "b": [1]}, {"b": [1], "a": 1})
     assert not same_data({"a": 1}, {"a": True})
     assert lacking({"a": 1}, ["b", "a"]) == ["b"]
-
-
-# ------------------------------------------------------------------------------------------------
-# The reading of a model's records takes time in proportion to the text, whatever its shape: more of
-# what `tests/unit/linear_time/test_linear_time.py` says of other functions.
-
-
-TEXT = {"type": "string"}
-KINDS = [
-    kind_fields(MemorySchema(kind, json.dumps({"properties": fields})))
-    for kind, fields in {
-        "UserProfile": {
-            "name": TEXT,
-            "age": {"type": "integer"},
-            "birthday": {"type": "string", "format": "date"},
-            "theme": {"enum": ["dark", "light"]},
-            "likes": {"type": "array", "items": TEXT},
-            "isSmoker": {"type": "boolean"},
-        },
-    }.items()
-]
-VALUES = (("name", "Bo"), ("age", "30"), ("theme", "dark"), ("isSmoker", "true"))
-TEXTS = {
-    "numbers": Subject(lambda text: list(value_grounding.quantities(text))),
-    "a choice": Subject(lambda text: value_grounding.choice(("dark", "light"), text)),
-    "words": Subject(value_grounding.signed_words, lambda text: f"{text} z"),
-    "a field that is called by its name": Subject(extraction_plan.named_field),
-    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"])),
-    "whether values were said": Subject(
-        lambda text: value_grounding.believed(
-            ModelRecord("1", text[:300], "UserProfile", VALUES),
-            ShownMessage("1", text, (Span(0, len(text)),)),
-            {kind.kind: kind for kind in KINDS},
-        )
-    ),
-}
-# Words of the patterns themselves: what they repeat, and where they begin and end.
-LINEAR_TIME_READS = (
-    ", now", "my a is A", "my favorite a ", " is A A", "my wife ", ", not a", "1,000", "$1k ",
-    "two kg ", "O-", "C++ ", "a-", "n't ", " or ", "A", "aA",
-)  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", TEXTS)
-def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name: str) -> None:
-    assert list(slow(TEXTS[name], hostile.shapes(*LINEAR_TIME_READS), 1 << 15)) == []

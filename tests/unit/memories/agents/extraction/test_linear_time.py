@@ -1,0 +1,62 @@
+"""The reading of a model's records takes time in proportion to the text, whatever its shape: more
+of what `tests/unit/linear_time/test_linear_time.py` says of other functions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memtree.memories.agents.extraction import extraction_plan, schema_prompt, value_grounding
+from memtree.memories.agents.extraction.fillable_fields import kind_fields
+from memtree.memories.agents.extraction.schema_prompt import ModelRecord
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.extraction.model_prompt import ShownMessage
+from memtree.text.spans import Span
+from tests.hostile_texts import hostile
+from tests.hostile_texts.linear_time import Subject, slow
+
+TEXT = {"type": "string"}
+KINDS = [
+    kind_fields(MemorySchema(kind, json.dumps({"properties": fields})))
+    for kind, fields in {
+        "UserProfile": {
+            "name": TEXT,
+            "age": {"type": "integer"},
+            "birthday": {"type": "string", "format": "date"},
+            "theme": {"enum": ["dark", "light"]},
+            "likes": {"type": "array", "items": TEXT},
+            "isSmoker": {"type": "boolean"},
+        },
+    }.items()
+]
+VALUES = (("name", "Bo"), ("age", "30"), ("theme", "dark"), ("isSmoker", "true"))
+TEXTS = {
+    "numbers": Subject(lambda text: list(value_grounding.quantities(text)), hostile.as_it_is),
+    "a choice": Subject(
+        lambda text: value_grounding.choice(("dark", "light"), text), hostile.as_it_is
+    ),
+    "words": Subject(value_grounding.signed_words, lambda text: f"{text} z"),
+    "a field that is called by its name": Subject(extraction_plan.named_field, hostile.as_it_is),
+    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"]), hostile.as_it_is),
+    "whether values were said": Subject(
+        lambda text: value_grounding.believed(
+            ModelRecord("1", text[:300], "UserProfile", VALUES),
+            ShownMessage("1", text, (Span(0, len(text)),)),
+            {kind.kind: kind for kind in KINDS},
+        ),
+        hostile.as_it_is,
+    ),
+}
+# Words of the patterns themselves: what they repeat, and where they begin and end.
+READS = (
+    ", now", "my a is A", "my favorite a ", " is A A", "my wife ", ", not a", "1,000", "$1k ",
+    "two kg ", "O-", "C++ ", "a-", "n't ", " or ", "A", "aA",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name: str) -> None:
+    assert list(slow(TEXTS[name], hostile.shapes(*READS), 1 << 15)) == []
