@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -48,7 +49,9 @@ def chat(rounds: int) -> History:
     return sized(*[("user", USER), ("assistant", ASSISTANT)] * rounds, ("user", USER))
 
 
-CHATS = [chat(rounds) for rounds in range(1, 90)]
+@cache
+def chats() -> list[History]:
+    return [chat(rounds) for rounds in range(1, 90)]
 
 
 def limits_of(target: int = 20_000, window: int = WINDOW, *, hard: bool = False) -> TokenLimits:
@@ -71,7 +74,7 @@ def fold(
 def due_at(prices: Prices, limits: TokenLimits, mode: str = "auto") -> int:
     """Tokens of the first chat over the target that is folded."""
     least = max(limits.target, THRESHOLD)
-    over = (history for history in CHATS if history.tokens > least)
+    over = (history for history in chats() if history.tokens > least)
     return next(h.tokens for h in over if fold(h, prices, limits, mode).costs_little())
 
 
@@ -79,7 +82,7 @@ def due_at(prices: Prices, limits: TokenLimits, mode: str = "auto") -> int:
 @pytest.mark.parametrize("mode", ["auto", "stable"])
 def test_where_nobody_pays_by_the_token_nothing_waits(target: int, mode: str):
     limits = limits_of(target)
-    for history in CHATS[9:60:5]:
+    for history in chats()[9:60:5]:
         first = fold(history, LOCAL, limits, mode)
         assert first.costs_little()
         assert first.folds_at() == max(target, THRESHOLD, history.tokens)
@@ -88,8 +91,8 @@ def test_where_nobody_pays_by_the_token_nothing_waits(target: int, mode: str):
 def test_the_same_prices_where_somebody_pays_wait():
     """The price by which a local model's epochs are reckoned is no reason to wait."""
     assert (LOCAL.write, LOCAL.read) == (CAUTIOUS.write, CAUTIOUS.read)
-    assert not fold(CHATS[30], CAUTIOUS).costs_little()
-    assert fold(CHATS[30], LOCAL).costs_little()
+    assert not fold(chats()[30], CAUTIOUS).costs_little()
+    assert fold(chats()[30], LOCAL).costs_little()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_a_chat_is_told_where_it_will_fold_from_ten_thousand_tokens_on(prices: P
     """Below the target, too. The estimate of an even chat is the truth, within half a round."""
     limits = limits_of()
     found = due_at(prices, limits, mode)
-    for history in CHATS[9:]:
+    for history in chats()[9:]:
         if history.tokens >= found:
             break
         told = fold(history, prices, limits, mode).folds_at()
@@ -148,7 +151,7 @@ def test_between_a_call_and_its_result_a_fold_waits_a_little():
 
 
 def test_a_hard_target_and_the_mode_fresh_ask_no_price():
-    history = CHATS[15]
+    history = chats()[15]
     assert fold(history, CHEAP_READS, limits_of(hard=True)).folds_at() == 20_000
     assert fold(history, CHEAP_READS, mode="fresh").folds_at() == 20_000
     assert fold(history, CHEAP_READS).folds_at() > 40_000
@@ -157,9 +160,9 @@ def test_a_hard_target_and_the_mode_fresh_ask_no_price():
 def test_where_it_does_not_fit_the_model_any_more_it_folds():
     narrow = limits_of(window=32_768)
     assert narrow.prompt < 28_000
-    assert fold(CHATS[15], CHEAP_READS, narrow).folds_at() == narrow.prompt
-    assert fold(CHATS[15], CHEAP_READS, narrow, fixed=3_000).folds_at() == narrow.prompt - 3_000
-    assert fold(CHATS[30], CHEAP_READS, narrow).costs_little()
+    assert fold(chats()[15], CHEAP_READS, narrow).folds_at() == narrow.prompt
+    assert fold(chats()[15], CHEAP_READS, narrow, fixed=3_000).folds_at() == narrow.prompt - 3_000
+    assert fold(chats()[30], CHEAP_READS, narrow).costs_little()
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 9])

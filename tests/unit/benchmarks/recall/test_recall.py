@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +40,22 @@ from tests.properties.strategies import prose
 
 
 TEXTS = [*(prose(n, 40) for n in range(30)), "The launch code is marigold."]
-TURNS = Turns([Message.of({"role": "user", "content": text}) for text in TEXTS[::-1]])
+
+
+@cache
+def talk() -> Turns:
+    return Turns([Message.of({"role": "user", "content": text}) for text in TEXTS[::-1]])
 
 
 def test_the_newest_turns_fill_the_target():
-    shown = TURNS.newest("Why?", 300)
+    shown = talk().newest("Why?", 300)
     assert TEXTS[0] in shown
     assert TEXTS[-1] not in shown
     assert 150 < tokens.count(shown) <= 300
 
 
 def test_bm25_shows_what_holds_the_words():
-    shown = TURNS.by_words("Which launch code?", 60)
+    shown = talk().by_words("Which launch code?", 60)
     assert shown.startswith(TEXTS[-1])
     assert tokens.count(shown) <= 60
 

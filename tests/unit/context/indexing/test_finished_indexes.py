@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from functools import cache
 from threading import Thread, current_thread, main_thread
 from typing import Any
 from weakref import ref
@@ -31,41 +32,47 @@ from tests.properties.strategies import batch, conversation, history_of
 # A history that is posted once more is answered from its turn.
 
 
-HISTORY = history_of(conversation(3, 9_000))
-GROWN = batch(HISTORY)
+@cache
+def posted_history():
+    return history_of(conversation(3, 9_000))
+
+
+@cache
+def grown_batch():
+    return batch(posted_history())
 
 
 def indexed(nodes):
-    tree = nodes.grown("t", EMPTY_TREE, GROWN.frontier, GROWN.nodes)
-    return IndexState(GROWN.frontier, tree, open=GROWN.open)
+    tree = nodes.grown("t", EMPTY_TREE, grown_batch().frontier, grown_batch().nodes)
+    return IndexState(grown_batch().frontier, tree, open=grown_batch().open)
 
 
 def test_what_lacks_nothing_is_found_by_the_very_history():
     nodes, clock = NodeCache(), Clock()
     kept = FinishedIndexes(nodes, clock)
     index = indexed(nodes)
-    kept.add(HISTORY, index)
-    assert kept.find(HISTORY) == index
-    assert kept.find(replace(HISTORY, tenant="other")) is None
-    assert kept.find(history_of(HISTORY.messages[:-1])) is None
+    kept.add(posted_history(), index)
+    assert kept.find(posted_history()) == index
+    assert kept.find(replace(posted_history(), tenant="other")) is None
+    assert kept.find(history_of(posted_history().messages[:-1])) is None
     assert kept.nbytes > 0
     clock.time += LASTING + 1
-    assert kept.find(HISTORY) is None
+    assert kept.find(posted_history()) is None
 
 
 def test_the_blocks_behind_a_prefix_are_found_by_its_words_however_old_they_are():
     nodes, clock = NodeCache(), Clock()
     kept = FinishedIndexes(nodes, clock)
-    index = replace(indexed(nodes), prefix=len(HISTORY), cut=GROWN.cut)
-    kept.add(HISTORY, index)
+    index = replace(indexed(nodes), prefix=len(posted_history()), cut=grown_batch().cut)
+    kept.add(posted_history(), index)
     clock.time += LASTING + 1
     without = replace(index, cut=None)
-    assert kept.with_cut(HISTORY, without).cut == GROWN.cut is not None
+    assert kept.with_cut(posted_history(), without).cut == grown_batch().cut is not None
     other = replace(without, frontier=replace_frontier(index.frontier, tail=1))
-    assert kept.with_cut(HISTORY, other).cut is None
-    assert kept.with_cut(replace(HISTORY, tenant="other"), without).cut is None
+    assert kept.with_cut(posted_history(), other).cut is None
+    assert kept.with_cut(replace(posted_history(), tenant="other"), without).cut is None
     kept.forget("t")
-    assert kept.with_cut(HISTORY, without).cut is None
+    assert kept.with_cut(posted_history(), without).cut is None
 
 
 def test_what_lacks_something_is_looked_up_again():
@@ -78,31 +85,31 @@ def test_what_lacks_something_is_looked_up_again():
         replace(index, unembedded_tokens=1),
         replace(index, unsummarised_tokens=1),
     ):
-        kept.add(HISTORY, lacking)
-        assert kept.find(HISTORY) is None
+        kept.add(posted_history(), lacking)
+        assert kept.find(posted_history()) is None
 
 
 def test_it_holds_no_node_longer_than_the_cache_of_nodes():
     nodes = NodeCache()
     kept = FinishedIndexes(nodes, Clock())
-    kept.add(HISTORY, indexed(nodes))
+    kept.add(posted_history(), indexed(nodes))
     nodes.forget("t")
-    assert kept.find(HISTORY) is None
+    assert kept.find(posted_history()) is None
 
 
 def test_it_holds_no_corpus_and_finds_none_without_its_vectors():
     nodes, corpus = NodeCache(), Corpus(4)
     kept = FinishedIndexes(nodes, Clock())
-    kept.add(HISTORY, replace(indexed(nodes), corpus=corpus))
-    found = kept.find(HISTORY)
+    kept.add(posted_history(), replace(indexed(nodes), corpus=corpus))
+    found = kept.find(posted_history())
     assert found is not None
     assert found.corpus is corpus
     held = ref(corpus)
     del found, corpus
     gc.collect()
     assert held() is None
-    assert kept.find(HISTORY) is None
-    assert kept.before(HISTORY, len(HISTORY)) is not None
+    assert kept.find(posted_history()) is None
+    assert kept.before(posted_history(), len(posted_history())) is not None
 
 
 @pytest.mark.slow
@@ -111,7 +118,7 @@ def test_what_lacks_vectors_takes_no_more_for_each_of_them():
     kept = FinishedIndexes(nodes, Clock(), 100_000)
     ids = frozenset(number.to_bytes(32, "big") for number in range(50_000))
     gc.collect()
-    kept.add(HISTORY, replace(indexed(nodes), unembedded=ids, unembedded_tokens=1))
+    kept.add(posted_history(), replace(indexed(nodes), unembedded=ids, unembedded_tokens=1))
     held = [each for each in gc.get_referrers(ids) if each is not globals()]
     assert not [each for each in held if isinstance(each, IndexState)]
 
@@ -119,15 +126,15 @@ def test_what_lacks_vectors_takes_no_more_for_each_of_them():
 def test_a_deletion_takes_what_is_of_the_tenant_and_bytes_are_bounded():
     nodes = NodeCache()
     kept = FinishedIndexes(nodes, Clock())
-    kept.add(HISTORY, indexed(nodes))
+    kept.add(posted_history(), indexed(nodes))
     assert kept.tenants == {"t"}
     kept.forget("other")
-    assert kept.find(HISTORY) is not None
+    assert kept.find(posted_history()) is not None
     kept.forget("t")
-    assert (kept.find(HISTORY), kept.tenants, kept.nbytes) == (None, set(), 0)
+    assert (kept.find(posted_history()), kept.tenants, kept.nbytes) == (None, set(), 0)
     small = FinishedIndexes(nodes, Clock(), 100)
-    small.add(HISTORY, indexed(nodes))
-    assert (small.find(HISTORY), small.nbytes) == (None, 0)
+    small.add(posted_history(), indexed(nodes))
+    assert (small.find(posted_history()), small.nbytes) == (None, 0)
 
 
 @pytest.mark.slow
