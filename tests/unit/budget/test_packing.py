@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import event, given
@@ -22,10 +23,10 @@ from memtree.budget.packing import (
     pack,
 )
 from memtree.context.epochs.kept_parts import KEPT_SHARE, with_kept
-from memtree.conversation.history import read
+from memtree.conversation.history import History, read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
 from memtree.unfolding.memory_message.memory_text import WRAPPER
-from memtree.unfolding.pinned.kept_passages import kept_passages
+from memtree.unfolding.pinned.kept_passages import KeptPassage, kept_passages
 from tests.unit.unfolding.histories import history
 
 # ------------------------------------------------------------------------------------------------
@@ -350,8 +351,16 @@ def test_decay_stays_between_its_ends():
 
 
 WORDS = " ".join(f"word{number}" for number in range(300))
-FOUND = history(*(f"<keep>{number} {WORDS}</keep>" for number in range(30)))
-PASSAGES = kept_passages(FOUND)
+
+
+@cache
+def marked() -> History:
+    return history(*(f"<keep>{number} {WORDS}</keep>" for number in range(30)))
+
+
+@cache
+def passages() -> list[KeptPassage]:
+    return kept_passages(marked())
 
 
 def kept_room_limits(target: int, *, hard: bool) -> TokenLimits:
@@ -360,12 +369,12 @@ def kept_room_limits(target: int, *, hard: bool) -> TokenLimits:
 
 def test_without_passages_nothing_changes():
     packed = Packed(8, 900, 1_000)
-    assert with_kept(packed, [], FOUND, kept_room_limits(4_000, hard=True), 0) is packed
+    assert with_kept(packed, [], marked(), kept_room_limits(4_000, hard=True), 0) is packed
 
 
 def test_a_soft_target_has_room_beside_the_memory_message():
     packed = with_kept(
-        Packed(20, 900, 700), PASSAGES, FOUND, kept_room_limits(4_000, hard=False), 0
+        Packed(20, 900, 700), passages(), marked(), kept_room_limits(4_000, hard=False), 0
     )
     assert 0.15 * 4_000 < packed.kept.tokens <= KEPT_SHARE * 4_000
     assert packed.memory == 700 + packed.kept.tokens
@@ -373,27 +382,27 @@ def test_a_soft_target_has_room_beside_the_memory_message():
 
 def test_a_hard_target_pays_with_what_is_spare_and_half_of_what_is_reserved():
     before = Packed(20, 1_200, 1_000, reserved=1_400)
-    packed = with_kept(before, PASSAGES, FOUND, kept_room_limits(4_000, hard=True), 0)
+    packed = with_kept(before, passages(), marked(), kept_room_limits(4_000, hard=True), 0)
     assert packed.memory == 1_000 + packed.kept.tokens
     assert packed.reserved == 1_400 - (packed.kept.tokens - 400)
 
 
 def test_an_answer_that_fills_a_soft_target_does_not_grow():
     before = Packed(20, 1_000, 3_000)
-    packed = with_kept(before, PASSAGES, FOUND, kept_room_limits(4_000, hard=False), 0)
+    packed = with_kept(before, passages(), marked(), kept_room_limits(4_000, hard=False), 0)
     assert (packed.memory, packed.kept.tokens > 0) == (3_000, True)
 
 
 def test_beside_a_round_larger_than_a_soft_target_there_is_room():
     packed = with_kept(
-        Packed(29, 9_000, 700), PASSAGES, FOUND, kept_room_limits(4_000, hard=False), 0
+        Packed(29, 9_000, 700), passages(), marked(), kept_room_limits(4_000, hard=False), 0
     )
     assert packed.memory == 700 + packed.kept.tokens > 700
 
 
 def test_without_spare_room_the_memory_message_pays():
     before = Packed(20, 3_000, 1_000)
-    packed = with_kept(before, PASSAGES, FOUND, kept_room_limits(4_000, hard=True), 0)
+    packed = with_kept(before, passages(), marked(), kept_room_limits(4_000, hard=True), 0)
     assert packed.memory == 1_000
     assert 0 < packed.kept.tokens <= 1_000 - 2 * WRAPPER
 
@@ -404,8 +413,8 @@ def test_never_more_than_a_fifth_of_the_target_and_never_over_a_hard_one(
     hard: bool, target: int, fixed: int
 ):
     given = kept_room_limits(target, hard=hard)
-    before = begin(FOUND, given, fixed)
-    packed = with_kept(before, PASSAGES, FOUND, given, fixed)
+    before = begin(marked(), given, fixed)
+    packed = with_kept(before, passages(), marked(), given, fixed)
     assert packed.kept.tokens <= KEPT_SHARE * min(target, max(0, given.prompt - fixed))
     assert packed.cut == before.cut
     room = max(0, given.prompt - fixed)

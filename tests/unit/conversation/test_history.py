@@ -89,12 +89,6 @@ def test_the_first_message_is_a_cut_whatever_it_is_joined_to():
     assert read("t", [joined(USER), Message.of(DONE)], Volatile()).cuts == (0, 1)
 
 
-def test_legacy_functions_answer_by_name():
-    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
-    assert listed(USER, call, {"role": "function", "name": "f", "content": "x"}).rounds == (0, 1)
-    assert listed(USER, call, {"role": "function", "name": "g", "content": "x"}).rounds == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("messages", "rounds", "cuts"),
     [

@@ -227,11 +227,6 @@ def test_images_without_a_size_have_a_flat_price():
     assert price(message, length) == MESSAGE_OVERHEAD + FLAT_TOKENS + LOW_DETAIL_TOKENS
 
 
-def test_a_refusal_part_costs_its_words():
-    refusal = {"type": "refusal", "refusal": "no"}
-    assert price(Message.of({"role": "assistant", "content": [refusal]}), length) < 20
-
-
 def test_what_is_kept_for_later_is_not_kept_parsed():
     message = Message.of({"role": "user", "content": "hi"})
     assert message.unread() is message

@@ -298,9 +298,8 @@ def test_an_unanswered_call_is_a_round():
 
 def test_legacy_functions():
     asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
-    answer = {"role": "function", "name": "f", "content": "x"}
-    assert history(USER, asked, answer).rounds == (0, 1)
-    assert history(USER, asked, {"role": "function", "content": "x"}).rounds == (0, 1)
+    for name in ({"name": "f"}, {"name": "g"}, {}):
+        assert history(USER, asked, {"role": "function", "content": "x", **name}).rounds == (0, 1)
     assert Message.of(asked).text == "\nf 1"
 
 
