@@ -102,10 +102,6 @@ OURS = frozenset({"search_memory"})
 SUMMARY = "The user asked for 3 workers, not 4, in src/app.py. It raises KeyError since 8 May 2023."
 
 
-def as_it_is(text: str) -> str:
-    return text
-
-
 def passage(role: str, kind: str) -> Callable[[str], list[SourcePassage]]:
     return lambda text: [SourcePassage(role, text, kind)]
 

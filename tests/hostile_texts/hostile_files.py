@@ -93,8 +93,7 @@ TEXTS = {
     "marks of ChatGPT": Subject(foreign_formats.without_marks, lambda text: f"\ue200{text}"),
     "a broken line of a file": Subject(json_lines.records, behind('{"a": 1, "b": 2}\n')),
     "a memory of a file": Subject(
-        hostile.refused(lambda text: importable(FileMemory(1, text), "a", 0.0, MOST, "text")),
-        hostile.as_it_is,
+        hostile.refused(lambda text: importable(FileMemory(1, text), "a", 0.0, MOST, "text"))
     ),
 }
 PIECES = {

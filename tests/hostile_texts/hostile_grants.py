@@ -53,16 +53,16 @@ def prove(text: str) -> object:
 
 
 TEXTS = {
-    "a header of grants": Subject(hostile.refused(read_header), hostile.as_it_is),
+    "a header of grants": Subject(hostile.refused(read_header)),
     "grants of a header": Subject(hostile.refused(read_header), grants),
     "a grant": Subject(read, fields),
     "a share code": Subject(hostile.refused(read_share_code), lambda text: f"zkg1_{text}"),
-    "base58": Subject(lambda text: ed25519.base58_decoded(text, 32), hostile.as_it_is),
-    "a private key": Subject(read_private_key, hostile.as_it_is),
-    "a signed text": Subject(lambda text: is_signed_by(ADDRESS, text, SIGNATURE), hostile.as_it_is),
-    "a signature": Subject(lambda text: is_signed_by(ADDRESS, "", text), hostile.as_it_is),
+    "base58": Subject(lambda text: ed25519.base58_decoded(text, 32)),
+    "a private key": Subject(read_private_key),
+    "a signed text": Subject(lambda text: is_signed_by(ADDRESS, text, SIGNATURE)),
+    "a signature": Subject(lambda text: is_signed_by(ADDRESS, "", text)),
     "keccak": Subject(keccak256, str.encode),
-    "a wallet's proof": Subject(prove, hostile.as_it_is),
+    "a wallet's proof": Subject(prove),
 }
 READS = {
     "a header of grants": (*hostile.JSON, "W10=", "e30"),

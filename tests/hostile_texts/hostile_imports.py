@@ -167,9 +167,7 @@ PIECES = {
     ),
 }
 TEXTS = {
-    "Markdown of SpecStory": Subject(
-        lambda text: specstory.read(f"_**User**_\n\n{text}", "s"), hostile.as_it_is
-    ),
+    "Markdown of SpecStory": Subject(lambda text: specstory.read(f"_**User**_\n\n{text}", "s")),
     "no Markdown of SpecStory": Subject(specstory.is_history, lambda text: f"# {text}".encode()),
 }
 READS = {

@@ -27,7 +27,7 @@ class Subject(NamedTuple):
     measured."""
 
     work: Callable[[Any], object]
-    made: Callable[[str], Any]
+    made: Callable[[str], Any] = str
 
 
 class Slow(NamedTuple):

@@ -1,17 +1,24 @@
-"""A model finds memories: what it is asked, what that costs, and what of its answer is kept."""
+"""A model finds memories and answers questions: when it is asked, what of it is kept."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from datetime import date
 
 import pytest
 
+from memtree.background.memory_answers import MemoryAnswers, open_answers
 from memtree.background.model_readers import ModelReader
 from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
+from memtree.background.summary_calls import CallOutcome
+from memtree.background.summary_scheduler import USELESS, ModelHealth
+from memtree.config import Settings
 from memtree.days import day_of
-from memtree.errors import SummarizerUnavailable
+from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
+from memtree.memories.agents.search.answers import UNKNOWN
+from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import ReadMessage, UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
@@ -20,6 +27,10 @@ from memtree.stores import RamStore
 from tests.made.embeddings import Status
 from tests.made.summaries import Answer, Hand, Summaries, serving
 from tests.unit.memories.books import HandClock
+
+# ------------------------------------------------------------------------------------------------
+# A model finds memories: what it is asked, what that costs, and what of its answer is kept.
+
 
 ME = Scope.of_user("t", "me")
 KEY = "sk-proj-" + "aB3dE5gH7jK9" * 4
@@ -283,3 +294,154 @@ async def test_closing_closes_the_model() -> None:
     model = Scripted()
     await Counted(model).metered.close()
     assert model.closed
+
+
+# ------------------------------------------------------------------------------------------------
+# Who is not asked for: a model that is down or of no use.
+
+
+NODES = [bytes([n]) for n in range(2 * USELESS)]
+
+
+def written(*nodes: bytes) -> CallOutcome:
+    return CallOutcome(done=frozenset(nodes))
+
+
+def kept(*nodes: bytes) -> CallOutcome:
+    """Both drafts of these were rejected."""
+    return CallOutcome(done=frozenset(nodes), kept=frozenset(nodes))
+
+
+def test_a_model_is_useless_to_a_tenant_after_so_many_nodes_in_a_row():
+    health = ModelHealth()
+    assert [health.observe("t", kept(node)) for node in NODES[:USELESS]] == [
+        *[False] * (USELESS - 1),
+        True,
+    ]
+    assert health.useless("t")
+    assert not health.useless("other")
+
+
+def test_one_summary_that_is_accepted_ends_the_row():
+    health = ModelHealth()
+    health.observe("t", kept(*NODES[: USELESS - 1]))
+    mixed = CallOutcome(done=frozenset(NODES[:2]), kept=frozenset(NODES[:1]))
+    assert not health.observe("t", mixed)
+    assert not health.observe("t", kept(*NODES[: USELESS - 1]))
+    assert not health.useless("t")
+
+
+def test_first_drafts_that_are_rejected_do_not_count():
+    health = ModelHealth()
+    for node in NODES:
+        assert not health.observe("t", CallOutcome(rejected={node: (1, 1)}))
+    assert not health.useless("t")
+
+
+def test_a_model_that_is_down_is_up_again_once_it_answers():
+    health = ModelHealth()
+    health.down = True
+    health.observe("t", CallOutcome(leased=frozenset(NODES)))
+    assert health.down, "it was not asked"
+    health.observe("t", CallOutcome(rejected={NODES[0]: (1, 1)}))
+    assert not health.down
+
+
+# ------------------------------------------------------------------------------------------------
+# Answers by a model: when it is asked, what that costs, and what becomes of a failure.
+
+
+PORT = Memory("mem_1", 1, "The staging port is 8090", 0.0, 0.0)
+SAID = json.dumps({"answer": "8090.", "sources": [1]})
+
+
+class MemoryAnswersScripted:
+    """A `ChatModel` that gives one answer; an error is raised, None never comes."""
+
+    recipe = "scripted"
+
+    def __init__(self, answer: str | Exception | None = SAID) -> None:
+        self.said = answer
+        self.asked: list[ModelQuestion] = []
+        self.closed = False
+
+    async def answer(self, question: ModelQuestion) -> ModelAnswer:
+        self.asked.append(question)
+        if isinstance(self.said, Exception):
+            raise self.said
+        if self.said is None:
+            await asyncio.sleep(600)
+        return ModelAnswer(self.said or "", True, Usage(100, 20))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class MemoryAnswersCounted:
+    def __init__(self, model: MemoryAnswersScripted, limits: DailyLimits | None = None) -> None:
+        self.store, self.clock = RamStore(), HandClock()
+        spending = Spending(self.store, self.clock, limits=limits or DailyLimits())
+        self.answers = MemoryAnswers(model, spending, seconds=0.05)
+
+    async def tallied(self) -> dict[str, int]:
+        day = day_of(self.clock.now())
+        return dict(await self.store.tallies("t", day, day))
+
+
+async def test_an_answer_names_its_sources_and_is_paid():
+    model = MemoryAnswersScripted()
+    of = MemoryAnswersCounted(model)
+    found = await of.answers.answer("t", "which port?", [PORT])
+    assert (found.text, found.sources) == ("8090.", ("mem_1",))
+    assert "The staging port is 8090" in model.asked[0].messages[1]["content"]
+    assert (await of.tallied())[TOKENS] == 120
+    assert of.answers.totals == {"grounded": 1}
+    assert model.asked[0].fruitful(SAID, True)
+    assert not model.asked[0].fruitful("8090", True)
+
+
+async def test_where_nothing_was_found_nobody_is_asked():
+    model = MemoryAnswersScripted()
+    assert await MemoryAnswersCounted(model).answers.answer("t", "which port?", []) == UNKNOWN
+    assert model.asked == []
+
+
+async def test_over_the_limit_of_a_day_nobody_is_asked():
+    model = MemoryAnswersScripted()
+    with pytest.raises(Unavailable, match="limit"):
+        await MemoryAnswersCounted(model, DailyLimits(tokens=10)).answers.answer(
+            "t", "which port?", [PORT]
+        )
+    assert model.asked == []
+
+
+async def test_a_model_that_is_down_costs_what_it_may_have_cost():
+    of = MemoryAnswersCounted(MemoryAnswersScripted(SummarizerUnavailable("down", cost=(7, 1))))
+    with pytest.raises(SummarizerUnavailable):
+        await of.answers.answer("t", "which port?", [PORT])
+    assert (await of.tallied())[TOKENS] == 8
+
+
+async def test_a_model_that_is_late_is_not_waited_for():
+    of = MemoryAnswersCounted(MemoryAnswersScripted(None))
+    with pytest.raises(UpstreamTimeout):
+        await of.answers.answer("t", "which port?", [PORT])
+    assert (await of.tallied())[TOKENS] > 100  # it may have been spent
+
+
+async def test_what_cannot_be_read_is_an_error_that_says_so():
+    with pytest.raises(Unavailable, match="read"):
+        await MemoryAnswersCounted(MemoryAnswersScripted("no JSON")).answers.answer(
+            "t", "which port?", [PORT]
+        )
+
+
+@pytest.mark.slow
+async def test_without_a_model_there_are_no_answers():
+    assert open_answers(Settings(), RamStore(), HandClock()) is None
+    assert open_answers(Settings(summary_model="m"), RamStore(), HandClock()) is None
+    named = Settings(summary_model="m", summary_base_url="http://localhost:1/v1")
+    assert open_answers(named, None, HandClock()) is None
+    opened = open_answers(named, RamStore(), HandClock())
+    assert opened is not None
+    await opened.close()

@@ -1,4 +1,4 @@
-"""When an epoch ends, what a recall block may take, and the stored form of both."""
+"""Check when an epoch ends, its stored form, and which requests continue it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ from memtree.text.memory_lines import MemoryVersion
 from memtree.tree.node import NodePlace
 from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
 from tests.properties.sizes import dialogue, sized
+
+# ------------------------------------------------------------------------------------------------
+# When an epoch ends, what a recall block may take, and the stored form of both.
+
 
 PLAN = Plan(
     10,
@@ -253,12 +257,8 @@ def test_a_question_ends_an_epoch_where_another_one_would_give_it_much_more(targ
         return enough
 
     most = target - 1_000 - history.size(240)
-    assert [served(used) for used in (0, most // 10, most - 300, most)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    offered = (0, most // 10, most - 300, most)
+    assert [served(used) for used in offered] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(("target", "growth"), [(4_000, 700), (8_000, 1_000), (20_000, 100)])
@@ -437,3 +437,63 @@ def test_blocks_never_take_more_than_was_filled(wanted, size, wants):
         blocks[2 * at] = EpochTurn(b"e", (), granted)
     filled = sum(max(REFILL * 2 * size, REFILL_LEAST) for _ in wanted[1:])
     assert sum(turn.block_tokens for turn in blocks.values()) <= FULL + filled
+
+
+# ------------------------------------------------------------------------------------------------
+# Check which requests may continue each other's epochs.
+
+
+KEYED = {
+    "limits": TokenLimits(20_000, False, 100_000),
+    "window": 128_000,
+    "prices": Prices(1.25, 0.1, 3_600.0),
+    "recipe": "minilm/1",
+    "query": None,
+}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"limits": TokenLimits(20_001, False, 100_000)},
+        {"limits": TokenLimits(20_000, True, 100_000)},
+        {"limits": TokenLimits(20_000, False, 100_000, alternate=True)},
+        {"limits": TokenLimits(20_000, False, 100_000, keep_first=True)},
+        {"window": 127_999},
+        {"prices": Prices(1.0, 0.1, 3_600.0)},
+        {"prices": Prices(1.25, 0.5, 3_600.0)},
+        {"recipe": "minilm/2"},
+        {"query": ""},
+        {"query": "None"},
+        {"recipe": "minilm/1', 'x", "query": None},
+        {"memories": "messages"},
+        {"dialect": "messages"},
+    ],
+    ids=str,
+)
+def test_requests_of_another_kind_have_another_key(other):
+    assert epoch.key(**KEYED) == epoch.key(**dict(KEYED))
+    assert epoch.key(**KEYED) != epoch.key(**{**KEYED, **other})
+
+
+def test_a_dialect_is_no_scope_of_memories():
+    one, two = {"memories": "messages"}, {"dialect": "messages"}
+    assert epoch.key(**{**KEYED, **one}) != epoch.key(**{**KEYED, **two})
+    assert epoch.key(**{**KEYED, **two}) != epoch.key(**{**KEYED, "dialect": "responses"})
+
+
+def test_the_key_of_a_chat_is_that_of_stored_epochs():
+    """Another value would end all epochs that are stored."""
+    assert epoch.key(**KEYED, dialect="").hex() == "f70dc0474e7452acb5652758"
+
+
+def test_what_does_not_make_bytes_is_not_in_the_key():
+    """A reply of another length, or another lifetime of the cache, ends no epoch."""
+    other = {"limits": TokenLimits(20_000, False, 90_000), "prices": Prices(1.25, 0.1, 300.0)}
+    assert epoch.key(**KEYED) == epoch.key(**{**KEYED, **other})
+
+
+def test_another_version_of_plans_has_another_key(monkeypatch):
+    before = epoch.key(**KEYED)
+    monkeypatch.setattr(epoch, "PLAN_VERSION", epoch.PLAN_VERSION + 1)
+    assert epoch.key(**KEYED) != before

@@ -1,8 +1,9 @@
-"""Who gets how many tokens: pass, pack or refuse."""
+"""Check who gets how many tokens, and the room of what must stay."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import event, given
@@ -18,11 +19,18 @@ from memtree.budget.packing import (
     Refuse,
     TokenLimits,
     admit,
+    begin,
     pack,
 )
-from memtree.conversation.history import read
+from memtree.context.epochs.kept_parts import KEPT_SHARE, with_kept
+from memtree.conversation.history import History, read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
 from memtree.unfolding.memory_message.memory_text import WRAPPER
+from memtree.unfolding.pinned.kept_passages import KeptPassage, kept_passages
+from tests.unit.unfolding.histories import history
+
+# ------------------------------------------------------------------------------------------------
+# Who gets how many tokens: pass, pack or refuse.
 
 
 def sized(*rounds):
@@ -78,10 +86,6 @@ def test_a_cut_never_parts_what_is_joined():
 
 
 CHAT = [("user", 100), ("assistant", 900)] * 40  # 40,000 tokens
-
-
-def test_sizes_are_what_they_say():
-    assert sized(("user", 500), ("tools", 90, 500, 600)).tokens == 1690
 
 
 def test_limits_of_a_window():
@@ -230,12 +234,6 @@ def test_calls_written_into_the_text_are_a_tool_loop_too():
         assert share * 20_000 - 200 <= found.recent <= share * 20_000 + 200
 
 
-def test_a_tool_loop_of_huge_rounds_keeps_the_newest():
-    history = sized(("user", 500), *[("tools", 100, 9_000)] * 5)
-    found = decided(history, limits(20_000))
-    assert found == Packed(history.rounds[-1], 9_100, 10_900)
-
-
 @pytest.mark.parametrize("hard", [True, False])
 def test_a_newest_round_over_the_target_leaves_memory_its_least(hard):
     """A quarter of a soft target, a thousand tokens, or what the model's window leaves."""
@@ -249,16 +247,6 @@ def test_a_newest_round_over_the_target_leaves_memory_its_least(hard):
     assert full == Packed(80, 25_000, 0)
 
 
-@pytest.mark.parametrize(
-    ("target", "least"),
-    [(1_000, 500), (1_600, 800), (2_000, 1_000), (4_000, 1_000), (8_000, 1_000), (40_000, 1_000)],
-)
-def test_the_least_that_memory_may_have(target, least):
-    history = sized(*CHAT, ("user", target + 1))
-    assert decided(history, limits(target)).memory == least
-    assert packing.begin(history, limits(target), 0).memory == least
-
-
 def test_rounds_before_a_large_one_give_way_to_memory():
     """Eight files read at once fill the target nearly: the round before them is folded."""
     history = sized(*CHAT, ("user", 300), ("assistant", 400), ("user", 50), ("tools", 100, 7_000))
@@ -267,11 +255,6 @@ def test_rounds_before_a_large_one_give_way_to_memory():
     first = packing.begin(history, limits(8_000), 0)
     assert (first.cut, first.recent) == (history.rounds[-1], 7_100)
     assert first.memory == 1_000
-
-
-def test_one_round_over_the_target_passes():
-    passes = decided(sized(("user", 25_000)), limits(20_000, hard=False))
-    assert passes == Pass(PassReason.ONE_ROUND)
 
 
 rounds = st.one_of(
@@ -361,3 +344,79 @@ def test_decay_keeps_to_its_budget(size, budget):
 def test_decay_stays_between_its_ends():
     _, found = kept(words(*[50] * 20), 2_000, first=5, cut=12)
     assert set(found) == set(range(5, 12))
+
+
+# ------------------------------------------------------------------------------------------------
+# The room of what must stay, beside and within the memory message.
+
+
+WORDS = " ".join(f"word{number}" for number in range(300))
+
+
+@cache
+def marked() -> History:
+    return history(*(f"<keep>{number} {WORDS}</keep>" for number in range(30)))
+
+
+@cache
+def passages() -> list[KeptPassage]:
+    return kept_passages(marked())
+
+
+def kept_room_limits(target: int, *, hard: bool) -> TokenLimits:
+    return TokenLimits.of(target=target, hard=hard, window=200_000, reserve=0)
+
+
+def test_without_passages_nothing_changes():
+    packed = Packed(8, 900, 1_000)
+    assert with_kept(packed, [], marked(), kept_room_limits(4_000, hard=True), 0) is packed
+
+
+def test_a_soft_target_has_room_beside_the_memory_message():
+    packed = with_kept(
+        Packed(20, 900, 700), passages(), marked(), kept_room_limits(4_000, hard=False), 0
+    )
+    assert 0.15 * 4_000 < packed.kept.tokens <= KEPT_SHARE * 4_000
+    assert packed.memory == 700 + packed.kept.tokens
+
+
+def test_a_hard_target_pays_with_what_is_spare_and_half_of_what_is_reserved():
+    before = Packed(20, 1_200, 1_000, reserved=1_400)
+    packed = with_kept(before, passages(), marked(), kept_room_limits(4_000, hard=True), 0)
+    assert packed.memory == 1_000 + packed.kept.tokens
+    assert packed.reserved == 1_400 - (packed.kept.tokens - 400)
+
+
+def test_an_answer_that_fills_a_soft_target_does_not_grow():
+    before = Packed(20, 1_000, 3_000)
+    packed = with_kept(before, passages(), marked(), kept_room_limits(4_000, hard=False), 0)
+    assert (packed.memory, packed.kept.tokens > 0) == (3_000, True)
+
+
+def test_beside_a_round_larger_than_a_soft_target_there_is_room():
+    packed = with_kept(
+        Packed(29, 9_000, 700), passages(), marked(), kept_room_limits(4_000, hard=False), 0
+    )
+    assert packed.memory == 700 + packed.kept.tokens > 700
+
+
+def test_without_spare_room_the_memory_message_pays():
+    before = Packed(20, 3_000, 1_000)
+    packed = with_kept(before, passages(), marked(), kept_room_limits(4_000, hard=True), 0)
+    assert packed.memory == 1_000
+    assert 0 < packed.kept.tokens <= 1_000 - 2 * WRAPPER
+
+
+@pytest.mark.parametrize("hard", [True, False])
+@given(target=st.integers(1_000, 40_000), fixed=st.integers(0, 30_000))
+def test_never_more_than_a_fifth_of_the_target_and_never_over_a_hard_one(
+    hard: bool, target: int, fixed: int
+):
+    given = kept_room_limits(target, hard=hard)
+    before = begin(marked(), given, fixed)
+    packed = with_kept(before, passages(), marked(), given, fixed)
+    assert packed.kept.tokens <= KEPT_SHARE * min(target, max(0, given.prompt - fixed))
+    assert packed.cut == before.cut
+    room = max(0, given.prompt - fixed)
+    sent = packed.recent + packed.beside + packed.memory
+    assert sent <= max(before.recent + before.beside + before.memory, target if hard else room)

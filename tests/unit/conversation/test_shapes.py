@@ -1,18 +1,27 @@
-"""Messages as real clients send them: what is hashed, what the tree reads, what is counted."""
+"""Messages of any shape that clients send and servers accept."""
 
 from __future__ import annotations
 
 import base64
+import json
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtree.conversation import address_chain, message
-from memtree.conversation.history import markers, price, read
+from memtree.conversation.history import describe, markers, price, read
 from memtree.conversation.media import FLAT_TOKENS
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
+from memtree.conversation.posted_json import decode, decode_any, encode, mended
 from memtree.errors import BadRequest
 from memtree.text import tokens
+from memtree.wire.json_body import elements_of, fields_of, split, with_value
+
+# ------------------------------------------------------------------------------------------------
+# Messages as real clients send them: what is hashed, what the tree reads, what is counted.
+
 
 SIGNATURE = base64.b64encode(bytes(range(256)) * 4).decode()
 CACHED = {"cache_control": {"type": "ephemeral"}}
@@ -289,9 +298,8 @@ def test_an_unanswered_call_is_a_round():
 
 def test_legacy_functions():
     asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
-    answer = {"role": "function", "name": "f", "content": "x"}
-    assert history(USER, asked, answer).rounds == (0, 1)
-    assert history(USER, asked, {"role": "function", "content": "x"}).rounds == (0, 1)
+    for name in ({"name": "f"}, {"name": "g"}, {}):
+        assert history(USER, asked, {"role": "function", "content": "x", **name}).rounds == (0, 1)
     assert Message.of(asked).text == "\nf 1"
 
 
@@ -328,3 +336,142 @@ def test_an_assistant_may_stand_last(newest):
     found = history(USER, newest)
     assert found.rounds == (0, 1)
     assert msgspec.json.decode(found.messages[-1].raw) == newest
+
+
+# ------------------------------------------------------------------------------------------------
+# Messages of any shape that some server accepts are read as text.
+
+
+DATA = "A" * 400
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+
+def message_shape_call(**fields):
+    return {"role": "assistant", "tool_calls": [fields]}
+
+
+@pytest.mark.parametrize(
+    ("raw", "role", "text"),
+    [
+        (b'"hello"', "unknown", "hello"),
+        (b"7", "unknown", "7"),
+        (b"null", "unknown", ""),
+        (b'[{"a": 1}]', "unknown", '[{"a": 1}]'),
+        (b'{"content": "hi"}', "unknown", "hi"),
+        (b'{"role": "ipython", "content": "hi"}', "ipython", "hi"),
+        (b'{"role": "User", "content": "hi"}', "user", "hi"),
+        (b'{"role": "user\\n2 user", "content": "hi"}', "unknown", "hi"),
+        (b'{"role": ["user"]}', "unknown", ""),
+        (b'{"role": "tool", "content": {"temp": 4.0}}', "tool", '{"temp": 4.0}'),
+        (b'{"role": "user", "content": true}', "user", "true"),
+        (b'{"role": "user", "content": [1, "a", null, ["b"]]}', "user", '1a["b"]'),
+        (b'{"role": "user", "content": [{"text": "a"}, {"type": "text"}]}', "user", "a"),
+        (b'{"role": "user", "content": [{"type": "text", "text": {"v": 1}}]}', "user", '{"v":1}'),
+        (b'{"role": "user", "content": [{"k": "v"}]}', "user", '{"k": "v"}'),
+        (b'{"role": "user", "content": "cut \\ud99c"}', "user", "cut \ufffd"),
+        (b'{"role": "user", "content": "\\ud83d\\ude00\\udc00"}', "user", "\U0001f600\ufffd"),
+        (b'{"role": "user", "content": "\\\\ud83d"}', "user", "\\ud83d"),
+        (b'{"role": "user", "content": "a", "seed": 1e999}', "user", "a"),
+        (b'{"role": "tool", "tool_call_id": 7, "content": "a"}', "tool", "a"),
+    ],
+)  # fmt: skip
+def test_what_some_server_accepts_is_read(raw, role, text):
+    message = Message(raw)
+    assert (message.role, message.text) == (role, text)
+    assert describe(message, Volatile()).role == role
+    assert message.raw == raw
+
+
+@pytest.mark.parametrize(
+    ("fields", "id_", "name", "arguments"),
+    [
+        (message_shape_call(id="a"), "a", "unknown", ""),
+        (message_shape_call(id=5, function={"name": "f", "arguments": None}), "5", "f", ""),
+        (message_shape_call(function={"arguments": "{}"}), "", "unknown", "{}"),
+        (message_shape_call(name="f", arguments={"a": 1}), "", "f", '{"a":1}'),
+        (
+            message_shape_call(function={"name": "f", "arguments": [1 << 70]}),
+            "",
+            "f",
+            f"[{1 << 70}]",
+        ),
+        (message_shape_call(function="f"), "", "f", ""),
+        ({"role": "assistant", "tool_calls": {"function": {"name": "f"}}}, "", "f", ""),
+        ({"role": "assistant", "tool_calls": [[1]]}, "", "unknown", "[1]"),
+        ({"role": "assistant", "function_call": "f"}, "", "f", ""),
+    ],
+)
+def test_odd_calls_are_read(fields, id_, name, arguments):
+    message = Message.of(fields)
+    (made,) = message.calls
+    assert (made.id, made.name, made.arguments) == (id_, name, arguments)
+    assert describe(message, Volatile()).calls == ((id_, name),)
+
+
+@pytest.mark.parametrize("blank", ["", {}, False, 0, [], [{}], [None]])
+def test_a_blank_field_of_calls_calls_nothing(blank):
+    fields = {"tool_calls": blank, "function_call": None if blank else blank}
+    message = Message.of({"role": "assistant", "content": "Hi", **fields})
+    assert (message.calls, message.text) == ((), "Hi")
+    assert describe(message, Volatile()).calls == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (IMAGE, "\n[image]"),
+        ([{"inline_data": {"data": DATA}}], "\n[inline_data]"),
+        ([{"type": "odd", "number": 1 << 70}], "\n[odd]"),
+    ],
+)
+def test_data_is_no_text(content, text):
+    message = Message.of({"role": "user", "content": content})
+    assert message.text == text
+    assert len(describe(message, Volatile()).digest) == 32
+
+
+def test_spellings_of_one_message_that_was_read_before_keep_their_digest():
+    posted = msgspec.json.encode({"role": "user", "content": "hi"})
+    odd = Message(b'{"role": "User", "content": ["hi"]}')
+    assert describe(odd, Volatile()).digest == describe(Message(posted), Volatile()).digest
+
+
+# ------------------------------------------------------------------------------------------------
+# JSON with half characters and huge numbers.
+
+
+HALF = rb'{"a":"\ud99c","b\udc00":[1,"\ud83d\ude00\ud83d"],"c":2}'
+
+
+@given(st.text(st.characters(codec=None), max_size=20))
+def test_halves_are_mended_and_nothing_else(text):
+    raw = json.dumps([text]).encode()
+    assert len(mended(raw)) == len(raw)
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if not any("\ud800" <= sign <= "\udfff" for sign in text):
+        assert mended(raw) == raw
+    assert [len(each) for each in decode(raw)] == [len(whole)]
+
+
+def test_raw_pieces_keep_their_bytes():
+    fields = fields_of(HALF)
+    assert list(map(bytes, fields.values())) == [rb'"\ud99c"', rb'[1,"\ud83d\ude00\ud83d"]', b"2"]
+    assert elements_of(bytes(fields["b\ufffd"]))[1] == rb'"\ud83d\ude00\ud83d"'
+    assert with_value(HALF, fields, "c", b"3") == HALF.replace(b":2}", b":3}")
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_fields_of_our_own_hold_no_half_characters(halves):
+    assert split(HALF, halves=True).raw == HALF
+    with pytest.raises(BadRequest, match="query holds half"):
+        split(rb'{"query":"\ud99c"}', halves=halves)
+
+
+def test_numbers_out_of_range_are_text():
+    assert decode_any(b"[1e999, 1.5, 12, 123456789012345678901]") == [
+        "1e999", 1.5, 12, "123456789012345678901"
+    ]  # fmt: skip
+    assert decode_any(b"[123456789012345678901]") == [123456789012345678901]
+    assert encode({"b": 1 << 70, "a": "\u00e9"}, order="deterministic").startswith(b'{"a":"\xc3')
+    with pytest.raises(msgspec.ValidationError):
+        decode(b"1", list)

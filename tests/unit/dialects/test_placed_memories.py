@@ -1,4 +1,4 @@
-"""Where memories stand among posted messages; every other byte stays."""
+"""Where memories stand among posted messages, and how these are read in each dialect."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.conversation.address_chain import digest
+from memtree.conversation.message import Message, Volatile
+from memtree.dialects import posted_history
+from memtree.dialects.fragment_counts import ROW_BYTES, FragmentCounts
 from memtree.dialects.openai_chat import SYSTEM, USER, PlacedMemories
-from memtree.text import memory_lines
+from memtree.dialects.translated_messages import RawItems, raw_items
+from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import LineKind
+from memtree.wire import json_body
 from tests.made.shown_lines import lines_of
+
+# ------------------------------------------------------------------------------------------------
+# Where memories stand among posted messages; every other byte stays.
+
 
 LINES = lines_of(('Deadline: "March" 15 (fact)', "Ä line (preference)"))
 SECTION = memory_lines.section(LINES)
@@ -179,3 +189,133 @@ def test_in_two_messages_all_other_bytes_stay(posted, indent, placement):
         assert {**one, "content": 0} == {**original, "content": 0}
     unchanged = sum(one == original for one, original in zip(rest, posted, strict=True))
     assert unchanged >= len(posted) - 2
+
+
+# ------------------------------------------------------------------------------------------------
+# Check what a client sends alike with each request is counted once.
+
+
+TOOLS = b'[{"name":"caf\xc3\xa9","cache_control":{"type":"ephemeral"}},{"cache_control":null}]' * 9
+
+
+def test_tokens_and_markers_of_a_fragment():
+    counts = FragmentCounts(1)
+    for _ in range(2):
+        assert counts.of(TOOLS) == (tokens.count(TOOLS.decode()), 18)
+        assert counts.of(b"[]") == (tokens.count("[]"), 0)
+    assert counts.nbytes == ROW_BYTES
+
+
+def test_it_is_bounded_in_bytes():
+    counts = FragmentCounts(1, most=3 * ROW_BYTES)
+    for number in range(9):
+        counts.of(TOOLS + b"%d" % number)
+    assert counts.nbytes == 3 * ROW_BYTES
+
+
+# ------------------------------------------------------------------------------------------------
+# A posted history reads the same in the three dialects.
+
+
+THOUGHT, ANSWER = "<think>\n51? No.\n</think>\n\n", "The limit is 521."
+VOLATILE = Volatile()
+
+
+def posted_history_text(words, kind="text"):
+    return {"type": kind, "text": words}
+
+
+def chat(content):
+    return {
+        "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": content}]
+    }
+
+
+def blocks(content):
+    return {**chat(content), "dialect": "messages"}
+
+
+def items(content):
+    return {"input": [{"role": "user", "content": "a"}, {"role": "assistant", "content": content}]}
+
+
+@pytest.mark.parametrize(
+    "posted",
+    [
+        chat(THOUGHT + ANSWER),
+        chat([posted_history_text(THOUGHT + ANSWER)]),
+        chat([posted_history_text(THOUGHT), posted_history_text(ANSWER)]),
+        chat(
+            [
+                posted_history_text("<think>51?"),
+                posted_history_text("No.\n</think>\n"),
+                posted_history_text(ANSWER),
+            ]
+        ),
+        blocks(THOUGHT + ANSWER),
+        blocks([posted_history_text(THOUGHT), posted_history_text(ANSWER)]),
+        blocks(
+            [
+                {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+                posted_history_text(THOUGHT + ANSWER),
+            ]
+        ),
+        items(THOUGHT + ANSWER),
+        items(
+            [
+                posted_history_text(THOUGHT, "output_text"),
+                posted_history_text(ANSWER, "output_text"),
+            ]
+        ),
+    ],
+)
+def test_thoughts_among_the_words_are_neither_hashed_nor_indexed(posted):
+    body = json_body.split(msgspec.json.encode(posted))
+    message = posted_history.read(body, "t").messages[-1]
+    view = message.view(VOLATILE)
+    assert view.text == ANSWER
+    assert [message.text[start:end] for start, end in view.posted(0, len(ANSWER))] == [ANSWER]
+    assert digest(message, VOLATILE) == digest(
+        Message.of({"role": "assistant", "content": ANSWER}), VOLATILE
+    )
+
+
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_only_a_model_has_thoughts(role):
+    assert Message.of({"role": role, "content": THOUGHT}).view(VOLATILE).text == THOUGHT
+
+
+# ------------------------------------------------------------------------------------------------
+# The items of a posted array, where they stand.
+
+
+BODY = b'{"model": "m", "input" : [ {"a":[1]} , 7 ,\n[2] ], "n": [0]}'
+
+
+def found(body: bytes = BODY) -> RawItems:
+    items = raw_items(json_body.split(body), "input")
+    assert items is not None
+    return items
+
+
+def test_items_are_cut_out_where_they_stand():
+    items = found()
+    assert items[0:3] == (b'{"a":[1]}', b"7", b"[2]")
+    assert [items.size(at) for at in range(len(items))] == [9, 1, 3]
+    assert items[-1] == b"[2]"
+    assert list(items) == list(items[:])
+
+
+def test_the_array_is_the_posted_one():
+    assert found().array() == b'[ {"a":[1]} , 7 ,\n[2] ]'
+    assert found().with_item(1, b"8") == b'[ {"a":[1]} , 8 ,\n[2] ]'
+
+
+def test_each_list_has_a_number_of_its_own():
+    assert found().number != found().number
+
+
+@pytest.mark.parametrize("posted", [b'"a"', b"null", b"{}", b"[]"])
+def test_where_there_are_none(posted):
+    assert not raw_items(json_body.split(b'{"input":' + posted + b"}"), "input")
+    assert not raw_items(json_body.split(b'{"model":' + posted + b"}"), "input")

@@ -1,13 +1,23 @@
-"""Headlines are whole: who asked what, how it ended; never a torn clause, never a child's line."""
+"""Headlines, titles, topics and labels of tasks."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from memtree.digests.clauses.clause import SourcePassage
-from memtree.digests.summarize import Extract, leaf_summary, node_summary
-from memtree.digests.topics import HEADLINE
+from memtree.digests.conversation_title import LONGEST, title
+from memtree.digests.summarize import READ, Extract, labelled, leaf_summary, node_summary
+from memtree.digests.topics import HEADLINE, ROOT, TOPIC, root_summary, topic
+from memtree.language.borders import units
 from memtree.text import tokens
+from tests.hostile_texts import hostile
+
+# ------------------------------------------------------------------------------------------------
+# Headlines are whole: who asked what, how it ended; never a torn clause, never a child's line.
 
 
 def user(text):
@@ -239,3 +249,178 @@ def test_a_play_is_told_in_quotation_marks():
     above = node_summary([extract, leaf_summary([assistant("*She smiles.*")])], 1)
     assert "“I am allergic to dust on Deck 9”" in above.headline
     assert "“I am allergic to dust on Deck 9”" in above.body
+
+
+# ------------------------------------------------------------------------------------------------
+# Titles of conversations: the first own words of the user's first request, clipped.
+
+
+MAIL = """Please summarise this mail:
+
+From: Max Berger <max@example.org>
+Subject: Rent for the cellar
+
+Dear tenants,
+
+from May on the rent for the cellar goes up by ten euros, since the lift had to be repaired.
+"""
+CODE = "```python\ndef tide(harbour):\n    return harbour.tides[0]\n```"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("Please rename `parse_row` to read_row.", "Please rename `parse_row` to read_row."),
+        ("## Add a test\nfor the /drop command", "Add a test"),
+        ("I have an old boat, and now its engine no longer starts when it is cold, so help me.",
+         "I have an old boat, and now its engine no longer starts"),
+        (MAIL, "Please summarise this mail:"),
+        (f"{CODE}\n\nWhy does it fail?", "Why does it fail?"),
+        (CODE, "pasted text, 5 words"),
+        ("```\nx\n```", "pasted text, 1 word"),
+        ("你能帮我检查一下仓库系统的备份吗？", "你能帮我检查一下仓库系统的备份吗？"),
+        ("检" * 100, "检" * LONGEST),
+        ("hi", "hi"),
+        (" \n", ""),
+    ],
+)  # fmt: skip
+def test_a_title_is_the_first_own_words(request_text: str, expected: str) -> None:
+    assert title(request_text) == expected
+
+
+def test_no_secret_stands_in_a_title() -> None:
+    key = "ghp_" + "a1B2c3" * 6
+    for before in ("Deploy with ", "Deploy the harbour site for all of us, at once, with "):
+        assert "ghp_a1" not in title(before + key)
+
+
+def test_a_title_is_one_short_line_whatever_is_posted() -> None:
+    for unit in hostile.shapes().values():
+        line = title((unit * 3_000)[:3_000])
+        assert len(line) <= LONGEST, unit
+        assert "\n" not in line, unit
+
+
+# ------------------------------------------------------------------------------------------------
+# Tasks behind labels, in messages that begin with instructions.
+
+
+ISSUE = """We're currently working on the following issue. Here's the issue text:
+ISSUE:
+Pagination drops the last page
+When I ask for page 3 of 3 with a size of 20 the answer is empty. ...
+"""
+UPLOADED = """I've uploaded a repository in the directory shop. Consider the following issue:
+
+<issue_description>
+Cart total ignores discounts above ten percent
+Steps to reproduce: ...
+</issue_description>
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ISSUE, "Pagination drops the last page"),
+        (UPLOADED, "Cart total ignores discounts above ten percent"),
+        ("Here is an example of how it is done.\n" + ISSUE, ""),
+        ("Task:\n- -\n\nGoal: mend the harbour's crane", "mend the harbour's crane"),
+        ("a " * READ + ISSUE, ""),
+        ("Mend the harbour's crane", ""),
+    ],
+)
+def test_the_line_behind_a_label_is_the_task(text: str, expected: str) -> None:
+    assert labelled(text) == expected
+
+
+# ------------------------------------------------------------------------------------------------
+# Topics and the line for a whole conversation: short, whole words, no text of their own.
+
+
+def summary(headline, *anchors):
+    return Extract(headline, headline, anchors)
+
+
+@pytest.mark.parametrize(
+    ("headline", "anchors", "short"),
+    [
+        (
+            "make the importer skip rows without a price -> 1 failed, 13 passed",
+            ("importer",),
+            "make the importer skip rows without a price",
+        ),
+        ("(empty)", ("src/app.py", "KeyError"), "src/app.py, KeyError"),
+        ("what about it", (), ""),
+        ("Мы решили перенести запуск на 12 июня", ("12 июня",), "перенести запуск на 12 июня"),
+    ],
+)
+def test_a_topic_is_what_tells_a_summary_from_others(headline, anchors, short):
+    if headline == "(empty)":
+        headline = ""
+    assert topic(summary(headline, *anchors)) == short
+
+
+LINES = st.text(st.characters(categories=("L", "N", "P", "Zs")), max_size=80)
+
+
+@pytest.mark.slow
+@given(LINES, st.lists(st.text(max_size=20), max_size=3))
+def test_a_topic_is_short_and_made_of_whole_words(headline, anchors):
+    found = topic(summary(headline, *anchors))
+    assert tokens.count(found) <= TOPIC
+    # Phrases of scripts without spaces are joined without one, whatever stands between them.
+    known = (headline, "".join(units(headline)), *anchors)
+    assert all(any(word.strip(",") in text for text in known) for word in units(found))
+
+
+def test_a_conversation_is_told_by_its_themes_its_parts_and_its_end():
+    tops = [
+        summary("add retries to the gateway -> tests pass", "gateway", "retries.py"),
+        summary("Gateway logs too much", "gateway", "logging"),
+        summary("release 2.1 of the gateway -> published", "gateway", "2.1"),
+    ]
+    line = root_summary(tops)
+    assert line.startswith("add retries to the gateway; ")
+    assert "retries" in line
+    assert "last release 2.1" in line
+    assert tokens.count(line) <= ROOT
+
+
+def test_a_conversation_of_many_parts_stays_one_short_line():
+    tops = [
+        summary(f"work on part{number} of the engine", "engine", f"part{number}")
+        for number in range(60)
+    ]
+    line = root_summary(tops)
+    assert "part0" in line
+    assert "part59" in line
+    assert tokens.count(line) <= ROOT
+    assert root_summary(tops[:1]) == "work on part0 of the engine"
+    assert root_summary([]) == ""
+
+
+def test_a_conversation_with_a_title_begins_with_it():
+    tops = [
+        summary("add retries to the gateway -> tests pass", "gateway", "retries.py"),
+        summary("the release notes are missing", "release"),
+    ]
+    line = root_summary(tops, "Harden the gateway against timeouts")
+    assert line.startswith("Harden the gateway against timeouts; add retries to the gateway")
+    assert root_summary(tops[:1], "Add retries to the gateway") == "Add retries to the gateway"
+    assert tokens.count(root_summary(tops * 9, "word " * 12)) <= ROOT
+
+
+def test_a_topic_holds_no_torn_bracket():
+    assert "]" not in topic(summary("make: [Makefile:192: build] Error 1 in the release", "build"))
+
+
+def test_a_topic_cuts_no_work_between_its_words():
+    done = Extract("Write NOTES.md then read it; ran head dev/urandom 21 times", "", ("urandom",))
+    assert topic(done, 4) != "urandom 21 times"
+    assert "21" not in topic(Extract("ran head dev/urandom 21 times", "", ("urandom",)), 7)
+
+
+def test_a_topic_from_a_quotation_keeps_its_marks():
+    said = Extract("Can you sum it up?; “I am allergic to dust on Deck 9”", "", ("Deck",))
+    assert topic(said) == "“dust on Deck 9”"

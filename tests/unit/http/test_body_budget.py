@@ -1,22 +1,36 @@
-"""Bodies wait for room in memory: large ones for each other, small ones never."""
+"""Bodies and headers of requests: how large, how encoded, how often."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import threading
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from memtree.errors import RateLimited
+from memtree.config import Settings
+from memtree.conversation.keep_options import KeepOptions
+from memtree.errors import BadRequest, RateLimited
 from memtree.process import threads
+from memtree_proxy.access.auth import Tenant, credentials
+from memtree_proxy.access.request_scopes import user_scope
 from memtree_proxy.http import request_body
 from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
+from memtree_proxy.http.headers import own_value, own_values
+from memtree_proxy.http.request_body import PIECE, Decoder
+from memtree_proxy.request import fields
+from memtree_proxy.request.options import DEFAULTS
+
+# ------------------------------------------------------------------------------------------------
+# Bodies wait for room in memory: large ones for each other, small ones never.
+
 
 LARGE = 100 * FREE
 MOST = 256 * FREE
@@ -164,3 +178,66 @@ async def test_a_body_is_held_until_its_thread_has_ended(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended == [step]
+
+
+# ------------------------------------------------------------------------------------------------
+# Nothing that could be decoded waits for more of an encoded body.
+
+
+def test_all_is_decoded_that_has_come():
+    """Also where a full piece leaves output behind, with all input looked at."""
+    packed = gzip.compress(b"x" * (5 * PIECE))
+    for end in range(20, len(packed)):
+        shown = b"".join(Decoder("gzip").pieces(packed[:end]))
+        assert shown == zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(packed[:end]), end
+
+
+# ------------------------------------------------------------------------------------------------
+# Header fields of ours that clients or front proxies repeat.
+
+
+def posted(name: str, *lines: str) -> Headers:
+    return Headers(raw=[(name.encode(), line.encode()) for line in lines])
+
+
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        ([" a "], ["a"]),
+        (["a", "a"], ["a"]),
+        (["a , a,a"], ["a"]),
+        (["a,b"], ["a,b"]),  # a credential may hold a comma
+        (["a", "b, b", "a"], ["a", "b"]),
+        ([""], [""]),
+    ],
+)
+def test_equal_values_count_once(lines: list[str], values: list[str]):
+    assert own_values(posted("x-user-id", *lines), "x-user-id") == values
+
+
+def _of(read: Callable[[Request], object]) -> Callable[[Headers], object]:
+    return lambda headers: read(Request({"type": "http", "headers": headers.raw}))
+
+
+def _kept(headers: Mapping[str, str]) -> KeepOptions:
+    return fields.keep(DEFAULTS, headers, Settings())
+
+
+READERS: dict[str, tuple[str, str, Callable[[Headers], Any]]] = {
+    "x-user-id": ("ann", "ben", _of(lambda request: user_scope(request, Tenant("t", keyed=False)))),
+    "x-chat-id": ("c", "d", lambda headers: own_value(headers, "x-chat-id")),
+    "x-memtree-key": ("K", "L", _of(lambda request: list(credentials(request)))),
+    "x-memtree-mode": ("fresh", "auto", lambda headers: fields.mode(None, headers, "stable")),
+    "x-memtree-keep": ('{"keep_patterns": ["a"]}', "{}", _kept),
+    "memory-expiration-days": ("3", "4", lambda headers: fields.expiration_days(None, headers, 9)),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_each_reader_takes_equal_values_and_refuses_others(name: str):
+    value, other, read = READERS[name]
+    assert read(posted(name, value, value)) == read(posted(name, value))
+    with pytest.raises(BadRequest) as refused:
+        read(posted(name, value, other))
+    assert refused.value.param == name
+    assert refused.value.message == f"{name} is given twice, with different values"

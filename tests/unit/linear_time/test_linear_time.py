@@ -85,26 +85,23 @@ TEXTS = {
         lambda text: (
             foreign_text.one_line(text),
             foreign_text.plain_json(foreign_text.plain(text)),
-        ),
-        hostile.as_it_is,
+        )
     ),
-    "anchors": Subject(anchors.weigh, hostile.as_it_is),
-    "telling words": Subject(lambda text: list(particular.telling_words(text)), hostile.as_it_is),
-    "languages": Subject(lambda text: languages.differs(text, text), hostile.as_it_is),
-    "secrets": Subject(secrets.mask, hostile.as_it_is),
-    "standing rules": Subject(standing_rules.standing_rules, hostile.as_it_is),
+    "anchors": Subject(anchors.weigh),
+    "telling words": Subject(lambda text: list(particular.telling_words(text))),
+    "languages": Subject(lambda text: languages.differs(text, text)),
+    "secrets": Subject(secrets.mask),
+    "standing rules": Subject(standing_rules.standing_rules),
     "standing rules and withdrawals": Subject(
-        lambda text: standing_rules.standing_rules(text, withdrawals=True), hostile.as_it_is
+        lambda text: standing_rules.standing_rules(text, withdrawals=True)
     ),
-    "persona cards": Subject(persona_card.card_score, hostile.as_it_is),
-    "what a rule is about": Subject(rule_topics.topic, hostile.as_it_is),
-    "terms": Subject(terms.terms, hostile.as_it_is),
-    "tokens": Subject(tokens.count, hostile.as_it_is),
-    "a prefix of tokens": Subject(
-        lambda text: tokens.prefix(text, len(text) // 9), hostile.as_it_is
-    ),
-    "normal form": Subject(nfkc, hostile.as_it_is),
-    "volatile blocks": Subject(hostile.VOLATILE.strip, hostile.as_it_is),
+    "persona cards": Subject(persona_card.card_score),
+    "what a rule is about": Subject(rule_topics.topic),
+    "terms": Subject(terms.terms),
+    "tokens": Subject(tokens.count),
+    "a prefix of tokens": Subject(lambda text: tokens.prefix(text, len(text) // 9)),
+    "normal form": Subject(nfkc),
+    "volatile blocks": Subject(hostile.VOLATILE.strip),
     "a message": Subject(
         lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.message("user")
     ),
@@ -114,35 +111,29 @@ TEXTS = {
             "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
         ),
     ),
-    "a line of a day": Subject(day_marks.first_day, hostile.as_it_is),
+    "a line of a day": Subject(day_marks.first_day),
     "the day of a message": Subject(
         lambda raw: day_marks.day_mark(Message(raw), hostile.VOLATILE), hostile.message("user")
     ),
     "side requests": Subject(
         lambda raw: side_requests.is_side([Message(raw)], tools=False), hostile.message("user")
     ),
-    "speech": Subject(
-        lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
-        hostile.as_it_is,
-    ),
-    "a result": Subject(lambda text: list(clauses.results(text)), hostile.as_it_is),
-    "code": Subject(lambda text: clauses.code("assistant", text, []), hostile.as_it_is),
-    "borders of words": Subject(borders.units, hostile.as_it_is),
-    "borders of clauses": Subject(lambda text: list(borders.clauses(text)), hostile.as_it_is),
-    "boilerplate": Subject(particular.is_boilerplate, hostile.as_it_is),
+    "speech": Subject(lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False)),
+    "a result": Subject(lambda text: list(clauses.results(text))),
+    "code": Subject(lambda text: clauses.code("assistant", text, [])),
+    "borders of words": Subject(borders.units),
+    "borders of clauses": Subject(lambda text: list(borders.clauses(text))),
+    "boilerplate": Subject(particular.is_boilerplate),
     "a stamp and a name": Subject(
-        lambda text: particular.speaker_of(particular.without_stamp(text)), hostile.as_it_is
+        lambda text: particular.speaker_of(particular.without_stamp(text))
     ),
-    "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool"), hostile.as_it_is),
-    "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a"), hostile.as_it_is),
+    "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool")),
+    "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a")),
     "numbered lines": Subject(
-        lambda text: (outcomes.numbered(text), outcomes.numbered("1\n2\n3\n4", text)),
-        hostile.as_it_is,
+        lambda text: (outcomes.numbered(text), outcomes.numbered("1\n2\n3\n4", text))
     ),
-    "a phrase": Subject(lambda text: phrases.whole(text, 18), hostile.as_it_is),
-    "a topic": Subject(
-        lambda text: topics.topic(summarize.Extract(text, text, (text,))), hostile.as_it_is
-    ),
+    "a phrase": Subject(lambda text: phrases.whole(text, 18)),
+    "a topic": Subject(lambda text: topics.topic(summarize.Extract(text, text, (text,)))),
     "a leaf of speech": Subject(summarize.leaf_summary, hostile.passage("assistant", "text")),
     "a leaf of a result": Subject(summarize.leaf_summary, hostile.passage("tool", "result")),
     "a leaf of code": Subject(summarize.leaf_summary, hostile.passage("assistant", "code")),
@@ -158,144 +149,106 @@ TEXTS = {
         growth.grow, lambda text: hostile.tail([hostile.fields("assistant", text)])
     ),
     "a prompt": Subject(
-        lambda text: prompts.prompt([prompts.leaf_task("1", [SourcePiece("user", 0, text)])]),
-        hostile.as_it_is,
+        lambda text: prompts.prompt([prompts.leaf_task("1", [SourcePiece("user", 0, text)])])
     ),
-    "a model's reply": Subject(lambda text: replies.read(text, ["1", "2"]), hostile.as_it_is),
-    "a draft": Subject(lambda text: replies.mended(Draft(text, text)), hostile.as_it_is),
+    "a model's reply": Subject(lambda text: replies.read(text, ["1", "2"])),
+    "a draft": Subject(lambda text: replies.mended(Draft(text, text))),
     "a check": Subject(
         lambda task: check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
         hostile.leaf,
     ),
-    "claims": Subject(lambda text: faithfulness.statements([("user", text)]), hostile.as_it_is),
-    "loops": Subject(faithfulness.loops, hostile.as_it_is),
-    "injection": Subject(lambda text: prompt_injection.injected("a", text, ""), hostile.as_it_is),
-    "numbers": Subject(
-        lambda text: list(numbers.invented_numbers(hostile.SUMMARY, text)), hostile.as_it_is
-    ),
-    "invented": Subject(
-        lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY)), hostile.as_it_is
-    ),
-    "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
+    "claims": Subject(lambda text: faithfulness.statements([("user", text)])),
+    "loops": Subject(faithfulness.loops),
+    "injection": Subject(lambda text: prompt_injection.injected("a", text, "")),
+    "numbers": Subject(lambda text: list(numbers.invented_numbers(hostile.SUMMARY, text))),
+    "invented": Subject(lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY))),
+    "main argument of a call": Subject(labels.main_argument),
     "who spoke": Subject(
         lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m", Volatile()),
         lambda text: hostile.fields("user", f"[a for '{text}"),
     ),
     "a memory to be kept": Subject(
-        hostile.refused(lambda text: checked_text(text, 1 << 30, "content")),
-        hostile.as_it_is,
+        hostile.refused(lambda text: checked_text(text, 1 << 30, "content"))
     ),
     "a memory that is recalled": Subject(
-        lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500),
-        hostile.as_it_is,
+        lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500)
     ),
-    "a line of a memory": Subject(
-        lambda text: rendering.shown_line(text, "fact", "2026-03-07"), hostile.as_it_is
-    ),
-    "a memory that may change": Subject(language_rules.may_change, hostile.as_it_is),
-    "what a line says": Subject(memory_lines.said, hostile.as_it_is),
-    "a line of a passage": Subject(
-        lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0)), hostile.as_it_is
-    ),
+    "a line of a memory": Subject(lambda text: rendering.shown_line(text, "fact", "2026-03-07")),
+    "a memory that may change": Subject(language_rules.may_change),
+    "what a line says": Subject(memory_lines.said),
+    "a line of a passage": Subject(lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0))),
     "metadata of a document": Subject(
-        lambda text: passage_lines.metadata_line({text: [text, text], "a": text}), hostile.as_it_is
+        lambda text: passage_lines.metadata_line({text: [text, text], "a": text})
     ),
     "a document to be kept": Subject(
-        hostile.refused(lambda text: checked("a", text, None, {"a": [text[:9_000]]}).digest),
-        hostile.as_it_is,
+        hostile.refused(lambda text: checked("a", text, None, {"a": [text[:9_000]]}).digest)
     ),
     "the text of a structured memory": Subject(
-        lambda text: structured_memory.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
-        hostile.as_it_is,
+        lambda text: structured_memory.structured_text(text, {text: [text, {text: text}]}, 1 << 30)
     ),
     "values that are to be unique": Subject(
-        lambda text: memory_schema.canonical({text: [text, {text: text}]}), hostile.as_it_is
+        lambda text: memory_schema.canonical({text: [text, {text: text}]})
     ),
-    "the nearest kind": Subject(
-        lambda text: memory_schema.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
-    ),
-    "a schema": Subject(hostile.refused(limits.checked_schema), hostile.as_it_is),
+    "the nearest kind": Subject(lambda text: memory_schema.nearest_kind(text, [text, text[::-1]])),
+    "a schema": Subject(hostile.refused(limits.checked_schema)),
     "secrets in structured data": Subject(
-        hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]})),
-        hostile.as_it_is,
+        hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]}))
     ),
-    "passages": Subject(chunking.passages, hostile.as_it_is),
+    "passages": Subject(chunking.passages),
     "a question to memories": Subject(
         lambda raw: user_queries([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),
-    "what a line of a memory says": Subject(
-        lambda text: lines_of([text])[0].said, hostile.as_it_is
-    ),
+    "what a line of a memory says": Subject(lambda text: lines_of([text])[0].said),
     "messages with memories among them": Subject(
         lambda raw: PlacedMemories(lines_of(["b"]), 1).within(b"[" + raw + b"]"),
         hostile.message("system"),
     ),
-    "an acknowledgement": Subject(is_acknowledgement, hostile.as_it_is),
-    "segments": Subject(segments.segments, hostile.as_it_is),
-    "telling lines": Subject(
-        lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
-    ),
-    "a speaker": Subject(speakers.tag, hostile.as_it_is),
-    "thoughts": Subject(lambda text: thoughts(f"<think>{text}"), hostile.as_it_is),
-    "thoughts behind words": Subject(lambda text: thoughts(f"a</b>{text}"), hostile.as_it_is),
-    "terms of a memory": Subject(vector_bytes.packed_terms, hostile.as_it_is),
-    "a query without a word": Subject(
-        lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
-    ),
+    "an acknowledgement": Subject(is_acknowledgement),
+    "segments": Subject(segments.segments),
+    "telling lines": Subject(lambda text: telling_lines.telling_run(text, {1, 2})),
+    "a speaker": Subject(speakers.tag),
+    "thoughts": Subject(lambda text: thoughts(f"<think>{text}")),
+    "thoughts behind words": Subject(lambda text: thoughts(f"a</b>{text}")),
+    "terms of a memory": Subject(vector_bytes.packed_terms),
+    "a query without a word": Subject(lambda text: query.without(text, {terms.hashed("key")})),
     "two versions": Subject(
         lambda text: ranking.newest_first(
             [ranking.Candidate(text, (1, 1), 1.0), ranking.Candidate(text, (2, 2), 1.0)],
             terms.terms(text[:100]),
             lambda held: [1.0] * len(held),
-        ),
-        hostile.as_it_is,
+        )
     ),
-    "how memories relate": Subject(
-        lambda text: relation.compare(text, text[::-1], 0.9), hostile.as_it_is
-    ),
-    "a memory and more": Subject(
-        lambda text: relation.compare(f"{text} x", text, 0.9), hostile.as_it_is
-    ),
-    "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
-    "own words": Subject(own_words.own_words, hostile.as_it_is),
-    "a request": Subject(
-        lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
-    ),
-    "a quotation": Subject(lambda text: (quote(text), untorn(text)), hostile.as_it_is),
-    "quotations": Subject(lambda text: [*clause.parts(text, 0, None)], hostile.as_it_is),
+    "how memories relate": Subject(lambda text: relation.compare(text, text[::-1], 0.9)),
+    "a memory and more": Subject(lambda text: relation.compare(f"{text} x", text, 0.9)),
+    "what is extracted": Subject(extraction_rules.extract),
+    "own words": Subject(own_words.own_words),
+    "a request": Subject(lambda text: (requests.asks(text), requests.orders(text))),
+    "a quotation": Subject(lambda text: (quote(text), untorn(text))),
+    "quotations": Subject(lambda text: [*clause.parts(text, 0, None)]),
     "rules beside words of others": Subject(
-        lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text)),
-        hostile.as_it_is,
+        lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text))
     ),
-    "dates": Subject(dates.dates, hostile.as_it_is),
-    "something that happened": Subject(schedule.is_event, hostile.as_it_is),
+    "dates": Subject(dates.dates),
+    "something that happened": Subject(schedule.is_event),
     "a schedule": Subject(
-        lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
-        hostile.as_it_is,
+        lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2))
     ),
-    "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
-    "what a model found": Subject(lambda text: memory_prompt.read(text, ["1"]), hostile.as_it_is),
+    "what a model is shown of a message": Subject(memory_prompt.shown_spans),
+    "what a model found": Subject(lambda text: memory_prompt.read(text, ["1"])),
     "a quotation in a message": Subject(
-        lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300]),
-        hostile.as_it_is,
+        lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300])
     ),
     "whether it is grounded": Subject(
-        lambda text: model_grounding.grounded("User has 2 cats.", text, text, text),
-        hostile.as_it_is,
+        lambda text: model_grounding.grounded("User has 2 cats.", text, text, text)
     ),
-    "sentences": Subject(lambda text: list(borders.sentences(text)), hostile.as_it_is),
-    "a category": Subject(categories.category_of, hostile.as_it_is),
-    "a category of a user's": Subject(categories.user_category, hostile.as_it_is),
+    "sentences": Subject(lambda text: list(borders.sentences(text))),
+    "a category": Subject(categories.category_of),
+    "a category of a user's": Subject(categories.user_category),
     "a category that is given": Subject(
-        hostile.refused(lambda text: categories.checked_category(text, "category")),
-        hostile.as_it_is,
+        hostile.refused(lambda text: categories.checked_category(text, "category"))
     ),
-    "tags": Subject(
-        hostile.refused(lambda text: tags.canonical_tags([text[:40], text])), hostile.as_it_is
-    ),
-    "a time": Subject(
-        hostile.refused(lambda text: times.timestamp(text, "expires_at")), hostile.as_it_is
-    ),
+    "tags": Subject(hostile.refused(lambda text: tags.canonical_tags([text[:40], text]))),
+    "a time": Subject(hostile.refused(lambda text: times.timestamp(text, "expires_at"))),
     "arguments": Subject(call_arguments.canonical, hostile.arguments),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),
     "a body": Subject(
@@ -303,11 +256,9 @@ TEXTS = {
         hostile.json_object,
     ),
     "no body": Subject(hostile.refused(json_body.split), str.encode),
-    "an integer": Subject(
-        hostile.refused(lambda text: converted(int, text, "a", strict=False)), hostile.as_it_is
-    ),
+    "an integer": Subject(hostile.refused(lambda text: converted(int, text, "a", strict=False))),
     "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw, 9_000), str.encode),
-    "numbers of an error": Subject(lambda text: Numbers().take_text(text), hostile.as_it_is),
+    "numbers of an error": Subject(lambda text: Numbers().take_text(text)),
     "a refusal": Subject(lambda raw: offer.is_about_tools(400, raw), str.encode),
     "a refusal of thinking": Subject(
         lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
@@ -333,7 +284,7 @@ TEXTS = {
         lambda raw: placeholders.placeholders(Message(raw)),
         lambda text: hostile.fields("user", [{"type": "file", "filename": text}] * 2),
     ),
-    "a value in JavaScript": Subject(lambda text: js.stringify({text: [text]}), hostile.as_it_is),
+    "a value in JavaScript": Subject(lambda text: js.stringify({text: [text]})),
     "a file of lines": Subject(
         hostile.refused(lambda raw: recognise.parse(raw, "a.jsonl")), str.encode
     ),
@@ -463,16 +414,14 @@ QUICK = {
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_square_is_noticed():
-    square = Subject(re.compile("a*b").findall, hostile.as_it_is)
+    square = Subject(re.compile("a*b").findall)
     assert [found.shape for found in slow(square, {"a": "a", "spaces": " "}, 1 << 14)] == ["a"]
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_copies_of_the_rest_are_noticed():
-    copies = Subject(
-        lambda text: sum(len(text[at:]) for at in range(0, len(text), 8)), hostile.as_it_is
-    )
+    copies = Subject(lambda text: sum(len(text[at:]) for at in range(0, len(text), 8)))
     assert list(slow(copies, {"a": "a"}, 1 << 20))
 
 

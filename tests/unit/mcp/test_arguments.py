@@ -1,16 +1,23 @@
-"""Each field of each tool: its default, its form, and what is refused."""
+"""Tools as a client lists and calls them, field by field."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
-from typing import Any
+from typing import Any, cast
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree import errors
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.book import MemoryBook
+from memtree.memories.memory import MAX_TAGS, MAX_TEXT_CHARS
 from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.scope import Scope
 from memtree_proxy.mcp.arguments import (
     Confirm,
     Correct,
@@ -23,7 +30,12 @@ from memtree_proxy.mcp.arguments import (
     read,
     reference,
 )
-from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER, TOOLS, ToolDefinition
+from memtree_proxy.mcp.tools import Caller, MemoryTools
+
+# ------------------------------------------------------------------------------------------------
+# Each field of each tool: its default, its form, and what is refused.
+
 
 TEXT = "My son Colby lives in Los Angeles."
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2
@@ -239,3 +251,157 @@ def test_list():
 def test_a_cursor_is_a_short_string(value):
     with pytest.raises(BadRequest, match="cursor"):
         read(ListMemories, {"cursor": value})
+
+
+# ------------------------------------------------------------------------------------------------
+# Check what a client lists: the tools of the remember tool's document and the six beside it.
+
+
+INPUTS = {
+    "remember": {"text", "tags", "source_provider", "importance", "capture_mode", "session_id",
+                 "dedup_policy", "expires_at", "last_confirmed_at", "standing"},
+    "recall": {"query", "tags", "limit", "session_id"},
+    "forget": {"id", "reason", "dry_run"},
+    "correct": {"id", "text", "reason"},
+    "confirm": {"id"},
+    "list_memories": {"cursor", "limit", "tags", "standing", "conflicts"},
+    "settle": {"id", "with", "action"},
+}  # fmt: skip
+REQUIRED = {
+    "remember": ["text"],
+    "recall": ["query"],
+    "forget": ["id"],
+    "correct": ["id", "text"],
+    "confirm": ["id"],
+    "list_memories": [],
+    "settle": ["id", "with", "action"],
+}
+
+
+def test_names_and_inputs():
+    assert {tool.name: set(tool.input_schema["properties"]) for tool in TOOLS} == INPUTS
+    assert {tool.name: tool.input_schema["required"] for tool in TOOLS} == REQUIRED
+    assert list(BY_NAME.values()) == list(TOOLS)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_schemas_are_json_schemas_that_simple_clients_read(tool: ToolDefinition):
+    for schema in (tool.input_schema, tool.output_schema):
+        assert jsonschema_rs.meta.is_valid(schema)
+        assert schema["type"] == "object"
+        assert "$ref" not in str(schema)
+        assert "$defs" not in schema
+    for name, field in tool.input_schema["properties"].items():
+        assert field["description"], name
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_may_refuse_within_its_own_schema(tool: ToolDefinition):
+    refusal = {"ok": False, "error": "INVALID_INPUT", "message": "text is required"}
+    assert jsonschema_rs.is_valid(tool.output_schema, refusal)
+    assert not jsonschema_rs.is_valid(tool.output_schema, {"message": "Ok"})
+
+
+def test_hints_say_what_is_safe_to_run_without_asking():
+    assert {tool.name for tool in TOOLS if tool.read_only} == {"recall", "list_memories"}
+    assert {tool.name for tool in TOOLS if tool.destructive} == {"forget", "correct", "settle"}
+
+
+def test_limits_in_the_schema_are_those_of_the_reader():
+    fields = REMEMBER.input_schema["properties"]
+    assert fields["text"]["maxLength"] == MAX_TEXT_CHARS == 16_000
+    assert fields["tags"]["maxItems"] == MAX_TAGS
+    assert fields["dedup_policy"]["enum"] == ["ask", "insert", "skip_if_near"]
+    assert fields["dedup_policy"]["default"] == "ask"
+    assert fields["capture_mode"]["enum"] == ["explicit", "inferred"]
+    assert fields["importance"] | {"description": ""} == {
+        "type": "number", "minimum": 0, "maximum": 1, "default": 0.5, "description": "",
+    }  # fmt: skip
+    assert read(Remember, {"text": "t"}).draft.importance == fields["importance"]["default"]
+
+
+def test_a_model_reads_the_tools_in_few_tokens():
+    words = sum(len(f"{tool.description} {tool.input_schema}") for tool in TOOLS)
+    assert words < 9_000
+
+
+# ------------------------------------------------------------------------------------------------
+# A call has an answer, whatever happens in it, and nothing of its text is told to the log.
+
+
+CALLER = Caller(Scope.of_user("t_tenant", "ann"))
+GIVEN = {"text": "canary text", "query": "canary query", "id": 1, "reason": "canary reason"}
+SETTLED = {"id": 1, "with": 2, "action": "replace"}
+
+
+def given_to(name: str) -> dict[str, Any]:
+    if name == "settle":
+        return SETTLED
+    known = BY_NAME[name].input_schema["properties"]
+    return {key: GIVEN[key] for key in GIVEN if key in known}
+
+
+class BrokenBook:
+    """Raises one error from whatever is asked of it."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        self.asked: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        async def method(*given: Any, **named: Any) -> None:
+            self.asked.append((name, given, named))
+            raise self.error
+
+        return method
+
+
+def tools(error: BaseException) -> tuple[MemoryTools, BrokenBook]:
+    book = BrokenBook(error)
+    return MemoryTools(cast(MemoryBook, book)), book
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+async def test_a_refusal_is_an_answer(name):
+    carried, book = tools(errors.StoreUnavailable("the store is locked"))
+    content, failed = await carried.call(name, given_to(name), CALLER)
+    assert failed
+    assert content == {"ok": False, "error": "DATABASE_ERROR", "message": "the store is locked"}
+    ((_, given, _),) = book.asked
+    assert given[0] == Scope.of_user("t_tenant", "ann")
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+async def test_a_defect_is_an_answer_that_says_nothing_of_itself(name, caplog):
+    carried, _ = tools(TypeError("canary of the defect"))
+    with caplog.at_level(logging.DEBUG):
+        content, failed = await carried.call(name, given_to(name), CALLER)
+    assert failed
+    assert content["error"] == "INTERNAL_ERROR"
+    assert "canary" not in str(content)
+    assert "mcp.internal_error" in caplog.text
+    assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize("name", [tool.name for tool in TOOLS if tool.input_schema["required"]])
+async def test_what_is_missing_is_named_before_the_book_is_asked(name):
+    carried, book = tools(AssertionError())
+    content, failed = await carried.call(name, {}, CALLER)
+    assert failed
+    assert content["error"] == "INVALID_INPUT"
+    assert any(field in content["message"] for field in BY_NAME[name].input_schema["required"])
+    assert book.asked == []
+
+
+async def test_the_log_names_tool_tenant_and_code(caplog):
+    carried, _ = tools(errors.NotFound("canary"))
+    with caplog.at_level(logging.INFO):
+        await carried.call("forget", given_to("forget"), CALLER)
+    assert "mcp.call tool=forget tenant=t_tenant error=NOT_FOUND ms=" in caplog.text
+    assert "canary" not in caplog.text
+
+
+async def test_a_cancelled_call_is_cancelled():
+    carried, _ = tools(asyncio.CancelledError())
+    with pytest.raises(asyncio.CancelledError):
+        await carried.call("recall", given_to("recall"), CALLER)

@@ -1,4 +1,4 @@
-"""Documents are put, found, shown and deleted whole, and what says the same is left alone."""
+"""Documents: what is refused, how they are kept, and their passages."""
 
 from __future__ import annotations
 
@@ -6,21 +6,43 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pytest
 
-from memtree.errors import BadRequest, MemoryLimit, NotFound
+from memtree.errors import (
+    BadRequest,
+    MemoryLimit,
+    MemTreeError,
+    NotFound,
+    RequestTooLarge,
+    SecretRejected,
+)
+from memtree.memories import passages as memory_passages
 from memtree.memories.book import MemoryRules
-from memtree.memories.document import checked
+from memtree.memories.document import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_METADATA_BYTES,
+    NewDocument,
+    checked,
+    depth_beyond,
+)
 from memtree.memories.document_book import DocumentBook, PutDocument
 from memtree.memories.draft import MemoryDraft
+from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
+from memtree.stores.memories.rows import new_memory
 from memtree.tree.chunking import passages
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened
+
+# ------------------------------------------------------------------------------------------------
+# Documents are put, found, shown and deleted whole, and what says the same is left alone.
+
 
 HERE = Scope.of_namespace("t", "handbook")
 PORTS = "# Ports\n\nStaging listens on port 8090.\n\n"
@@ -317,3 +339,158 @@ async def test_namespaces_are_those_of_the_tenant_that_hold_something():
         assert await b.documents.namespaces("u") == [("handbook", 1)]
         await b.documents.clear(HERE)
         assert await b.documents.namespaces("t") == [("other", 1)]
+
+
+# ------------------------------------------------------------------------------------------------
+# Check what is refused of a document, and what is masked in it.
+
+
+KEY = "ghp_" + "a1B2c3" * 6
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: Any = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("error", "param", "fields"),
+    [
+        (BadRequest, "id", {"id_": ""}),
+        (BadRequest, "id", {"id_": "a b"}),
+        (BadRequest, "id", {"id_": "a" * 201}),
+        (BadRequest, "text", {"text": " \n"}),
+        (BadRequest, "text", {"text": "a\0b"}),
+        (BadRequest, "text", {"text": "a\ud800"}),
+        (RequestTooLarge, "text", {"text": "é" * (MAX_BYTES // 2) + "a"}),
+        (BadRequest, "type", {"type_": ""}),
+        (BadRequest, "type", {"type_": "t" * 201}),
+        (BadRequest, "metadata", {"metadata": {"a": "b" * MAX_METADATA_BYTES}}),
+        (BadRequest, "metadata", {"metadata": nested(MAX_DEPTH + 1)}),
+        (BadRequest, "metadata", {"metadata": {"a": 1 << 70}}),
+        (BadRequest, "metadata", {"metadata": {"a": "\ud800"}}),
+        (SecretRejected, "metadata", {"metadata": {KEY: 1}}),
+        (SecretRejected, "type", {"type_": KEY}),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_by_its_name(
+    error: type[MemTreeError], param: str | None, fields: dict[str, Any]
+):
+    given = {"id_": "a.md", "text": "Text", "type_": None, "metadata": None} | fields
+    with pytest.raises(error) as refused:
+        checked(**given)
+    assert refused.value.param == param
+    assert KEY not in refused.value.message
+
+
+@pytest.mark.slow
+def test_the_largest_document_and_the_deepest_metadata_are_kept():
+    text = "a" * MAX_BYTES
+    document = checked("a" * 200, text, "t" * 200, nested(MAX_DEPTH))
+    assert document.text == text
+    assert document.metadata == nested(MAX_DEPTH)
+    assert document.masked == 0
+
+
+def test_secrets_are_masked_and_counted():
+    document = checked(
+        "a.md",
+        f"Deploy with {KEY}.\nPort 8090.\n",
+        None,
+        {"owner": "Ada", "keys": [KEY], "password": "x9Kq2LmZ8Rt4Vb7N", "deep": {"a": KEY}},
+    )
+    assert document.text == "Deploy with [secret].\nPort 8090.\n"
+    assert document.metadata == {
+        "owner": "Ada",
+        "keys": ["[secret]"],
+        "password": "[secret]",
+        "deep": {"a": "[secret]"},
+    }
+    assert document.masked == 4
+
+
+def test_the_type_is_the_one_in_the_metadata_where_none_is_given():
+    assert checked("a", "T", None, {"type": "manual"}).type == "manual"
+    assert checked("a", "T", "faq", {"type": "manual"}).type == "faq"
+    for other in ({"type": 3}, {"type": ""}, {"type": ["manual"]}, {}):
+        assert checked("a", "T", None, other).type is None
+
+
+def test_documents_that_say_the_same_have_one_digest():
+    one = checked("a", "Text", "t", {"a": 1, "b": [2]})
+    assert checked("b", "Text", "t", {"b": [2], "a": 1}).digest == one.digest
+    others = [
+        checked("a", "Text.", "t", {"a": 1, "b": [2]}),
+        checked("a", "Text", "u", {"a": 1, "b": [2]}),
+        checked("a", "Text", "t", {"a": 1, "b": [3]}),
+        checked("a", "Text", None, {"a": 1, "b": [2]}),
+    ]
+    assert len({one.digest, *(other.digest for other in others)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "depth"), [(1, 0), ({}, 1), ([], 1), ({"a": [1]}, 2), ([[], [{"a": {}}]], 4)]
+)
+def test_depth(value: object, depth: int):
+    assert depth_beyond(value, depth - 1) if depth else not depth_beyond(value, 0)
+    assert not depth_beyond(value, depth)
+
+
+# ------------------------------------------------------------------------------------------------
+# A document is its passages, and can be put together from them.
+
+
+TEXT = "# Ports\n\nStaging: 8090.\n\n# Owners\n\nAda owns staging.\n"
+
+
+def cut(text: str) -> list[tuple[int, int]]:
+    """At headings."""
+    starts = [at for at in range(len(text)) if text.startswith("# ", at)]
+    return list(zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+def made(document: NewDocument, first: int = 1) -> list[NewMemory]:
+    ids = count(first)
+    return memory_passages.memories_of(document, cut, lambda: f"mem_{next(ids)}", 7.0)
+
+
+def stored(document: NewDocument, first: int = 1) -> list[Memory]:
+    return [new_memory(new, number) for number, new in enumerate(made(document, first), first)]
+
+
+def test_each_passage_is_a_memory_of_the_document():
+    rows = made(checked("ports.md", TEXT, "manual", {"author": "Ada"}))
+    assert [row.text for row in rows] == [TEXT[:25], TEXT[25:]]
+    assert {(r.kind, r.thread_id, r.category, r.source_type, r.created) for r in rows} == {
+        ("passage", "ports.md", "manual", "document", 7.0)
+    }
+    assert [row.tags for row in rows] == [("document",), ()]
+    assert dict(rows[1].data or {}) == {
+        "place": 1, "start": 25, "end": len(TEXT), "of": 2, "head": "mem_1", "shown": "author=Ada",
+    }  # fmt: skip
+
+
+def test_the_document_is_known_from_its_first_passage():
+    new = checked("ports.md", TEXT + "ghp_" + "a1B2c3" * 6, None, {"author": "Ada", "deep": [{}]})
+    first, second = stored(new)
+    document = memory_passages.document_of(first)
+    assert document == memory_passages.new_document(new, 2, 7.0)
+    assert (document.metadata, document.masked) == ({"author": "Ada", "deep": [{}]}, 1)
+    assert document.characters == len(TEXT) + len("[secret]")
+    assert memory_passages.head_of(first) == memory_passages.head_of(second) == first.id
+
+
+def test_the_text_is_put_together_from_all_passages_in_any_order():
+    rows = stored(checked("ports.md", TEXT, None, None))
+    assert memory_passages.text_of(rows) == memory_passages.text_of(rows[::-1]) == TEXT
+
+
+def test_no_text_is_made_of_some_passages_nor_of_two_documents():
+    rows = stored(checked("ports.md", TEXT, None, None))
+    others = stored(checked("ports.md", TEXT.replace("8090", "8091"), None, None), first=10)
+    assert memory_passages.text_of([]) is None
+    assert memory_passages.text_of(rows[:1]) is None
+    assert memory_passages.text_of([*rows, *others]) is None
+    assert memory_passages.text_of([rows[0], others[1]]) is None

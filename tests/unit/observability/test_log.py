@@ -1,19 +1,32 @@
-"""Log lines in both forms: fields, request ids, tracebacks without text, and what is counted."""
+"""Log lines, and the other renderings of a record."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from memtree.config import Settings
+from memtree.context.sent_requests import Saving
 from memtree.context.state import State
 from memtree.process import tracing
-from memtree_proxy.observability import log
+from memtree_proxy.observability import log, request_trace
 from memtree_proxy.observability.log import BatchedLines, Value
-from memtree_proxy.observability.request_trace import Trace
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_rows import request_row
+from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, RequestTimes, Trace
+from memtree_proxy.observability.usage_tallies import RAW, SAVED, SENT, STATE, amounts
+from memtree_proxy.server.leases import RunTotals
+
+# ------------------------------------------------------------------------------------------------
+# Log lines in both forms: fields, request ids, tracebacks without text, and what is counted.
+
 
 SECRET = "the secret of the user"
 
@@ -238,3 +251,195 @@ def test_a_tally_counts_a_refusal_that_has_no_other_listener():
         text = lines.close()
     assert tally.counts == {"http.refused": 1}
     assert text.count("\n") == 2
+
+
+# ------------------------------------------------------------------------------------------------
+# When log lines are written, and in which order.
+
+
+def lines(most: int = 64, seconds: float = 60) -> tuple[BatchedLines, io.StringIO]:
+    stream = io.StringIO()
+    return BatchedLines(stream, seconds, most), stream
+
+
+def record(text: str, level: int = logging.INFO, *, event: bool = True) -> logging.LogRecord:
+    made = logging.LogRecord("memtree", level, "", 0, text, (), None)
+    if event:
+        made.__dict__["fields"] = {}
+    return made
+
+
+async def test_events_wait_for_each_other():
+    handler, stream = lines(most=3)
+    handler.handle(record("a"))
+    handler.handle(record("b"))
+    assert stream.getvalue() == ""
+    handler.handle(record("c"))
+    assert stream.getvalue() == "a\nb\nc\n"
+    handler.handle(record("d"))
+    handler.flush()
+    assert stream.getvalue() == "a\nb\nc\nd\n"
+
+
+async def test_events_do_not_wait_for_ever():
+    handler, stream = lines(seconds=0)
+    for text in ("a", "b"):
+        handler.handle(record(text))
+        for _ in range(3):  # turns of the loop
+            await asyncio.sleep(0)
+    assert stream.getvalue() == "a\nb\n"
+
+
+async def test_a_warning_is_written_at_once_behind_what_waits():
+    handler, stream = lines()
+    handler.handle(record("a"))
+    handler.handle(record("b", logging.WARNING))
+    assert stream.getvalue() == "a\nb\n"
+
+
+async def test_a_line_of_a_library_is_written_at_once():
+    """The values that it shows may be others a moment later."""
+    handler, stream = lines()
+    handler.handle(record("a"))
+    handler.handle(record("b", event=False))
+    assert stream.getvalue() == "a\nb\n"
+
+
+def test_without_a_loop_nothing_waits():
+    handler, stream = lines()
+    handler.handle(record("a"))
+    assert stream.getvalue() == "a\n"
+
+
+async def test_a_thread_keeps_to_the_order():
+    handler, stream = lines()
+    handler.handle(record("a"))
+    other = threading.Thread(target=lambda: handler.handle(record("b")))
+    other.start()
+    other.join()
+    handler.handle(record("c", logging.ERROR))
+    assert stream.getvalue() == "a\nb\nc\n"
+
+
+async def test_a_forked_child_writes_nothing_of_its_parent():
+    handler, stream = lines()
+    handler.handle(record("a"))
+    handler.forget()  # as a child begins
+    handler.handle(record("b", logging.WARNING))
+    assert stream.getvalue() == "b\n"
+
+
+async def test_the_end_of_logging_writes_what_is_left():
+    handler, stream = lines()
+    handler.handle(record("a"))
+    handler.flush()  # as `logging.shutdown` does
+    handler.close()
+    assert stream.getvalue() == "a\n"
+
+
+# ------------------------------------------------------------------------------------------------
+# Check what a request is called in the log.
+
+
+@pytest.mark.parametrize(
+    ("raw", "route"),
+    [
+        (b"/v1/models?key=secret", "/v1/models"),
+        (b"/v1/a%0Ab", "/v1/a%0Ab"),
+        (b"/" + b"x" * 500, "/" + "x" * 119),
+    ],
+)
+def test_a_route_is_the_path_without_the_query(raw: bytes, route: str):
+    scope: dict[str, Any] = {"method": "GET", "path": "/", "raw_path": raw}
+    assert request_trace.begin(scope).route == route
+
+
+# ------------------------------------------------------------------------------------------------
+# Row, tallies, metrics, log line and span are renderings of one record: they say the same.
+
+
+class EndedSpan:
+    """A `TraceSpan` that keeps the attributes of its end."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Any] = {}
+
+    def end(self, name: str, status: int, taken: Any, known: dict[str, Any]) -> None:
+        self.known = {"name": name, "status": status, **known}
+
+
+def test_all_renderings_of_a_record_say_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    span = EndedSpan()
+    seen = Trace(
+        "POST",
+        "/v1/chat/completions",
+        pattern="/chat/completions",
+        status=200,
+        tenant="t",
+        memory=MemoryShare(
+            State.PACKED, "cheaper-whole; folds-at=9", "auto", epoch="ab" * 8, raw_tokens=900,
+            sent_tokens=200, recall_tokens=30, continued=True, stays=150, ms=3.0,
+        ),
+        entry=LogEntry(id="1" * 16, dialect="chat", saving=Saving(-70, 5, 2)),
+        work=RequestTimes(seconds=1.25, span=span),  # type: ignore[arg-type]  # it only ends
+    )  # fmt: skip
+    metrics, totals = Metrics(), RunTotals()
+    metrics.end(seen)
+    totals.add(seen.memory, seen.entry.saving.saved, "m")
+    with caplog.at_level(logging.INFO, "memtree"):
+        seen.end()
+        seen.log()
+    row, page = request_row(seen), bytes(metrics.page().body).decode().splitlines()
+
+    assert (row.state, row.reason, row.status, row.turn) == ("packed", "cheaper-whole", 200, 2)
+    assert (row.posted_tokens, row.sent_tokens, row.saved_tokens) == (900, 200, -70)
+    assert (row.epoch, row.total_ms) == (b"\xab" * 8, 1250)
+
+    counts = amounts(seen)
+    assert counts[f"{STATE}packed"] == 1
+    assert (counts[RAW], counts[SENT], counts[SAVED]) == (900, 200, -70_000)
+
+    for sample in (
+        'memtree_requests_total{route="/chat/completions",status="200"} 1.0',
+        'memtree_request_seconds_sum{route="/chat/completions"} 1.25',
+        'memtree_answers_total{mode="auto",reason="cheaper-whole",state="packed"} 1.0',
+        "memtree_raw_tokens_total 900.0",
+        "memtree_sent_tokens_total 200.0",
+        "memtree_recall_tokens_total 30.0",
+        "memtree_folding_lost_tokens_total 70.0",
+        'memtree_epoch_answers_total{kind="continued"} 1.0',
+        'memtree_prefix_tokens_total{kind="stays"} 150.0',
+        'memtree_prefix_tokens_total{kind="changes"} 50.0',
+    ):
+        assert sample in page
+
+    assert (totals.requests, totals.folded, totals.saved_tokens) == (1, 1, -70)
+    assert (totals.posted_tokens, totals.sent_tokens) == (900, 200)
+
+    assert caplog.messages == [
+        "http.request method=POST route=/v1/chat/completions status=200 ms=1250.0 tenant=t "
+        'state=packed reason="cheaper-whole; folds-at=9" raw_tokens=900 sent_tokens=200 '
+        "epoch=abababab recall_tokens=30 memory_ms=3.0"
+    ]
+    assert (span.known["name"], span.known["status"]) == ("POST /chat/completions", 200)
+    assert span.known["memtree.state"] == State.PACKED
+    assert span.known["memtree.epoch.continued"] is True
+    assert span.known["memtree.raw_tokens"] == 900
+    assert span.known["memtree.sent_tokens"] == 200
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "tokens", "told"),
+    [
+        (State.BELOW_THRESHOLD, "", 900, 20_000),
+        (State.PASSED, "cheaper-whole; folds-at=53000", 40_000, 53_000),
+        (State.PASSED, "one-round", 90_000, 0),  # its size does not keep it whole
+        (State.OFF, "", None, 0),
+    ],
+)
+def test_totals_tell_at_what_size_a_run_is_folded(
+    state: State, reason: str, tokens: int | None, told: int
+):
+    totals = RunTotals()
+    totals.add(MemoryShare(state, reason, "auto", raw_tokens=tokens), 0, "gpt-4o-mini")
+    assert totals.folds_at(Settings()) == told

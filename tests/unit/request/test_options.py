@@ -1,4 +1,4 @@
-"""MemTree's own fields of a body, read once and strictly."""
+"""Check what requests say: clients, options, headers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
+from starlette.datastructures import Headers
 
-from memtree.config import MODES
+from memtree.config import MODES, Settings
+from memtree.context.state import Reason
 from memtree.errors import BadRequest
+from memtree.memories.scope import Scope
 from memtree.wire.json_body import OWN_FIELDS, split
 from memtree_proxy.http.decoding import names
+from memtree_proxy.request import fields, memory_switch
+from memtree_proxy.request.clients import CLIENTS, client_of
+from memtree_proxy.request.fields import patience
 from memtree_proxy.request.options import (
     DEFAULTS,
     ChatOptions,
@@ -20,6 +26,9 @@ from memtree_proxy.request.options import (
     chat_options,
     context_options,
 )
+
+# ------------------------------------------------------------------------------------------------
+# MemTree's own fields of a body, read once and strictly.
 
 
 def asked(**body: Any) -> ChatOptions:
@@ -138,3 +147,134 @@ def test_context_memory_judges_what_goes_to_no_upstream(name: str, value: Any):
         context_options(split(msgspec.json.encode({name: value})))
     assert caught.value.param == name
     assert asked(**{name: value}) == DEFAULTS
+
+
+# ------------------------------------------------------------------------------------------------
+# Check which program posted a request: a name of a fixed list, or none.
+
+
+@pytest.mark.parametrize(
+    ("headers", "client"),
+    [
+        ({"user-agent": "claude-cli/2.1.330 (external, sdk-cli)"}, "claude-code"),
+        ({"user-agent": "node", "x-claude-code-session-id": "2219455a"}, "claude-code"),
+        ({"user-agent": "codex_exec/0.169.0 (Debian 12.0.0; x86_64)"}, "codex"),
+        ({"user-agent": "reqwest", "originator": "codex_cli_rs"}, "codex"),
+        ({"user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.23"}, "opencode"),
+        ({"user-agent": "OpenAI/JS 6.49.0", "x-title": "Cline"}, "cline"),
+        ({"user-agent": "OpenAI/JS 6.49.0", "x-title": "Roo Code"}, "roo-code"),
+        ({"user-agent": "Kilo-Code/7.7.7"}, "kilo"),
+        ({"user-agent": "litellm/1.81", "x-title": "Aider"}, "aider"),
+        ({"user-agent": "QwenCode/0.15.10 (linux; x64)"}, "qwen-code"),
+        ({"user-agent": "OpenAI/Python 2.54.0"}, "openai-python"),
+        ({"user-agent": "AsyncOpenAI/Python 2.54.0"}, "openai-python"),
+        ({"user-agent": "OpenAI/JS 6.26.0"}, "openai-node"),
+        ({"user-agent": "ai-sdk/openai-compatible/3.0.37 ai-sdk/provider-utils/5.0.30"}, "ai-sdk"),
+        ({"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Chrome/156"}, ""),
+        ({"user-agent": "My secret project's bot", "x-title": "ghp_" + "a1B2c3" * 6}, ""),
+        ({}, ""),
+    ],
+)
+def test_programs_by_their_headers(headers: dict[str, str], client: str) -> None:
+    assert client_of(headers) == client
+    assert client in (*CLIENTS, "")
+
+
+# ------------------------------------------------------------------------------------------------
+# How long a request may wait for its tree.
+
+
+TIMES = [
+    (None, 300, 280),
+    ("600", 300, 280),
+    ("60.0", 300, 55),
+    ("3", 300, 280),  # less than the margin: no use to hurry
+    ("nan", 300, 280),
+    ("inf", 300, 280),
+    ("NOT_GIVEN", 300, 280),
+    ("600", 10, 10),
+    (None, 10, 10),
+]
+
+
+@pytest.mark.parametrize(("timeout", "setting", "wanted"), TIMES)
+def test_patience_in_silence(timeout: str | None, setting: int, wanted: float):
+    headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
+    assert patience(headers, Settings(wait_seconds=setting), silent=True) == wanted
+
+
+@pytest.mark.parametrize("timeout", [None, "30"])
+def test_with_signs_of_life_the_setting_alone_counts(timeout: str | None):
+    headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
+    for seconds in (60, 300):
+        assert patience(headers, Settings(wait_seconds=seconds), silent=False) == seconds
+
+
+@pytest.mark.parametrize(("timeout", "setting", "wanted"), TIMES)
+def test_context_memory_waits_as_long(timeout: str | None, setting: int, wanted: float):
+    headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
+    body = split(b'{"messages": [{"role": "user", "content": "hi"}]}')
+    ask = fields.context_ask("t", body, headers, Settings(wait_seconds=setting))
+    assert ask.patience == wanted
+
+
+# ------------------------------------------------------------------------------------------------
+# The headers that switch memory on or off, and those by which a request opts in to that of a chat.
+
+
+@pytest.mark.parametrize("switch", [None, "on", "ON", "", "perhaps", "1"])
+def test_a_chat_that_is_named_is_in(switch: str | None):
+    headers = {"x-chat-id": " 550e8400-e29b "}
+    if switch is not None:
+        headers["x-chat-memory"] = switch
+    assert memory_switch.chat_of("t", headers) == Scope.of_chat("t", "550e8400-e29b")
+
+
+@pytest.mark.parametrize("switch", ["off", " Off ", "false", "no", "0"])
+def test_off_wins_and_then_the_id_does_not_count(switch: str):
+    for chat in ("c", "not an id"):
+        assert memory_switch.chat_of("t", {"x-chat-id": chat, "x-chat-memory": switch}) is None
+
+
+def test_on_alone_names_no_chat():
+    assert memory_switch.chat_of("t", {"x-chat-memory": "on"}) is None
+
+
+@pytest.mark.parametrize("chat", ["", "a b", "a/b", "a" * 201, "\u00e9"])
+def test_what_cannot_be_an_id_is_refused_by_its_name(chat: str):
+    with pytest.raises(BadRequest) as refused:
+        memory_switch.chat_of("t", {"x-chat-id": chat})
+    assert refused.value.param == "x-chat-id"
+
+
+def posted(name: str, *lines: str) -> Headers:
+    return Headers(raw=[(name.encode(), line.encode()) for line in lines])
+
+
+@pytest.mark.parametrize(
+    ("lines", "on", "reason"),
+    [
+        (["on, on"], True, ""),
+        (["on", "ON"], True, ""),
+        (["on,true", "1"], True, ""),
+        (["on,"], True, ""),
+        (["off, off"], False, ""),
+        (["on", "off"], False, Reason.UNKNOWN_SWITCH),
+        (["on, off"], False, Reason.UNKNOWN_SWITCH),
+        (["on", "perhaps"], False, Reason.UNKNOWN_SWITCH),
+        (["perhaps, perhaps"], False, Reason.UNKNOWN_SWITCH),
+        (["", ""], None, ""),
+    ],
+)
+def test_a_switch_that_is_repeated_means_what_all_its_words_mean(
+    lines: list[str], on: bool | None, reason: str
+):
+    assert memory_switch.by_headers(posted("x-polychat-memory", *lines)) == (on, reason)
+
+
+@pytest.mark.parametrize("lines", [["on", "off"], ["on, off"]])
+def test_off_wins_in_the_other_switches(lines: list[str]):
+    assert memory_switch.by_headers(posted("memory", *lines)) == (False, "")
+    assert not memory_switch.recall_tools(posted("x-memtree-recall-tools", *lines), True)
+    chat = Headers(raw=[(b"x-chat-id", b"c"), *posted("x-chat-memory", *lines).raw])
+    assert memory_switch.chat_of("t", chat) is None

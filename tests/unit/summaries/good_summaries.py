@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
-from tests.unit.summaries.good_more import BLOCKS
 
 
 @dataclass(frozen=True)
@@ -237,4 +237,8 @@ def _block(block):
     return _good(text, headline, " ".join(body))
 
 
+# Written freely: other words, other forms of numbers and dates, other languages. None of them may
+# be refused, as every refusal costs a call. A block each: the text (indented lines go on), a line
+# of dashes, headline, body.
+BLOCKS = Path(__file__).with_suffix(".txt").read_text("utf-8")
 GOOD += map(_block, BLOCKS.split("\n\n"))

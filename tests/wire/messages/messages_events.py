@@ -6,9 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import anthropic
-import httpx2
-
 from tests.wire.rule_break import Fields
 
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
@@ -176,6 +173,8 @@ def values(raw: bytes) -> list[Fields]:
 
 def sdk_message(raw: bytes) -> Fields:
     """Return what the SDK's own accumulator makes of a stream."""
+    import anthropic  # takes a second, and most who import this module need none of it
+    import httpx2
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=raw)

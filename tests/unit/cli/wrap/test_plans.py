@@ -1,4 +1,4 @@
-"""Check what each agent is started with: our address for it, the user's own as its upstream."""
+"""Check what each agent is started with, and how its settings are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ from memtree.config import DEFAULT_UPSTREAM
 from memtree.errors import BadRequest
 from memtree_proxy.cli.parsers.servers import split_wrapped
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, sdk
-from memtree_proxy.cli.wrap.plan import Plan, Wrapping, read_json, without_option
+from memtree_proxy.cli.wrap.plan import (
+    Plan,
+    Wrapping,
+    filled,
+    parse_json,
+    read_json,
+    without_option,
+)
+from tests.hostile_texts.linear_time import Subject, slow
+
+# ------------------------------------------------------------------------------------------------
+# Check what each agent is started with: our address for it, the user's own as its upstream.
+
 
 SERVER = "http://127.0.0.1:4711"
 OWN = "https://gateway.example/v1"
@@ -277,3 +289,32 @@ def test_an_option_is_taken_out_with_its_value() -> None:
 )
 def test_where_our_words_end(typed: str, ours: str, behind: str, any_program: bool) -> None:
     assert split_wrapped(typed.split()) == (ours.split(), behind.split(), any_program)
+
+
+# ------------------------------------------------------------------------------------------------
+# Settings of agents are read in time in proportion to their length, whatever they look like.
+
+
+SHAPES = {
+    "comments that do not end": "/*",
+    "escaped quotes": '\\"',
+    "quotes": '"',
+    "commas": ", ",
+    "spaces": " ",
+    "stars": "*",
+    "slashes": "//",
+    "variables that do not end": "{env:a",
+}
+
+
+def parsed(text: str) -> None:
+    with pytest.raises(BadRequest):
+        parse_json(text, "settings")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["", '"', ",", "/*"])
+def test_no_shape_of_settings_takes_more_than_its_share_of_time(start: str) -> None:
+    found = slow(Subject(parsed, lambda text: f"{{{start}{text}"), SHAPES, 1 << 17)
+    assert list(found) == []
+    assert list(slow(Subject(lambda text: filled(text, {}), str), SHAPES, 1 << 17)) == []

@@ -1,5 +1,4 @@
-"""Check which memories stand beside a conversation, and when what is known of that has to be
-stored."""
+"""Check which memories stand beside a conversation."""
 
 from __future__ import annotations
 
@@ -9,11 +8,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.conversation import history
+from memtree.conversation.beginning import origin
+from memtree.conversation.message import Message, Volatile
 from memtree.days import DAY
-from memtree.memories.injection.choice import Choice, chosen
-from memtree.memories.memory import Memory, PossibleUpdate
+from memtree.memories.injection import options
+from memtree.memories.injection.choice import Choice, chosen, depends, fits, stands
+from memtree.memories.injection.language_rules import ages, may_change
+from memtree.memories.injection.options import (
+    ALONE_ABROAD,
+    CHAT_OPTIONS,
+    LEAST,
+    NEW,
+    SHARING,
+    SHARING_ABROAD,
+    InjectionOptions,
+    threshold_of,
+)
+from memtree.memories.injection.options import Message as InjectableMessage
+from memtree.memories.injection.options import Message as OptionsMessage
+from memtree.memories.memory import Memory, MemorySource, PossibleUpdate
+from memtree.memories.memory_injection import fitting
 from memtree.memories.ports import ShownMemory
+from memtree.memories.search.ranking import MemoryHit, SearchResult
+from memtree.ranking.relevance_scale import CHANCE, HALF
 from memtree.text.memory_lines import MOST
+
+# ------------------------------------------------------------------------------------------------
+# Check which memories stand beside a conversation, and when what is known of that has to be stored.
+
 
 NOW = 1_000_000.0
 
@@ -169,3 +192,277 @@ def test_a_walk_of_hits_and_deletions(steps):
         assert not again.changed
         rarely = one.shown if one.changed else rarely
         always = other.shown
+
+
+# ------------------------------------------------------------------------------------------------
+# Memories that may be out of date once they are old.
+
+
+AGEING_DAY = 86_400.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User works at Initech.", "My manager is Ruth", "Lives in Graz", "We moved to Leeds",
+        "The office is in Canal Street", "Staging port is 8091.", "The API is at v3",
+        "They run Python 3.11", "numpy is pinned to 1.26.4", "Plans to run a marathon",
+        "User is going to visit Oslo", "Ich wohne in Wien", "Arbeitet als Lehrer",
+        "Vivo en Bilbao", "Trabaja en un banco", "J'habite à Lyon", "Lavora come cuoco",
+        "Moro em Lisboa", "Woont in Utrecht", "Mieszka w Krakowie", "Живёт в Москве",
+        "Порт сервера 8090", "我住在杭州", "来年は引っ越す予定です",
+        "서울에 살고 있다", "يعيش في القاهرة", "Der Nutzer plant einen Umzug",
+        "L'utilisateur vit à Lyon",
+    ],
+)  # fmt: skip
+def test_jobs_places_versions_ports_and_plans_change(text):
+    assert may_change(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User's dog is called Otto.", "User is allergic to nuts.", "Her birthday is on 3 May",
+        "The violin weighs 0.5 kg", "User speaks Portuguese.", "Mag keinen Koriander",
+        "Es alérgico al marisco", "User has two cats", "Сестру зовут Анна", "猫が二匹いる",
+        "User waters each plant on Sundays", "User's dog is called Capo",
+        "The user grew up near Porta Romana", "Der Nutzer hat einen Hund namens Will",
+    ],
+)  # fmt: skip
+def test_others_do_not(text):
+    assert not may_change(text)
+
+
+def test_wishes_and_tastes_stay_and_appointments_pass():
+    assert not may_change("User prefers to work at night", "preference")
+    assert not may_change("Never say where user works at", "instruction")
+    assert not may_change("Use port numbers in every answer", "fact", "wish")
+    assert may_change("Dentist on 2026-03-15", "schedule")
+
+
+def test_age_counts_from_when_it_was_last_said():
+    old = Memory(
+        "mem_1",
+        1,
+        "Lives in Graz",
+        10 * AGEING_DAY,
+        90 * AGEING_DAY,
+        last_confirmed=30 * AGEING_DAY,
+    )
+    assert ages(old, 180 * AGEING_DAY) == 210 * AGEING_DAY
+    assert (
+        ages(
+            Memory("mem_1", 1, "Lives in Graz", 10 * AGEING_DAY, 90 * AGEING_DAY), 180 * AGEING_DAY
+        )
+        == 190 * AGEING_DAY
+    )
+    assert ages(old, 0) is None
+    assert ages(Memory("mem_1", 1, "Likes tea", 0.0, 0.0), 180 * AGEING_DAY) is None
+
+
+# ------------------------------------------------------------------------------------------------
+# A memory of a branch that the user left, told from one of another conversation.
+
+
+LONG = "I keep bees behind the house, and this year I want to know more about their honey. " * 3
+
+
+def talk(*texts: str) -> history.History:
+    """User and assistant in turn."""
+    roles = ("user", "assistant")
+    said = [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]
+    return history.read("t", [Message.of(one) for one in said], Volatile())
+
+
+def source(posted: history.History, index: int) -> MemorySource:
+    address = posted.addresses[index + 1].hex()
+    return MemorySource(address=address, origin=origin(posted, index))
+
+
+def addresses(posted: history.History) -> set[str]:
+    return {one.hex() for one in posted.addresses}
+
+
+FIRST = talk(LONG, "Gladly.", "I like dark honey best.", "Noted.", "And now?")
+OTHERS = {
+    "goes on": talk(LONG, "Gladly.", "I like dark honey best.", "Noted.", "And now?", "Well."),
+    "edited": talk(LONG, "Gladly.", "I like light honey best.", "Noted."),
+    "another answer": talk(LONG, "Gladly.", "And now?"),
+    "taken back": talk(LONG, "Gladly."),
+    "new": talk("Which honey do I like?"),
+    "new, alike at first": talk(LONG, "Why?", "Which honey do I like?"),
+}
+
+
+@pytest.mark.parametrize(
+    ("now", "same", "strict"),
+    [
+        ("goes on", False, True),
+        ("edited", False, False),
+        ("another answer", False, False),
+        ("taken back", False, False),
+        ("new", True, False),
+        ("new, alike at first", True, False),
+    ],
+)
+def test_beside_which_history_it_stands(now, same, strict):
+    said, there = source(FIRST, 2), addresses(OTHERS[now])
+    assert fits(said, there, "same") is same
+    assert fits(said, there, "strict") is strict
+    assert fits(said, there, "off")
+
+
+@pytest.mark.parametrize(
+    ("now", "same", "strict"),
+    [("goes on", True, True), ("edited", False, False), ("new", True, False)],
+)
+def test_a_standing_one_stands_beside_all_but_other_branches(now, same, strict):
+    said, there = source(FIRST, 2), addresses(OTHERS[now])
+    assert stands(said, there, "same") is same
+    assert stands(said, there, "strict") is strict
+    assert stands(said, there, "off")
+    assert stands(None, there, "strict")
+
+
+def test_what_may_be_folded_away_is_said_beside_its_own_history():
+    said, there = source(FIRST, 2), addresses(OTHERS["goes on"])
+    assert fits(said, there, "same", {said.address})
+    assert not fits(source(FIRST, 4), there, "same", {said.address})
+    assert not fits(said, addresses(OTHERS["edited"]), "same", {said.address})
+
+
+@pytest.mark.parametrize("rule", ["same", "strict", "off"])
+@pytest.mark.parametrize("said", [None, MemorySource(), MemorySource(message="msg_1")])
+def test_what_was_said_nowhere_stands_beside_any(said, rule):
+    assert not depends(said, rule)
+    assert fits(said, {""}, rule)
+
+
+def test_it_has_to_be_known_where_others_were_said():
+    said = source(FIRST, 2)
+    assert [depends(said, rule) for rule in ("same", "strict", "off")] == [True, True, False]
+
+
+def test_what_was_said_before_the_conversation_had_a_beginning_is_of_no_other_branch():
+    said = source(FIRST, 0)
+    assert said.origin == ""
+    assert fits(said, addresses(OTHERS["new, alike at first"]), "same") is False
+    assert fits(said, addresses(OTHERS["new"]), "same")
+
+
+# ------------------------------------------------------------------------------------------------
+# Check which hits may stand beside a message.
+
+
+def test_less_is_asked_of_a_hit_that_shares_a_word() -> None:
+    message = InjectableMessage(50)
+    assert message.admits(SHARING, shares_word=True)
+    assert not message.admits(SHARING, shares_word=False)
+    assert message.admits(HALF, shares_word=False)
+
+
+def test_outside_english_a_little_more_is_asked() -> None:
+    message = InjectableMessage(50, english=False)
+    assert not message.admits(HALF, shares_word=False)
+    assert message.admits(ALONE_ABROAD, shares_word=False)
+    assert message.admits(SHARING, shares_word=True)
+
+
+def test_a_language_that_the_embedder_hardly_knows_leaves_it_to_the_word() -> None:
+    message = InjectableMessage(50, known=False)
+    assert message.admits(SHARING_ABROAD, shares_word=True)
+    assert not message.admits(HALF, shares_word=False)
+    assert message.admits(CHANCE, shares_word=False)
+    unread = InjectableMessage(100, by_words=True)
+    assert unread.admits(LEAST, shares_word=True)
+    assert not unread.admits(1.0, shares_word=False)
+
+
+def test_more_is_asked_in_a_larger_scope() -> None:
+    admitted = [
+        InjectableMessage(size).admits(0.45, shares_word=False) for size in (3, 10, 100, 10_000)
+    ]
+    assert admitted == [True, True, False, False]
+    assert not InjectableMessage(1_000).admits(0.6, shares_word=False)
+    assert InjectableMessage(10_000).admits(SHARING, shares_word=True)
+
+
+@given(st.floats(0, 1), st.booleans(), st.booleans(), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_it_is_monotone_and_never_below_what_is_searched_for(
+    relevance: float, shares: bool, known: bool, one: int, other: int
+) -> None:
+    few, many = sorted((one, other))
+    if InjectableMessage(many, known).admits(relevance, shares_word=shares):
+        assert InjectableMessage(few, known).admits(relevance, shares_word=shares)
+        assert InjectableMessage(many, known).admits(1.0, shares_word=False)
+        assert relevance >= LEAST
+
+
+def hits(*scores: float) -> SearchResult:
+    return SearchResult(
+        tuple(
+            MemoryHit(Memory(f"mem_{at}", at, f"Likes {at}.", 0.0, 0.0), 0.9, score)
+            for at, score in enumerate(scores)
+        )
+    )
+
+
+def test_what_is_far_behind_the_best_does_not_stand_beside_it() -> None:
+    for scores, shown in (((2.0, 1.6, 1.5), 2), ((2.0,) * (NEW + 2), NEW), ((), 0)):
+        assert len(fitting(hits(*scores), ("tea", ""), 100, CHAT_OPTIONS)) == shown
+    of_user = InjectionOptions(5)  # who asks for five gets five
+    assert len(fitting(hits(*[2.0] * 5, 1.5), ("tea", ""), 100, of_user)) == 5
+    everything = InjectionOptions(threshold=0.1)
+    assert len(fitting(hits(*[2.0] * 5, 0.1), ("tea", ""), 100, everything)) == 6
+
+
+# ------------------------------------------------------------------------------------------------
+# Check which hits may stand beside a message, as a request or a setting asks for it.
+
+
+DOG = Memory("mem_a", 1, "Otto is a beagle", 0.0, 0.0, category="fact")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "relevance", "fits"),
+    [
+        (None, 0.40, False),
+        (None, 0.56, True),
+        (0.3, 0.30, True),
+        (0.3, 0.29, False),
+        (0.9, 0.89, False),
+        (0.0, 0.0, True),
+    ],
+)
+def test_a_threshold_of_ones_own_takes_the_place_of_the_rule(threshold, relevance, fits):
+    options = InjectionOptions(threshold=threshold)
+    assert options.fits(relevance, OptionsMessage(100), shares_word=False) is fits
+    unread = options.fits(relevance, OptionsMessage(100, by_words=True), shares_word=False)
+    assert unread is (threshold is not None and fits)
+
+
+def test_by_the_rule_a_shared_word_needs_less():
+    assert InjectionOptions().fits(0.34, OptionsMessage(9), shares_word=True)
+    assert not InjectionOptions().fits(0.34, OptionsMessage(9), shares_word=False)
+
+
+def test_where_words_alone_rank_a_telling_word_is_needed():
+    unread = OptionsMessage(9, by_words=True)
+    assert InjectionOptions().fits(0.0, unread, shares_word=True)
+    assert not InjectionOptions().fits(0.9, unread, shares_word=False)
+
+
+def test_a_search_is_asked_for_no_more_than_may_fit():
+    assert InjectionOptions().least == options.LEAST
+    assert InjectionOptions(threshold=0.7).least == 0.7
+
+
+def test_the_default_setting_is_the_rule():
+    assert threshold_of(0.5) is None
+    assert threshold_of(0.51) == 0.51
+
+
+def test_a_category_leaves_others_out():
+    assert InjectionOptions(category="fact").admits(DOG)
+    assert not InjectionOptions(category="manual").admits(DOG)
+    assert InjectionOptions().admits(DOG)

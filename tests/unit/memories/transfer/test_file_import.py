@@ -1,15 +1,30 @@
+"""Files as memories, with conflicts and schemas."""
+
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.schema_book import SchemaBook
+from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.draft import MemoryDraft
+from memtree.memories.memory import MemoryFields, NewMemory
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.transfer.file_items import ImportReport, LineStatus
+from memtree.memories.transfer.file_items import FileSchema, ImportReport, LineStatus
+from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.import_options import BATCH, OFF_LOOP_BYTES
+from memtree.stores import RamStore, open_memories
 from tests.fakes import HashingEmbedder
+from tests.unit.memories.books import HandClock
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
+
+# ------------------------------------------------------------------------------------------------
+# File import.
+
 
 TEA, DOG, CAT = {"text": "Likes tea"}, {"text": "Has a beagle"}, {"text": "Has no cat"}
 MANY = [{"text": f"Has been to town number {number}"} for number in range(3 * BATCH + 7)]
@@ -286,3 +301,161 @@ async def test_a_killed_import_is_completed_by_the_same_again():
         report = await t.imported(MANY)
         assert sorted(await t.texts()) == sorted(line["text"] for line in MANY)
     assert report.counts == {LineStatus.DUPLICATE: stored, LineStatus.IMPORTED: len(MANY) - stored}
+
+
+# ------------------------------------------------------------------------------------------------
+# Conflicts come back with the memories of a file.
+
+
+PORTS = ("The staging port is 8090.", "The staging port is 8091.")
+SECRET = "AKIAIOSFODNN7EXAMPLQ"
+
+
+@pytest.mark.parametrize("keep_ids", [True, False])
+async def test_an_open_conflict_is_told_where_it_is_imported(keep_ids):
+    async with transferring(HashingEmbedder()) as t:
+        for text in PORTS:
+            await t.book.save(ADA, MemoryDraft(text))
+        raw = await t.exported()
+        await t.imported(raw, BEN, keep_ids=keep_ids)
+        if keep_ids:
+            await t.imported(raw, BEN, keep_ids=True)  # the rest of a run that was killed
+        older, newer = await t.memories(BEN)
+        assert [each.text for each in (older, newer)] == [*PORTS]
+        assert [(each.id, each.differs) for each in newer.updates] == [
+            (older.id, ("8090 -> 8091",))
+        ]
+        assert older.updates == ()
+        assert (await t.store.state(BEN)).conflicts == 1
+
+
+async def test_a_rehearsal_keeps_none():
+    async with transferring(HashingEmbedder()) as t:
+        for text in PORTS:
+            await t.book.save(ADA, MemoryDraft(text))
+        await t.imported(await t.exported(), BEN, dry_run=True)
+        assert (await t.store.state(BEN)).conflicts == 0
+
+
+@pytest.mark.parametrize(
+    ("updates", "kept"),
+    [
+        ([{"id": "mem_a", "differs": ["8090 -> 8091"]}], 1),
+        ([{"id": "mem_a", "differs": ["a\nb -> c"]}], 1),
+        ([{"id": "mem_gone", "differs": ["8090 -> 8091"]}], 0),
+        ([{"id": "mem_a", "differs": [f"key {SECRET} -> none"]}], 0),
+        ([{"id": "mem_b", "differs": ["8090 -> 8091"]}], 0),
+    ],
+)
+async def test_only_what_came_along_and_may_be_shown(updates, kept):
+    lines = [
+        {"type": "export", "format": "memtree-memories", "version": 1},
+        {"type": "memory", "id": "mem_a", "text": PORTS[0]},
+        {"type": "memory", "id": "mem_b", "text": PORTS[1], "possible_update_of": updates},
+        {"type": "end"},
+    ]
+    async with transferring() as t:
+        report = await t.imported(lines, keep_ids=True)
+        (newer,) = [each for each in await t.memories() if each.id == "mem_b"]
+        assert (report.imported, len(newer.updates)) == (2, kept)
+        assert all("\n" not in told for each in newer.updates for told in each.differs)
+
+
+@pytest.mark.parametrize("updates", ["x", [1], [{"id": "mem_a", "differs": "x"}],
+                                     [{"id": "mem_a", "differs": ["x" * 301]}]])  # fmt: skip
+async def test_what_is_no_conflict_makes_its_line_invalid(updates):
+    lines = [
+        {"type": "export", "format": "memtree-memories", "version": 1},
+        {"type": "memory", "id": "mem_a", "text": PORTS[0], "possible_update_of": updates},
+        {"type": "end"},
+    ]
+    async with transferring() as t:
+        report = await t.imported(lines, keep_ids=True)
+        assert report.imported == 0
+
+
+# ------------------------------------------------------------------------------------------------
+# The schemas of a file beside those of the tenant.
+
+
+SHOE = {"type": "object", "properties": {"size": {"type": "integer"}}}
+
+
+class CountingBook(SchemaBook):
+    """How often data was held against the stored schemas."""
+
+    checks = 0
+
+    async def violations(self, *args: Any, **named: Any) -> Any:
+        self.checks += 1
+        return await super().violations(*args, **named)
+
+
+@pytest.fixture
+def book() -> CountingBook:
+    return CountingBook(open_memories(RamStore()), HandClock(), most=2)
+
+
+def line(kind: str = "Shoe", description: str = "") -> FileSchema:
+    return FileSchema(3, MemorySchema(kind, json.dumps(SHOE), (), description))
+
+
+def memory(kind: str, data: dict[str, Any]) -> NewMemory:
+    return structured_memory("mem_1", MemoryFields(kind=kind, data=data), 0.0).memory
+
+
+async def test_one_that_was_made_after_the_import_began_stays(book):
+    schemas = FileSchemas(book, "tenant", dry_run=False)
+    await schemas.begin()
+    await book.put("tenant", "Shoe", {"type": "object"})
+    before = await book.list("tenant")
+    for _ in range(2):
+        result = await schemas.take(line())
+        assert result is not None
+        assert (result.line, result.status.value, result.reason) == (
+            3, "skipped", "schema_differs",
+        )  # fmt: skip
+    assert (await book.list("tenant"), schemas.kept) == (before, 0)
+
+
+async def test_the_same_that_was_made_after_the_import_began(book):
+    schemas = FileSchemas(book, "tenant", dry_run=False)
+    await schemas.begin()
+    await book.put("tenant", "Shoe", SHOE, (), "Other words.")
+    assert await schemas.take(line(description="What they wear.")) is None
+    assert schemas.kept == 0
+    assert (await book.get("tenant", "Shoe")).description == "Other words."
+
+
+async def test_more_than_are_allowed(book):
+    schemas = FileSchemas(book, "tenant", dry_run=False)
+    await schemas.begin()
+    taken = [await schemas.take(line(kind)) for kind in ("Shoe", "Hat", "Cap")]
+    assert [result and result.reason for result in taken] == [None, None, "schema"]
+    assert schemas.kept == 2
+
+
+async def test_many_memories_are_checked_at_once(book):
+    schemas = FileSchemas(book, "tenant", dry_run=False)
+    await book.put("tenant", "Shoe", SHOE)
+    await schemas.begin()
+    sound, broken = memory("Shoe", {"size": 40}), memory("Shoe", {"size": "large"})
+    told = await schemas.problems([sound, broken, memory("Sho", {}), sound])
+    assert [one.partition(":")[0] for one in told] == ["", "data.size", "kind", ""]
+    assert book.checks == 1
+
+
+async def test_a_rehearsal_stores_none_and_checks_as_an_import_does(book):
+    schemas = FileSchemas(book, "tenant", dry_run=True)
+    await book.put("tenant", "Hat", SHOE)
+    await schemas.begin()
+    assert await schemas.take(line()) is None
+    memories = [
+        memory(kind, {"size": size}) for kind in ("Shoe", "Hat", "Cap") for size in (40, "large")
+    ]
+    told = await schemas.problems(memories)
+    assert [one.partition(":")[0] for one in told] == [
+        "", "data.size", "", "data.size", "kind", "kind",
+    ]  # fmt: skip
+    assert (book.checks, schemas.kept) == (1, 1)
+    assert [schema.kind for schema in await book.list("tenant")] == ["Hat"]

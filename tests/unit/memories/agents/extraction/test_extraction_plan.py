@@ -1,10 +1,11 @@
-"""Check what becomes of what was found: joined with what is planned and what is stored, nothing
-lost."""
+"""Check what becomes of what was found in an agent's messages."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -12,8 +13,14 @@ import pytest
 from memtree.errors import Conflict
 from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
-from memtree.memories.agents.extraction.agent_messages import StructuredReading
-from memtree.memories.agents.extraction.merging import Finding
+from memtree.memories.agents.extraction.agent_messages import (
+    AgentMessage,
+    StructuredReading,
+    batches,
+    message_key,
+    told_by_user,
+)
+from memtree.memories.agents.extraction.merging import Finding, gathered, lacking, merged, same_data
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import MemoryChange
 from memtree.memories.message_extraction import UserMessage
@@ -23,6 +30,10 @@ from tests.contracts.memory_backends import new
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.agents.extraction.test_agent_extraction import ME, Agents, reasons, rows
 from tests.unit.memories.books import Opened, opened
+
+# ------------------------------------------------------------------------------------------------
+# Check what becomes of what was found: joined with what is planned and what is stored, nothing
+# lost.
 
 
 @pytest.fixture
@@ -303,3 +314,137 @@ async def test_a_message_whose_answer_nobody_could_read_is_read_again(agents: Ag
     answered = Agents(agents.whole, structured=Finds([profile(name="Bo", age=40)]))
     assert len((await answered.say("I'm Bo, and forty.")).updated) == 1
     assert await answered.data() == [{"name": "Bo", "age": 40}]
+
+
+# ------------------------------------------------------------------------------------------------
+# Agent messages.
+
+
+TODAY = date(2026, 3, 2)
+
+
+def test_only_what_the_user_says_each_once() -> None:
+    told = told_by_user(
+        [
+            AgentMessage("human", "I live in Graz", "m1"),
+            AgentMessage("ai", "My name is Bot", "m2"),
+            AgentMessage("system", "You are a bot"),
+            AgentMessage("user", "I live in Graz, said again", "m1"),
+            AgentMessage("user", " ", "m3"),
+            AgentMessage("user", "My name is Bo"),
+        ],
+        "t1",
+        TODAY,
+    )
+    assert [(one.id, one.read.text, one.read.said) for one in told] == [
+        ("m1", "I live in Graz", None),
+        ("", "My name is Bo", TODAY),
+    ]
+
+
+def test_after_a_play_began_the_user_speaks_for_somebody_else() -> None:
+    told = told_by_user(
+        [AgentMessage("user", "Let's roleplay"), AgentMessage("user", "I'm Bo")], "", TODAY
+    )
+    assert [one.read.fiction for one in told] == [False, True]
+
+
+def test_what_a_message_is_known_by() -> None:
+    one = AgentMessage("user", "hi", "m1")
+    assert message_key(one, "t1") == message_key(AgentMessage("user", "other", "m1"), "t1")
+    assert message_key(one, "t1") != message_key(one, "t2")
+    bare = AgentMessage("user", "m1")
+    assert message_key(bare, "t1") == message_key(bare, "t2") != message_key(one, "t1")
+    assert len(message_key(AgentMessage("user", "\ud800"))) == 32
+
+
+def test_batches_by_number_and_by_size() -> None:
+    told = told_by_user([AgentMessage("user", f"text {n}") for n in range(5)], "", TODAY)
+    assert [len(batch) for batch in batches(told, (2, 1_000))] == [2, 2, 1]
+    assert [len(batch) for batch in batches(told, (9, 12))] == [2, 2, 1]
+    assert [len(batch) for batch in batches(told, (9, 1))] == [1] * 5
+
+
+# ------------------------------------------------------------------------------------------------
+# Merging.
+
+
+DOCUMENT = json.dumps({"properties": {"name": {"type": "string"}}})
+
+
+def finding(kind: str, **values: Any) -> Finding:
+    return Finding(kind, tuple(((name,), value) for name, value in values.items()), 0, 1, 0.9)
+
+
+def kept(*findings: Finding, **unique_on: str) -> list[tuple[str, Any, int]]:
+    """Each in a message of its own."""
+    kinds = {each.kind for each in findings}
+    schemas = [
+        MemorySchema(kind, DOCUMENT, tuple(unique_on.get(kind, "").split())) for kind in kinds
+    ]
+    rows = gathered(list(enumerate(findings)), schemas)
+    return [(row.kind, dict(row.data), row.message) for row in rows]
+
+
+def test_what_is_said_of_a_profile_is_one_memory() -> None:
+    assert kept(
+        finding("UserProfile", name="Bo", likes=["tea"]),
+        finding("Task", title="call"),
+        finding("UserProfile", city="Graz", likes=["cake"]),
+        finding("Task", due="2026-03-05"),
+    ) == [
+        ("UserProfile", {"name": "Bo", "likes": ["tea", "cake"], "city": "Graz"}, 2),
+        ("Task", {"title": "call"}, 1),
+        ("Task", {"due": "2026-03-05"}, 3),
+    ]
+
+
+def test_what_a_scope_has_one_of_is_one_memory_and_a_later_mention_wins() -> None:
+    said = (finding("Settings", theme="dark"), finding("Settings", theme="light", size=2))
+    assert kept(*said, Settings="kind") == [("Settings", {"theme": "light", "size": 2}, 1)]
+
+
+def test_who_has_another_name_is_somebody_else() -> None:
+    said = (
+        finding("UserProfile", name="Bo", color="blue"),
+        finding("UserProfile", color="green"),
+        finding("UserProfile", name="Ann"),
+    )
+    assert kept(*said, UserProfile="name") == [
+        ("UserProfile", {"name": "Bo", "color": "green"}, 1),
+        ("UserProfile", {"name": "Ann"}, 2),
+    ]
+
+
+def test_without_unique_fields_nothing_is_lost_to_a_contradiction() -> None:
+    said = (
+        finding("UserPreference", topic="tea", value={"how": "hot"}),
+        finding("UserPreference", value={"when": "noon"}),
+        finding("UserPreference", value={"how": "cold"}),
+    )
+    assert kept(*said) == [
+        ("UserPreference", {"topic": "tea", "value": {"how": "hot", "when": "noon"}}, 1),
+        ("UserPreference", {"value": {"how": "cold"}}, 2),
+    ]
+
+
+def test_a_field_of_an_object_is_put_into_it() -> None:
+    made = Finding("A", ((("address", "city"), "Graz"), (("address", "zip"), "1")), 0, 1, 0.9)
+    assert kept(made) == [("A", {"address": {"city": "Graz", "zip": "1"}}, 0)]
+
+
+def test_lists_grow_and_objects_join() -> None:
+    old = {"likes": ["Tea"], "address": {"city": "Graz"}, "age": 1}
+    new = {"likes": ["tea", "cake"], "address": {"zip": "1"}, "age": 2}
+    assert merged(old, new) == {
+        "likes": ["Tea", "cake"],
+        "address": {"city": "Graz", "zip": "1"},
+        "age": 2,
+    }
+    assert old["likes"] == ["Tea"]
+
+
+def test_order_of_fields_means_nothing() -> None:
+    assert same_data({"a": 1, "b": [1]}, {"b": [1], "a": 1})
+    assert not same_data({"a": 1}, {"a": True})
+    assert lacking({"a": 1}, ["b", "a"]) == ["b"]

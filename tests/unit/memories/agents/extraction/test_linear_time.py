@@ -32,20 +32,17 @@ KINDS = [
 ]
 VALUES = (("name", "Bo"), ("age", "30"), ("theme", "dark"), ("isSmoker", "true"))
 TEXTS = {
-    "numbers": Subject(lambda text: list(value_grounding.quantities(text)), hostile.as_it_is),
-    "a choice": Subject(
-        lambda text: value_grounding.choice(("dark", "light"), text), hostile.as_it_is
-    ),
+    "numbers": Subject(lambda text: list(value_grounding.quantities(text))),
+    "a choice": Subject(lambda text: value_grounding.choice(("dark", "light"), text)),
     "words": Subject(value_grounding.signed_words, lambda text: f"{text} z"),
-    "a field that is called by its name": Subject(extraction_plan.named_field, hostile.as_it_is),
-    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"]), hostile.as_it_is),
+    "a field that is called by its name": Subject(extraction_plan.named_field),
+    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"])),
     "whether values were said": Subject(
         lambda text: value_grounding.believed(
             ModelRecord("1", text[:300], "UserProfile", VALUES),
             ShownMessage("1", text, (Span(0, len(text)),)),
             {kind.kind: kind for kind in KINDS},
-        ),
-        hostile.as_it_is,
+        )
     ),
 }
 # Words of the patterns themselves: what they repeat, and where they begin and end.

@@ -1,15 +1,33 @@
-"""Schemas that are refused before anything compiles them, and which limit each is over."""
+"""Schemas that are refused before anything compiles them, their patterns, texts and kinds."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
+import jsonschema_rs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.limits import MAX_EXPANDED, MAX_UNIQUE, checked_schema
-from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.memories.agents.schemas.limits import (
+    KNOWN,
+    MAX_EXPANDED,
+    MAX_PATTERN_CHARS,
+    MAX_UNIQUE,
+    CompilableDocument,
+    checked_schema,
+    usable,
+)
+from memtree.memories.agents.schemas.memory_schema import nearest_kind
+from memtree.memories.agents.schemas.schema_text import MAX_BYTES, MAX_NESTING, parsed, schema_text
+from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN, sub_schemas
+
+# ------------------------------------------------------------------------------------------------
+# Schemas that are refused before anything compiles them, and which limit each is over.
+
 
 PROFILE = {
     "type": "object",
@@ -210,3 +228,252 @@ def test_values_are_no_schemas():
         "properties": {"a": {"const": values}, "$ref": {"type": "string"}},
     }
     assert checked_schema(json.dumps(document)).document == document
+
+
+# ------------------------------------------------------------------------------------------------
+# Compilable.
+
+
+def of(document: Any) -> CompilableDocument:
+    return CompilableDocument(sub_schemas(json.loads(json.dumps(document))))
+
+
+def test_what_need_not_change_stays():
+    document = {"type": "object", "properties": {"a": {"enum": [{"$ref": "#/x"}], "title": "t"}}}
+    assert of(document).document == document
+
+
+def test_references_are_spelled_one_way():
+    document = {"$defs": {"a b": True, "c/d": {"$ref": "#/$defs/a b"}}, "$ref": "#/%24defs/c~1d"}
+    assert of(document).document == {
+        "$defs": {"a b": True, "c/d": {"$ref": "#/%24defs/a%20b"}},
+        "$ref": "#/%24defs/c~1d",
+    }
+
+
+def test_a_base_address_means_nothing():
+    document = {"$id": "https://example.com/", "$schema": "x", "properties": {"$id": True}}
+    del document["$schema"]
+    assert of(document).document == {"properties": {"$id": True}}
+
+
+def test_patterns_are_spelled_for_the_engine():
+    found = of({"pattern": r"\d", "properties": {"pattern": {"pattern": "a"}}})
+    assert found.document == {"pattern": r"[\d]", "properties": {"pattern": {"pattern": "a"}}}
+    assert found.patterns == {r"[\d]": r"\d", "a": "a"}
+
+
+def test_two_spellings_of_one_pattern_both_stay():
+    found = of({"patternProperties": {r"\d": {"minimum": 1}, r"[\d]": {"maximum": 2}}})
+    assert list(found.document["patternProperties"].values()) == [{"minimum": 1}, {"maximum": 2}]
+
+
+def test_what_is_posted_is_not_changed():
+    document = {"pattern": r"\d", "$id": "a"}
+    of(document)
+    assert document == {"pattern": r"\d", "$id": "a"}
+
+
+# ------------------------------------------------------------------------------------------------
+# Nearest kind.
+
+
+KINDS = ("Interaction", "Reminder", "ResearchFinding", "UserProfile", "temporal_event")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("userprofile", "UserProfile"),
+        ("user_profile", "UserProfile"),
+        ("UserProfil", "UserProfile"),
+        ("Profile", "UserProfile"),
+        ("UserProfiles", "UserProfile"),
+        ("TemporalEvent", "temporal_event"),
+        ("reminders", "Reminder"),
+        ("Rmeinder", "Reminder"),
+        ("Event", None),
+        ("x", None),
+        ("", None),
+    ],
+)
+def test_the_name_that_was_meant(written, meant):
+    assert nearest_kind(written, KINDS) == meant
+
+
+def test_of_equally_near_ones_the_first_by_name():
+    assert nearest_kind("Cat", ["Cay", "Car", "Cab"]) == "Cab"
+    assert nearest_kind("Cat", {"Cay", "Cab"}) == "Cab"
+
+
+def test_none_is_known():
+    assert nearest_kind("UserProfile", []) is None
+
+
+def test_letters_alone_do_not_make_a_name_near():
+    assert nearest_kind("abcdefgh", ["hgfedcba"]) is None
+
+
+# ------------------------------------------------------------------------------------------------
+# Patterns.
+
+
+EMAIL, DURATION, EMOJI = KNOWN.values()
+
+
+def matches(pattern: str, text: str) -> bool:
+    options = jsonschema_rs.RegexOptions()
+    schema = {"pattern": pattern}
+    return jsonschema_rs.Draft202012Validator(schema, pattern_options=options).is_valid(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (r"^\d+$", r"^[\d]+$"),
+        (r"\w\W\s\S\d\D", r"[\w][\W][\s][\S][\d][\D]"),
+        (r"[\w-]\w", r"[\w-][\w]"),
+        (r"[^\]\s]\s", r"[^\]\s][\s]"),
+        (r"\\d\\\d", r"\\d\\[\d]"),
+        (r"\[\d\]", r"\[[\d]\]"),
+        (r"a\b\p{L}", r"a\b\p{L}"),
+        ("ends\\", "ends\\"),
+        ("", ""),
+    ],
+)
+def test_class_escapes_stand_in_brackets(written, said):
+    assert usable(written, "#") == said
+
+
+@given(
+    st.text("\\dDsSwW[]^-ab0 _\n", max_size=8), st.text("ab0 _\n-\u00e9\u0660\u00a0", max_size=6)
+)
+def test_it_matches_what_it_matched(pattern, text):
+    """The engine matches as before what it takes at all."""
+    try:
+        expected = matches(pattern, text)
+    except jsonschema_rs.ValidationError:
+        return
+    assert matches(usable(pattern, "#"), text) == expected
+
+
+def test_a_pattern_of_thousands_of_classes_is_refused():
+    assert usable(r"\s" * (MAX_PATTERN_CHARS // 2), "#")
+    with pytest.raises(SchemaInvalid, match=f"at #/a: .*{MAX_PATTERN_CHARS:,} characters"):
+        usable("a" * (MAX_PATTERN_CHARS + 1), "#/a")
+
+
+def test_known_patterns_look_neither_ahead_nor_back():
+    for looking, said in KNOWN.items():
+        assert "(?=" in looking or "(?!" in looking
+        assert "(?=" not in said
+        assert "(?!" not in said
+        assert matches(usable(looking, "#"), "") is False
+
+
+ATOMS = st.text("aZ0_'+-.@", max_size=6)
+
+
+@given(st.tuples(ATOMS, st.sampled_from(["", "@"]), st.text("aZ0-.", max_size=6)).map("".join))
+def test_the_pattern_of_mail_addresses_means_the_same(text):
+    written = re.compile(next(iter(KNOWN)))
+    assert matches(EMAIL, text) == bool(written.search(text))
+
+
+@pytest.mark.slow
+@given(st.text("PTWYMDHS0123.,", max_size=10).map(lambda text: "P" + text))
+def test_the_pattern_of_durations_means_the_same(text):
+    written = re.compile(list(KNOWN)[1])
+    assert matches(DURATION, text) == bool(written.search(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["P1Y", "P1Y2M3D", "PT1H", "P1DT2H3M4.5S", "P2W", "PT5S", "P3MT1M"]
+)
+def test_durations(text):
+    assert matches(DURATION, text)
+
+
+@pytest.mark.parametrize("text", ["P", "PT", "P1", "1Y", "P1DT", "P1W2D", "PT1.S", "P1M1Y"])
+def test_what_is_no_duration(text):
+    assert not matches(DURATION, text)
+
+
+def test_emoji():
+    for text in ("😀", "👍🏽", "🇦🇹", "❤️", "1️⃣"):
+        assert matches(EMOJI, text), text
+    for text in ("", "1", "a😀", "#"):
+        assert not matches(EMOJI, text), text
+
+
+# ------------------------------------------------------------------------------------------------
+# Schema text.
+
+
+def schema_text_refused(text: str) -> str:
+    with pytest.raises(SchemaInvalid) as caught:
+        parsed(text)
+    assert caught.value.param == "schema"
+    return caught.value.message
+
+
+def test_text_is_kept_as_it_is():
+    text = '{ "type" : "object" }'
+    assert schema_text(text) == text
+    assert schema_text({"type": "object", "title": "ä"}) == '{"type":"object","title":"ä"}'
+
+
+def test_an_object_that_is_no_json():
+    for document in ({"a": {1, 2}}, {"a": float("nan")}):
+        with pytest.raises(SchemaInvalid, match="not valid JSON"):
+            schema_text(document)
+
+
+def test_its_size_counts_in_bytes():
+    def of(letter: str, size: int) -> str:
+        return '{"title":"' + letter * ((size - 12) // len(letter.encode())) + '"}'
+
+    assert parsed(of("a", MAX_BYTES))
+    assert parsed(of("ä", MAX_BYTES))
+    for text in (of("a", MAX_BYTES + 1), of("ä", MAX_BYTES + 2), of("漢", 3 * MAX_BYTES)):
+        assert f"more than {MAX_BYTES:,} bytes" in schema_text_refused(text)
+
+
+@pytest.mark.parametrize("text", ['{"a":1,"a":1}', '{"b":{"a":1,"\\u0061":2}}', '[{"":1,"":2}]'])
+def test_a_name_twice(text):
+    assert "twice" in schema_text_refused(text)
+
+
+def test_nesting():
+    assert parsed("[" * MAX_NESTING + "]" * MAX_NESTING)
+    for depth in (MAX_NESTING + 1, 1_000, 7_900):
+        assert f"deeper than {MAX_NESTING}" in schema_text_refused("[" * depth + "]" * depth)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "123456789e999999999"])
+def test_numbers_that_no_double_holds(number):
+    assert "too large for a double" in schema_text_refused(f'{{"minimum":{number}}}')
+
+
+@pytest.mark.parametrize("number", ["18446744073709551616", "-9223372036854775809", "9" * 9_000])
+def test_integers_that_64_bits_do_not_hold(number):
+    assert "more than 64 bits" in schema_text_refused(f'{{"minimum":{number}}}')
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "{'a':1}", '{"a":NaN}', '{"a":Infinity}', "{}x", "\ufeff{}"]
+)
+def test_what_is_no_json(text):
+    message = schema_text_refused(text)
+    assert "not valid JSON" in message
+
+
+@pytest.mark.parametrize(
+    "text", ['{"title":"\\ud800"}', '{"\\udc00":1}', '{"enum":["\\ud800"]}', '{"title":"\ud800"}']
+)
+def test_half_a_character(text):
+    assert "half a character" in schema_text_refused(text)
+
+
+def test_what_is_wrong_is_told_without_the_text():
+    assert "hunter2" not in schema_text_refused('{"title": "hunter2" oh}')

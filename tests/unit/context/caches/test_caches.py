@@ -1,0 +1,362 @@
+"""Caches of trees and texts, and what a deletion leaves in them."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+from memtree.budget.epoch import Epoch
+from memtree.context.caches.caches import NODES_SHARE, TREE_BYTES, NodeCache
+from memtree.context.caches.known_tree import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
+from memtree.context.caches.rendered_texts import RenderedTexts
+from memtree.context.context_memory import CompressRequest
+from memtree.conversation.message import Message
+from memtree.process.bounded import SizedRows
+from memtree.text.terms import is_common
+from memtree.tree import growth
+from memtree.tree.btree import walk
+from memtree.tree.node import EMPTY, node_bytes
+from memtree.unfolding import recall_block
+from memtree.unfolding.memory_message.memory_text import render
+from memtree.unfolding.plan import Plan, RecallPlan, TextSpan
+from tests.answered import compressed
+from tests.programs.sessions import chat
+from tests.properties.process import World
+from tests.properties.strategies import batch, conversation, history_of, tail_of
+from tests.work_counts import counting
+
+# ------------------------------------------------------------------------------------------------
+# Trees that share their nodes: each has its own, whatever grew from it since.
+
+
+def steps(history, ends):
+    """The trees of a history that grows, by their ends, with what each step made."""
+    tree, found = EMPTY_TREE, {}
+    frontier = EMPTY
+    for end in ends:
+        loose = {id_: tree[id_] for id_ in frontier.nodes}
+        part = history_of(history.messages[:end])
+        made = growth.grow(tail_of(part, frontier, loose))
+        tree = tree.grown(made.frontier, made.nodes)
+        frontier = made.frontier
+        found[end] = (tree, made)
+    return found
+
+
+def check(tree, frontier):
+    """It is the tree below the frontier, and nothing else."""
+    walked = list(walk(frontier.nodes, tree))
+    leaves = [(node, place) for node, place in walked if node.is_leaf]
+    assert set(tree) == {node.id for node, _ in walked}
+    assert len(tree) == len(set(tree))
+    assert list(zip(*tree.leaves_from(0), strict=True)) == leaves
+    assert tree.leaves == frontier.leaves
+    for node, _ in walked:
+        below = [n for n, _ in walk([node.id], tree) if n.is_leaf]
+        assert tree.leaf_count(node.id) == len(below)
+
+
+@pytest.fixture(scope="module")
+def history():
+    return history_of(conversation(3, 30_000))
+
+
+@pytest.mark.slow
+def test_each_turn_has_the_tree_below_its_frontier_and_shares_the_rest(history):
+    ends = range(8, len(history), 9)
+    found = steps(history, ends)
+    for tree, made in found.values():
+        check(tree, made.frontier)
+    trees = [tree for tree, _ in found.values() if tree.leaves]
+    assert len(trees) > 3
+    assert all(tree.shares_with(trees[0]) for tree in trees)
+    assert trees[-1].is_newest
+    assert not trees[0].is_newest
+    assert trees[0].shared_bytes == size_of(trees[-1])
+
+
+@pytest.mark.slow
+def test_a_branch_has_a_copy_and_changes_nothing_of_the_trees_that_were_there(history):
+    middle = len(history) // 2
+    found = steps(history, [middle, len(history)])
+    (early, made), (late, last) = found[middle], found[len(history)]
+    other = history_of([*history.messages[:middle], *conversation(9, 9_000)])
+    loose = {id_: early[id_] for id_ in made.frontier.nodes}
+    branch = growth.grow(tail_of(other, made.frontier, loose))
+    tree = early.grown(branch.frontier, branch.nodes)
+    check(tree, branch.frontier)
+    check(early, made.frontier)
+    check(late, last.frontier)
+    assert not tree.shares_with(late)
+
+
+@pytest.mark.slow
+def test_nodes_of_a_run_that_began_earlier_give_the_same_tree(history):
+    """A request that joins a run gets all that the run has made, from its own beginning on."""
+    middle = len(history) // 2
+    early, _ = steps(history, [middle])[middle]
+    whole = batch(history)
+    tree = early.grown(whole.frontier, whole.nodes)
+    check(tree, whole.frontier)
+
+
+@pytest.mark.slow
+def test_nothing_is_ever_added_to_the_empty_tree(history):
+    made = batch(history)
+    tree = EMPTY_TREE.grown(made.frontier, made.nodes)
+    check(tree, made.frontier)
+    assert len(EMPTY_TREE) == EMPTY_TREE.shared_bytes == 0
+    assert not tree.shares_with(EMPTY_TREE)
+    assert EMPTY_TREE.grown(EMPTY, ()) is EMPTY_TREE
+
+
+@pytest.mark.slow
+def test_a_text_that_stands_twice_makes_two_leaves_of_one_node():
+    said = conversation(4, 6_000)
+    history = history_of([*said, *said, *said])
+    found = steps(history, range(6, len(history), 7))
+    for tree, made in found.values():
+        check(tree, made.frontier)
+
+
+@pytest.mark.slow
+def test_of_nodes_in_two_layers_the_first_counts(history):
+    made = batch(history)
+    tree = KnownTree.of(made.frontier, {node.id: node for node in made.nodes})
+    first = next(iter(tree))
+    layers = NodeLayers({first: made.open, b"other": made.open}, tree)
+    assert layers[first] is made.open
+    assert layers.get(b"nothing") is None
+    assert set(layers) == {*tree, b"other"}
+    assert len(layers) == len(tree) + 1
+    with pytest.raises(KeyError):
+        layers[b"nothing"]
+
+
+@pytest.mark.slow
+def test_the_cache_walks_no_tree_that_it_has_seen_grow(history):
+    """A turn costs what is new in it: the tree of the turn before is at hand as it is."""
+    cache = NodeCache()
+    found = steps(history, [len(history) // 2, len(history)])
+    (_, first), (_, second) = found.values()
+    tree = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
+    assert cache.tree("t", first.frontier) is tree
+    later = cache.grown("t", tree, second.frontier, second.nodes)
+    assert later.shares_with(tree)
+    assert cache.tree("t", second.frontier) is later
+    assert cache.tree("other", first.frontier) is None
+    cache.forget("t")
+    assert cache.tree("t", second.frontier) is None
+    assert cache.tenants == set()
+
+
+@pytest.mark.slow
+def test_the_cache_keeps_no_more_nodes_than_it_may(history):
+    made = batch(history)
+    size = size_of(KnownTree.of(made.frontier, by_id(made))) + TREE_BYTES
+    most = size * NODES_SHARE // (NODES_SHARE - 1) + 1
+    cache = NodeCache(most)
+    cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    assert cache.tree("t", made.frontier) is not None
+    other = batch(history_of(conversation(5, 30_000)))
+    cache.grown("t", EMPTY_TREE, other.frontier, other.nodes)
+    assert cache.tree("t", other.frontier) is not None
+    assert cache.tree("t", made.frontier) is None
+    assert cache.nbytes <= most
+    NodeCache(0).grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    assert NodeCache(0).tree("t", made.frontier) is None
+
+
+@pytest.mark.slow
+def test_nodes_that_trees_share_count_once_however_many_trees_there_are(history):
+    cache, tree = NodeCache(), EMPTY_TREE
+    alone = NodeCache()
+    for made in (made for _, made in steps(history, range(8, len(history), 9)).values()):
+        tree = cache.grown("t", tree, made.frontier, made.nodes)
+        assert cache.tree("t", made.frontier) is tree
+    known = len(set(steps(history, range(8, len(history), 9))))
+    alone.add("t", tree.values())
+    assert 0 < cache.nbytes - alone.nbytes - size_of(tree) <= known * TREE_BYTES
+    cache.forget("other")
+    assert cache.nbytes > alone.nbytes
+    cache.forget("t")
+    assert cache.nbytes == 0
+
+
+def size_of(tree):
+    return sum(node_bytes(node) + PLACE_BYTES for node in tree.values())
+
+
+def by_id(made):
+    return {node.id: node for node in made.nodes}
+
+
+# ------------------------------------------------------------------------------------------------
+# After a deletion no module of ours holds a word of what was posted.
+
+
+WORD = "zanzibar"
+
+
+def process_caches_history() -> tuple[Message, ...]:
+    """A chat in which a word stands in the title, in names and in lines."""
+    told: list[dict[str, Any]] = [
+        {"role": "user", "content": f"Why did the {WORD} service fail in {WORD}/core.py?"}
+    ]
+    for number, one in enumerate(chat(200, words=70)):
+        error = f"{WORD.title()}Error: {WORD}_{number}.py failed. {one['content']}"
+        told.append({**one, "content": error} if number % 4 == 0 else one)
+    return tuple(map(Message.of, [*told, {"role": "user", "content": "Continue."}]))
+
+
+def holders(word: str) -> list[str]:
+    """Names of module-level caches in which the word stands."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("memtree")]
+    return sorted(
+        {
+            f"{module.__name__}.{name}"
+            for module in modules
+            for name, value in vars(module).items()
+            if isinstance(value, (type(is_common), SizedRows, dict))
+            and name[:2] != "__"
+            and any(word in text.lower() for text in texts(value))
+        }
+    )
+
+
+def texts(holder: object) -> Iterator[str]:
+    seen: set[int] = set()
+    waiting = [holder]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif id(value) not in seen and not isinstance(value, (ModuleType, FunctionType, type)):
+            seen.add(id(value))
+            waiting += gc.get_referents(value)
+
+
+async def test_no_cache_of_a_module_outlives_a_deletion() -> None:
+    world = World()
+    ask = CompressRequest("t", process_caches_history(), target=3_000, hard=True, mode="stable")
+    await compressed(world.used, ask)
+    await compressed(world.used, replace(ask, mode="fresh"))
+    assert len(holders(WORD)) > 2
+    await world.used.forget_tenant("t")
+    assert holders(WORD) == []
+
+
+# ------------------------------------------------------------------------------------------------
+# Check what was rendered of an epoch is sent again as it is, and anew when what it quotes changed.
+
+
+def said(role, content, **more):
+    return Message.of({"role": role, "content": content, **more})
+
+
+CALL = {
+    "id": "c",
+    "type": "function",
+    "function": {"name": "read", "arguments": '{"path": "a.py"}'},
+}
+POSTED = [
+    said("system", "Be brief."),
+    said("user", "The harbour opens at seven."),
+    said("assistant", None, tool_calls=[CALL]),
+    said("tool", "one = 1\ntwo = 2", tool_call_id="c"),
+    said("assistant", "It opens at seven."),
+    said("user", "And when does it close?"),
+]
+PLAN = Plan(4, excerpts=(TextSpan(0, 0, 27), TextSpan(2, 0, 15)))
+EPOCH = Epoch(b"an epoch", 5, 100, 50, PLAN, 0.0)
+BLOCK = RecallPlan((TextSpan(0, 0, 27),))
+
+
+def memory(texts, posted, epoch=EPOCH):
+    return texts.memory_message(history_of(posted), epoch, {}).text
+
+
+@pytest.mark.slow
+def test_the_same_request_is_rendered_once():
+    texts = RenderedTexts()
+    with counting() as first:
+        one = memory(texts, POSTED)
+    with counting() as second:
+        two = memory(texts, POSTED)
+    assert one == two == render(PLAN, history_of(POSTED), {})
+    assert (first.of["renders"], second.of["renders"]) == (1, 0)
+    assert texts.nbytes > len(one)
+
+
+@pytest.mark.parametrize(
+    ("at", "other"),
+    [
+        (1, said("user", "The harbour opens at eight.")),
+        (3, said("tool", "one = 1\ntwo = 3", tool_call_id="c")),
+        (2, said("assistant", None, tool_calls=[{**CALL, "function": {
+            "name": "read", "arguments": '{"path":  "a.py"}'}}])),
+        (2, said("assistant", None, tool_calls=[{**CALL, "function": {
+            "name": "read", "arguments": '{"path": "b.py"}'}}])),
+    ],
+    ids=["a quoted message", "a quoted result", "another spelling", "the call it answers"],
+)  # fmt: skip
+def test_what_is_quoted_is_never_that_of_another_history(at, other):
+    texts = RenderedTexts()
+    memory(texts, POSTED)
+    changed = [*POSTED[:at], other, *POSTED[at + 1 :]]
+    assert memory(texts, changed) == render(PLAN, history_of(changed), {})
+
+
+def test_numbers_are_those_of_the_request_at_hand():
+    texts = RenderedTexts()
+    with_system, without = memory(texts, POSTED), memory(texts, POSTED[1:])
+    assert with_system != without
+    assert without == render(PLAN, history_of(POSTED[1:]), {})
+    between = [*POSTED[:4], said("system", "Be kind."), *POSTED[4:]]
+    assert memory(texts, between) == render(PLAN, history_of(between), {})
+
+
+def test_a_block_is_rendered_once_and_belongs_to_its_epoch():
+    texts, history = RenderedTexts(), history_of(POSTED)
+    with counting() as work:
+        one = texts.block(history, EPOCH, BLOCK, {}, behind=False)
+    with counting() as again:
+        assert texts.block(history, EPOCH, BLOCK, {}, behind=False) == one
+    assert again.lines < work.lines
+    assert one == recall_block.text_of(BLOCK, history, {})
+    other = replace_epoch(b"another", 2)
+    assert texts.block(history, other, BLOCK, {}, behind=False) == one
+    assert texts.block(history, EPOCH, RecallPlan(), {}, behind=False) == ""
+
+
+def replace_epoch(id_, cut):
+    return Epoch(id_, 5, 100, 50, Plan(cut, excerpts=PLAN.excerpts[:1]), 0.0)
+
+
+def test_no_text_of_a_tenant_answers_another_and_a_deletion_takes_all_of_one():
+    texts, history = RenderedTexts(), history_of(POSTED)
+    for tenant in ("one", "two"):
+        with counting() as work:
+            texts.memory_message(replace(history, tenant=tenant), EPOCH, {})
+        assert work.of["renders"] == 1
+    assert texts.tenants == {"one", "two"}
+    texts.forget("one")
+    assert texts.tenants == {"two"}
+    texts.forget(None)
+    assert (texts.tenants, texts.nbytes) == (set(), 0)
+
+
+def test_it_takes_no_more_bytes_than_it_may():
+    texts, history = RenderedTexts(2_000), history_of(POSTED)
+    for number in range(9):
+        texts.memory_message(history, replace_epoch(bytes([number]), 4), {})
+        assert 0 < texts.nbytes <= 2_000
+    tiny = RenderedTexts(1)
+    assert memory(tiny, POSTED) == memory(texts, POSTED)
+    assert tiny.nbytes == 0
