@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from memtree.memories.book import MemoryRules
 from tests.fakes import HashingEmbedder
-from tests.http.owned.agents import AGENT, INTERACTION, PROFILE, agents
-from tests.http.owned.remembering import error
+from tests.http.owned.kinds import AGENT, INTERACTION, LATER, PROFILE, agents, error, wrong
 from tests.unit.memories.books import MoodyEmbedder
 
 TOKEN = "ghp_" + 2 * "Zq8vLk2Rm9TxB4wYcN7d"
-LATER = 1_924_992_000_000  # milliseconds: in 2031
 NOTE = {"kind": "Note", "data": {"text": "Call"}}
 
 
@@ -23,7 +19,7 @@ NOTE = {"kind": "Note", "data": {"text": "Call"}}
 
 async def test_memories_are_stored_as_they_are():
     async with agents() as of:
-        answer = await of.post(
+        answer = await of.store(
             {"kind": "UserProfile", "data": {"favoriteColor": "blue"}},
             {"kind": "Note", "data": {"text": "Call", "tries": [1, 2.5, None, True]}},
         )
@@ -51,7 +47,7 @@ async def test_a_memory_of_a_kind_with_unique_fields_takes_the_place_of_the_one_
         await of.schemas(PROFILE)
         ada = {"kind": "UserProfile", "data": {"name": "Ada", "age": 30}}
         (first,) = (await of.stored(ada))["created"]
-        answer = await of.post({"kind": "UserProfile", "data": {"name": "Ada", "age": 31}})
+        answer = await of.store({"kind": "UserProfile", "data": {"name": "Ada", "age": 31}})
         assert answer.status_code == 200
         (second,) = answer.json()["updated"]
         assert answer.json()["created"] == []
@@ -126,20 +122,12 @@ async def test_ids_that_cannot_be_meant_store_nothing():
             ({**talk, "id": 5}, 400, "invalid_request"),
             ({**profile, "id": here["id"]}, 400, "invalid_request"),
         ):
-            answer = await of.post(talk, wrong)
+            answer = await of.store(talk, wrong)
             error(answer, status, code, "memories[1].id")
             assert answer.json()["error"]["message"].startswith("memories[1].id")
         await of.ask("DELETE", f"/{here['id']}")
-        error(await of.post({**talk, "id": here["id"]}), 404, "not_found", "memories[0].id")
+        error(await of.store({**talk, "id": here["id"]}), 404, "not_found", "memories[0].id")
         assert await of.data() == []
-
-
-async def test_an_id_of_another_kind():
-    async with agents() as of:
-        id_ = await of.noted()
-        answer = await of.post({"kind": "Other", "data": {}, "id": id_})
-        error(answer, 400, "invalid_request", "memories[0].id")
-        assert (await of.one(id_))["data"] == {"text": "Call"}
 
 
 async def test_data_keeps_to_the_schema_of_its_kind():
@@ -147,11 +135,11 @@ async def test_data_keeps_to_the_schema_of_its_kind():
         await of.schemas(PROFILE, INTERACTION)
         sound = {"kind": "Interaction", "data": {"topic": "tea"}}
         for data in ({"age": 3}, {"name": 5}, {"name": "Ada", "mood": "fine"}):
-            answer = await of.post(sound, sound, {"kind": "UserProfile", "data": data})
+            answer = await of.store(sound, sound, {"kind": "UserProfile", "data": data})
             assert answer.status_code == 422
             assert answer.json()["error"]["code"] == "schema_violation"
             assert answer.json()["error"]["param"].startswith("memories[2].data")
-        answer = await of.post(sound, {"kind": "Userprofil", "data": {}})
+        answer = await of.store(sound, {"kind": "Userprofil", "data": {}})
         assert answer.status_code == 422
         assert "UserProfile" in answer.json()["error"]["message"]
         assert answer.json()["error"]["param"].startswith("memories[1]")
@@ -166,43 +154,23 @@ async def test_any_kind_will_do_while_the_tenant_has_no_schema():
 
 async def test_a_request_is_stored_whole_or_not_at_all():
     async with agents(rules=MemoryRules(most=2)) as of:
-        error(await of.post(NOTE, NOTE, {"kind": "Note"}), 400, "invalid_request",
+        error(await of.store(NOTE, NOTE, {"kind": "Note"}), 400, "invalid_request",
               "memories[2].data")  # fmt: skip
-        assert (await of.post(NOTE, NOTE, NOTE)).status_code == 409
+        assert (await of.store(NOTE, NOTE, NOTE)).status_code == 409
         assert await of.data() == []
         await of.stored(NOTE, NOTE)
-        answer = await of.post(NOTE)
+        answer = await of.store(NOTE)
         assert (answer.status_code, answer.json()["error"]["code"]) == (409, "memory_limit")
 
 
+# What is wrong with a request, with one of its memories, and with a message of its conversation.
+SAID = [{"role": "user", "content": "a"}]
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({}, "memories"),
-    ({"memories": []}, "memories"),
-    ({"memories": {}}, "memories"),
+    ({}, "memories"), ({"memories": []}, "memories"), ({"memories": {}}, "memories"),
     ({"memories": None, "conversation": None}, "memories"),
-    ({"memories": [NOTE], "conversation": [{"role": "user", "content": "a"}]}, "memories"),
+    ({"memories": [NOTE], "conversation": SAID}, "memories"),
     ({"conversation": []}, "conversation"),
-    ({"memories": [NOTE] * 101}, "memories"),
-    ({"memories": [5]}, "memories[0]"),
-    ({"memories": [NOTE, []]}, "memories[1]"),
-    ({"memories": [{"data": {}}]}, "memories[0].kind"),
-    ({"memories": [{"kind": "", "data": {}}]}, "memories[0].kind"),
-    ({"memories": [{"kind": 5, "data": {}}]}, "memories[0].kind"),
-    ({"memories": [{"kind": "a\n", "data": {}}]}, "memories[0].kind"),
-    ({"memories": [{"kind": "a"}]}, "memories[0].data"),
-    ({"memories": [NOTE, {"kind": "a", "data": "text"}]}, "memories[1].data"),
-    ({"memories": [{"kind": "a", "data": []}]}, "memories[0].data"),
-    ({"memories": [{"kind": "a", "data": {"a": "b" * 16_400}}]}, "memories[0].data"),
-    ({"memories": [{"kind": "a", "data": {"a": "\0"}}]}, "memories[0].data"),
-    ({"memories": [{"kind": "a", "data": {"a": 2**64}}]}, "memories[0].data"),
-    ({"memories": [{"kind": "a", "data": {}, "x": "y" * 140_000}]}, "memories[0].x"),
-    ({"memories": [{**NOTE, "tags": "a"}]}, "memories[0].tags"),
-    ({"memories": [{**NOTE, "tags": ["a" * 33]}]}, "memories[0].tags[0]"),
-    ({"memories": [{**NOTE, "ttl": "soon"}]}, "memories[0].ttl"),
-    ({"memories": [{**NOTE, "ttl": "1h", "expiresAt": LATER}]}, "memories[0].ttl"),
-    ({"memories": [{**NOTE, "expiresAt": 1_924_992_000}]}, "memories[0].expiresAt"),
-    ({"memories": [{**NOTE, "expiresAt": "2031-01-01"}]}, "memories[0].expiresAt"),
-    ({"memories": [NOTE], "ttl": 5}, "ttl"),
+    ({"memories": [NOTE] * 101}, "memories"), ({"memories": [NOTE], "ttl": 5}, "ttl"),
     ({"memories": [NOTE], "ttl": "1h", "expiresAt": LATER}, "ttl"),
     ({"memories": [NOTE], "expiresAt": True}, "expiresAt"),
     ({"memories": [NOTE], "threadId": "a b"}, "threadId"),
@@ -215,22 +183,37 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"memories": [NOTE], "agentId": None, "subjectId": "s"}, "agentId"),
     ({"memories": [NOTE], "schemas": "a"}, "schemas"),
     ({"memories": [NOTE], "schemas": [5]}, "schemas[0]"),
-    ({"memories": [NOTE], "force": "yes"}, "force"),
-    ({"conversation": "hello"}, "conversation"),
-    ({"conversation": ["hello"]}, "conversation[0]"),
-    ({"conversation": [{"content": "a"}]}, "conversation[0].role"),
-    ({"conversation": [{"role": "tool", "content": "a"}]}, "conversation[0].role"),
-    ({"conversation": [{"role": "user"}]}, "conversation[0].content"),
-    ({"conversation": [{"role": "user", "content": ["a"]}]}, "conversation[0].content"),
-    ({"conversation": [{"role": "user", "content": "a", "id": 5}]}, "conversation[0].id"),
-    ({"conversation": [{"role": "user", "content": "a", "id": "i" * 201}]}, "conversation[0].id"),
-]
+    ({"memories": [NOTE], "force": "yes"}, "force"), ({"conversation": "hello"}, "conversation"),
+]  # fmt: skip
+MEMORIES: list[tuple[Any, str]] = [
+    (5, ""), ([], ""), ({"data": {}}, ".kind"), ({"kind": "", "data": {}}, ".kind"),
+    ({"kind": 5, "data": {}}, ".kind"), ({"kind": "a\n", "data": {}}, ".kind"),
+    ({"kind": "a"}, ".data"), ({"kind": "a", "data": "text"}, ".data"),
+    ({"kind": "a", "data": []}, ".data"), ({"kind": "a", "data": {"a": "b" * 16_400}}, ".data"),
+    ({"kind": "a", "data": {"a": "\0"}}, ".data"), ({"kind": "a", "data": {"a": 2**64}}, ".data"),
+    ({"kind": "a", "data": {}, "x": "y" * 140_000}, ".x"), ({**NOTE, "tags": "a"}, ".tags"),
+    ({**NOTE, "tags": ["a" * 33]}, ".tags[0]"), ({**NOTE, "ttl": "soon"}, ".ttl"),
+    ({**NOTE, "ttl": "1h", "expiresAt": LATER}, ".ttl"),
+    ({**NOTE, "expiresAt": 1_924_992_000}, ".expiresAt"),
+    ({**NOTE, "expiresAt": "2031-01-01"}, ".expiresAt"),
+]  # fmt: skip
+MESSAGES: list[tuple[Any, str]] = [
+    ("hello", ""), ({"content": "a"}, ".role"), ({"role": "tool", "content": "a"}, ".role"),
+    ({"role": "user"}, ".content"), ({"role": "user", "content": ["a"]}, ".content"),
+    ({"role": "user", "content": "a", "id": 5}, ".id"),
+    ({"role": "user", "content": "a", "id": "i" * 201}, ".id"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wrong", "param"), WRONG)
-async def test_what_is_wrong_is_named_and_nothing_is_stored(wrong: dict[str, Any], param: str):
+async def test_what_is_wrong_is_named_and_nothing_is_stored():
+    wrongs = [
+        *WRONG,
+        *(({"memories": [NOTE, row]}, f"memories[1]{below}") for row, below in MEMORIES),
+        *(({"conversation": [said]}, f"conversation[0]{below}") for said, below in MESSAGES),
+    ]
     async with agents() as of:
-        error(await of.ask("POST", json={"agentId": AGENT, **wrong}), 400, "invalid_request", param)
+        for posted, param in wrongs:
+            wrong(await of.ask("POST", json={"agentId": AGENT, **posted}), param)
         assert await of.data("*", subjectId="*") == []
 
 
@@ -248,7 +231,7 @@ async def test_the_largest_request_is_taken():
 
 async def test_a_body_over_the_limit_is_too_large():
     async with agents(max_body_bytes=2_000) as of:
-        answer = await of.post({"kind": "K", "data": {"a": "b" * 3_000}})
+        answer = await of.store({"kind": "K", "data": {"a": "b" * 3_000}})
         error(answer, 413, "request_too_large", None)
 
 
@@ -261,7 +244,7 @@ async def test_a_secret_is_refused_and_not_repeated():
             ({"kind": TOKEN, "data": {}}, "memories[1].kind"),
             ({"kind": "K", "data": {}, "tags": [TOKEN[:30]]}, "memories[1].tags"),
         ):
-            answer = await of.post(NOTE, memory)
+            answer = await of.store(NOTE, memory)
             assert TOKEN[:24] not in answer.text
             if param.endswith("tags"):  # too long for a tag to be one of this vendor
                 continue
@@ -311,7 +294,7 @@ async def test_how_long_memories_are_kept():
 
 async def test_what_was_just_stored_is_found():
     async with agents(HashingEmbedder()) as of:
-        await of.stored(*({"kind": "K", "data": {"n": f"word{at}"}} for at in range(50)))
+        await of.stored(*({"kind": "K", "data": {"n": f"word{at}"}} for at in range(10)))
         found = await of.book.search(of.scope(), "k word7")
         assert "word7" in found.hits[0].memory.text
         assert found.degraded == ()

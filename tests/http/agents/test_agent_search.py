@@ -12,7 +12,7 @@ from memtree.background import memory_answers
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 from tests.fakes import HashingEmbedder
-from tests.http.owned.user_memories import Users, users
+from tests.http.owned.kinds import Users, users
 from tests.http.served.fakes import AnsweringModel
 from tests.http.wire.documented import check_answer
 from tests.made.saved_memories import save

@@ -16,7 +16,7 @@ from memtree.stores import RamStore
 from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.owned.granting import refused
-from tests.http.owned.user_memories import Users, users
+from tests.http.owned.kinds import Users, users
 from tests.http.served.fakes import AnsweringModel
 from tests.made.saved_memories import save
 from tests.made.wallets import Wallet

@@ -14,7 +14,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
-from tests.http.owned.user_memories import Users, users
+from tests.http.owned.kinds import Users, users
 from tests.http.wire.documented import check_answer
 from tests.made.saved_memories import save
 from tests.made.wallets import Wallet

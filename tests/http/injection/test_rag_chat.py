@@ -14,7 +14,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import pack_vector
 from tests.fakes import HashingEmbedder
 from tests.http.owned.injecting import CHAT, KEY, SYSTEM, Chat, Notebook, assistant, chatting, user
-from tests.http.owned.remembering import error
+from tests.http.owned.kinds import error
 from tests.http.served.fakes import real_memory
 from tests.http.served.upstream import FakeUpstream
 from tests.programs import sessions

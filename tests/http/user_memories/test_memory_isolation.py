@@ -21,7 +21,7 @@ from starlette.routing import Route
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
-from tests.http.owned.deleting import counts
+from tests.http.owned.kinds import counts
 from tests.http.owned.owners import (
     ASKS,
     KEY,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memtree.memories.user_memories import MOST_TOP_K
-from tests.http.owned.remembering import error
-from tests.http.owned.user_memories import TYPESCRIPT, Users, users
+from tests.fakes import HashingEmbedder
+from tests.http.owned.kinds import TYPESCRIPT, Users, error, users, wrong
 
 PLAIN = {
     "memories_save_enabled": False, "memories_chat_history_enabled": False, "top_k": 3,
@@ -17,7 +17,7 @@ PLAIN = {
 }  # fmt: skip
 
 
-async def members(of: Users, group: str, user: str | None = None) -> int:
+async def members(of: Users, group: str, user: str = "") -> int:
     shown: int = (await of.got("GET", f"/groups/{group}", user))["member_count"]
     return shown
 
@@ -53,7 +53,7 @@ async def test_existing_memories_are_added_and_others_are_named():
         first, second = await of.saved(), await of.saved("User lives in Leeds")
         gone = await of.saved("The parcel comes on Monday")
         await of.got("DELETE", f"/{gone['id']}")
-        stranger = await of.saved("A stranger's", user="someone")
+        stranger = await of.saved("A stranger's", whom="someone")
         group = await of.group()
         assert await of.put(group["id"], first["id"], second["id"]) == {
             "success": True, "added_count": 2, "unknown": [],
@@ -124,10 +124,10 @@ async def test_a_group_is_changed_field_by_field():
 )
 async def test_what_is_wrong_with_a_group_is_named(posted: dict[str, Any], field: str):
     async with users() as of:
-        error(await of.ask("POST", "/groups", json=posted), 400, "invalid_request", field)
+        wrong(await of.ask("POST", "/groups", json=posted), field)
         group = await of.group()
         answer = await of.ask("PATCH", f"/groups/{group['id']}", json=posted)
-        error(answer, 400, "invalid_request", field)
+        wrong(answer, field)
         assert await of.got("GET", "/groups") == {"groups": [group]}
 
 
@@ -160,8 +160,8 @@ async def test_groups_are_the_users_own():
 async def test_no_group_takes_in_a_strangers_memory():
     async with users() as of:
         row = await of.saved()
-        mine = await of.group(user="someone")
-        added = await of.put(mine["id"], row["id"], user="someone")
+        mine = await of.group(whom="someone")
+        added = await of.put(mine["id"], row["id"], whom="someone")
         assert added == {"success": True, "added_count": 0, "unknown": [row["id"]]}
         assert (await of.rows())[0]["group_ids"] == []
 
@@ -192,6 +192,90 @@ async def test_two_clients_change_one_group():
         assert gone[2].status_code in (200, 404)
         rows = await one.rows()
         assert [row["group_ids"] for row in rows] == [[]] * 20
+
+
+async def test_the_list_holds_memories_and_groups():
+    async with users() as of:
+        assert await of.got("GET") == {
+            "memories": [], "groups": [], "next_cursor": None, "total": 0,
+        }  # fmt: skip
+        first, second = await of.saved("User lives in Leeds"), await of.saved()
+        group = await of.group("Programming Preferences", category="preference")
+        await of.put(group["id"], second["id"])
+        shown = await of.got("GET")
+        assert [row["id"] for row in shown["memories"]] == [second["id"], first["id"]]
+        assert (shown["total"], shown["next_cursor"]) == (2, None)
+        member, other = shown["memories"]
+        assert (member["group_id"], member["group_title"]) == (
+            group["id"], "Programming Preferences",
+        )  # fmt: skip
+        assert (other["group_id"], other["group_title"], other["group_ids"]) == (None, None, [])
+        assert shown["groups"] == [{**group, "member_count": 1}]
+
+
+async def test_a_row_shows_the_group_that_was_asked_for():
+    async with users() as of:
+        row = await of.saved()
+        await of.saved("User lives in Leeds")
+        groups = []
+        for title in ("One", "Two", "Three"):
+            of.opened.clock.time += 1
+            groups.append(await of.group(title))
+        for group in groups[1::-1]:
+            await of.put(group["id"], row["id"])
+        both = [groups[0]["id"], groups[1]["id"]]
+        for group in groups[:2]:
+            shown = await of.got("GET", params={"group_id": group["id"]})
+            (one,) = shown["memories"]
+            assert (one["group_id"], one["group_title"]) == (group["id"], group["title"])
+            assert one["group_ids"] == both
+            assert len(shown["groups"]) == 3
+        assert await of.texts(group_id=groups[2]["id"]) == []
+        assert [one["group_id"] for one in await of.rows()] == [None, groups[0]["id"]]
+        unknown = await of.ask("GET", params={"group_id": "grp_none"})
+        error(unknown, 404, "not_found", "group_id")
+
+
+async def test_agents_have_no_groups_and_no_settings():
+    async with users() as of:
+        await of.saved()
+        for name in ("agentId", "subjectId"):
+            for method, path, posted in (
+                ("GET", "/groups", None), ("POST", "/groups", {"title": "Work"}),
+                ("GET", "/settings", None), ("PATCH", "/settings", {"top_k": 3}),
+                ("POST", "/extract", {"messages": [{"role": "user", "content": "I like tea"}]}),
+            ):  # fmt: skip
+                answer = await of.ask(method, path, params={name: "a"}, json=posted)
+                message = wrong(answer, name)
+                assert message.startswith(f"{name} is not a known query parameter")
+                if posted:
+                    answer = await of.ask(method, path, json={**posted, name: "a"})
+                    wrong(answer, name)
+        assert await of.texts() == [TYPESCRIPT]
+
+
+async def test_a_deleted_memory_is_in_no_answer_and_tells_its_groups():
+    async with users(HashingEmbedder()) as of:
+        row = await of.saved()
+        for title in ("One", "Two"):
+            of.opened.clock.time += 1
+            group = await of.group(title)
+            await of.put(group["id"], row["id"])
+        at = f"/{row['id']}"
+        assert await of.got("DELETE", at) == {
+            "success": True,
+            "deleted_from_groups": 2,
+            "deleted": 1,
+        }
+        assert (await of.rows(), await of.found(TYPESCRIPT)) == ([], [])
+        shown = await of.got("GET")
+        assert [group["member_count"] for group in shown["groups"]] == [0, 0]
+        for method in ("GET", "DELETE"):
+            error(await of.ask(method, at), 404, "not_found", "memory_id")
+        error(await of.ask("GET", f"{at}/history"), 404, "not_found", "memory_id")
+        back = await of.got("POST", "/undelete", json={"ids": [row["id"], "mem_none"]})
+        assert [one["id"] for one in back["memories"]] == [row["id"]]
+        assert (await of.rows())[0]["group_title"] == "One"
 
 
 # -- settings --------------------------------------------------------------------------------
@@ -247,7 +331,7 @@ async def test_numbers_are_kept(posted: dict[str, Any], shown: dict[str, Any]):
 )
 async def test_wrong_settings_are_named(posted: dict[str, Any], field: str):
     async with users() as of:
-        error(await of.ask("PATCH", "/settings", json=posted), 400, "invalid_request", field)
+        wrong(await of.ask("PATCH", "/settings", json=posted), field)
         assert await of.got("GET", "/settings") == PLAIN
 
 
