@@ -24,6 +24,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.long)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of a class that names stores run over each of them."""
+    if "backend" in metafunc.fixturenames and (stores := getattr(metafunc.cls, "STORES", ())):
+        long = metafunc.function.__name__ in metafunc.cls.LONG_IN_POSTGRES
+        marks = {"postgres": pytest.mark.long} if long else {}
+        metafunc.parametrize(
+            "backend", [pytest.param(name, marks=marks.get(name, ())) for name in stores]
+        )
+
+
 @pytest.fixture
 async def endpoint():
     async with serving(Embeddings()) as app:

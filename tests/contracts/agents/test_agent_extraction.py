@@ -13,7 +13,7 @@ import pytest
 
 from memtree.memories.scope import Scope
 from memtree.stores import Opened, open_memories, open_store
-from tests.contracts.memory_backends import InPostgres, InRam, InSqlite
+from tests.contracts.memory_backends import InEveryStore
 from tests.contracts.memory_lives.test_memory_races import ROOT
 from tests.programs.postgres import drop_schema, ready_url
 from tests.spoken_model import SpokenModel
@@ -62,7 +62,7 @@ async def data(store: Opened) -> list[Any]:
     return [row.data for row in (await open_memories(store).page(ME, limit=1_000)).memories]
 
 
-class AgentExtractionContract:
+class TestAgentExtraction(InEveryStore):
     async def test_a_message_is_read_once_over_restarts(self, store: Opened) -> None:
         said = ("m1: My name is Bo.", "Remind me to call Ann.")
         first = await read(store, *said)
@@ -93,18 +93,6 @@ class AgentExtractionContract:
         assert (row.confidence, row.thread_id, row.capture_mode) == (0.8, "chat-1", "model")
         assert row.source
         assert (row.source.message, row.source.start, row.source.end) == ("m1", 0, 13)
-
-
-class TestRam(InRam, AgentExtractionContract):
-    pass
-
-
-class TestSqlite(InSqlite, AgentExtractionContract):
-    pass
-
-
-class TestPostgres(InPostgres, AgentExtractionContract):
-    pass
 
 
 # -- two processes --------------------------------------------------------------------------------

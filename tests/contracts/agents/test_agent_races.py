@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +20,10 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_k
 from memtree.memories.memory import MemoryChange
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.stores import Memories, Opened, open_store
+from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import (
     START,
-    Clock,
-    InPostgres,
-    InRam,
-    InSqlite,
-    MemoryBackend,
+    InEveryStore,
     new,
 )
 from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
@@ -47,19 +42,7 @@ async def put_schema(memories: Memories, schema: MemorySchema = SCHEMA) -> None:
     await memories.put_schema("tenant", schema, partial(unique_key, schema), most=5)
 
 
-class AgentRacesContract(MemoryBackend):
-    """Every test has two stores, which are one where there is no second process to be."""
-
-    @pytest.fixture
-    async def both(self, store: Opened, tmp_path, clock) -> AsyncIterator[list[Memories]]:
-        other = self.second(store, tmp_path, clock)
-        yield [store.memories(), other.memories()]
-        assert await store.check() == []
-        await other.close()
-
-    def second(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        return self.open(folder, clock)
-
+class TestAgentRaces(InEveryStore):
     async def test_of_many_with_the_same_values_one_is_live(self, both):
         await put_schema(both[0])
         calls = [both[n % 2].write(AGENT, [profile(f"{n}")]) for n in range(20)]
@@ -137,16 +120,9 @@ class AgentRacesContract(MemoryBackend):
         assert page.total == len(page.memories) > 0
 
 
-class TestInRam(InRam, AgentRacesContract):
-    def second(self, store, folder, clock):
-        return store
+class TestRacesInPostgres(InEveryStore):
+    STORES = ("postgres",)
 
-
-class TestInSqlite(InSqlite, AgentRacesContract):
-    pass
-
-
-class TestInPostgres(InPostgres, AgentRacesContract):
     @pytest.mark.parametrize("first", ["schema", "write"])
     async def test_a_schema_and_a_memory_in_a_scope_of_its_own_wait_for_each_other(
         self, store, both, first

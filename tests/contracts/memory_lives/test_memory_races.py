@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,15 +15,12 @@ from memtree.errors import NotFound, StoreUnavailable, VersionConflict
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ChangeEvent, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores import Memories, Opened, SqliteStore, open_store
+from memtree.stores import Memories, SqliteStore, open_store
 from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     Clock,
-    InPostgres,
-    InRam,
-    InSqlite,
-    MemoryBackend,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -33,19 +30,7 @@ from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for
 ROOT = Path(__file__).parents[3]
 
 
-class MemoryRacesContract(MemoryBackend):
-    """Every test has two stores, which are one where there is no second process to be."""
-
-    @pytest.fixture
-    async def both(self, store: Opened, tmp_path, clock) -> AsyncIterator[list[Memories]]:
-        other = self.second(store, tmp_path, clock)
-        yield [store.memories(), other.memories()]
-        assert await store.check() == []
-        await other.close()
-
-    def second(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        return self.open(folder, clock)
-
+class TestMemoryRaces(InEveryStore):
     async def test_one_of_many_saves_of_a_text_is_kept(self, both):
         saves = [both[n % 2].add(CHAT, new("same", id=f"mem_{n}"), once=True) for n in range(20)]
         added = await asyncio.gather(*saves)
@@ -159,19 +144,6 @@ class MemoryRacesContract(MemoryBackend):
         await asyncio.gather(*(work(number) for number in range(4)))
         live = (await both[0].page(CHAT)).memories
         assert (await both[1].state(CHAT)).total == len(live) > 0
-
-
-class TestInRam(InRam, MemoryRacesContract):
-    def second(self, store, folder, clock):
-        return store
-
-
-class TestInSqlite(InSqlite, MemoryRacesContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryRacesContract):
-    pass
 
 
 # ---------------------------------------------------------------- processes
@@ -318,7 +290,9 @@ async def test_no_byte_of_an_erased_text_is_in_a_file(tmp_path, how):
     assert SECRET.encode() not in bytes_of(tmp_path)
 
 
-class TestRowsInPostgres(InPostgres):
+class TestRowsInPostgres(InEveryStore):
+    STORES = ("postgres",)
+
     async def test_no_table_holds_an_erased_text(self, store, memories):
         """The record docs/decisions/archive.md#0011 says what the server's files keep of it."""
         await told_everywhere(memories, SECRET)
