@@ -36,7 +36,7 @@ class TestHybridSearch(InEveryStore):
     async def test_it_finds_what_a_look_through_all_rows_finds(self, memories, search, clock):
         rng = random.Random(7)
         ids: list[str] = []
-        for step in range(60):
+        for step in range(40):
             if ids and rng.random() < 0.3:
                 await change(memories, rng, rng.choice(ids), step)
             else:

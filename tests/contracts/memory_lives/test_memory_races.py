@@ -206,14 +206,14 @@ async def stored(url: str) -> tuple[list[Memory], dict[str, list[str]]]:
 
 @pytest.mark.slow
 async def test_two_processes_save_the_same(url):
-    children = [child(url, number, 40, "once") for number in range(2)]
+    children = [child(url, number, 20, "once") for number in range(2)]
     begin(children)
     outputs = [each.communicate(timeout=600)[0] for each in children]
     assert [each.returncode for each in children] == [0, 0]
     rows, twins = await stored(url)
     assert twins == {}
-    assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(40))
-    assert len({row.number for row in rows}) == 40
+    assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(20))
+    assert len({row.number for row in rows}) == 20
     for output in outputs:
         assert set(output.split()) == {row.id for row in rows}
 
