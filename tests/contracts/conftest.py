@@ -75,6 +75,16 @@ async def stores(tmp_path: Path) -> AsyncIterator[list[PostgresStore]]:
     drop_schema(tmp_path)
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of a store for several processes."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/store.db"
+    else:
+        yield ready_url(tmp_path)
+        drop_schema(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[Postgres]:
     """One that a test may stop."""

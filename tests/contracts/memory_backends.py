@@ -65,7 +65,7 @@ class InEveryStore:
     """Tests of a promise that each store keeps; behind each of them the store is sound, unless a
     class stores odd memories. It names in `LONG_IN_POSTGRES` what takes long there."""
 
-    STORES = ("ram", "sqlite", "postgres")
+    STORES: tuple[str, ...] = ("ram", "sqlite", "postgres")
     LONG_IN_POSTGRES: tuple[str, ...] = ()
     SOUND = True
     backend: str

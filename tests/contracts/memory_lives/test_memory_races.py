@@ -4,9 +4,6 @@ processes of which one is killed."""
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,9 +22,8 @@ from tests.contracts.memory_backends import (
     rewritten,
     save,
 )
-from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
-
-ROOT = Path(__file__).parents[3]
+from tests.contracts.processes import begin, child, ended
+from tests.programs.postgres import victim_url, wait_for_victims
 
 
 class TestMemoryRaces(InEveryStore):
@@ -169,31 +165,6 @@ asyncio.run(main())
 """
 
 
-def child(url: str, number: int, count: int, how: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(ROOT), url, str(number), str(count), how]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def begin(children: Sequence[subprocess.Popen[str]]) -> None:
-    """All at once."""
-    for each in children:
-        assert each.stdout
-        assert each.stdout.readline() == "ready\n"
-    for each in children:
-        assert each.stdin
-        each.stdin.write("go\n")
-        each.stdin.flush()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request, tmp_path: Path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
-
-
 async def stored(url: str) -> tuple[list[Memory], dict[str, list[str]]]:
     """The memories that count, and the ids of their twins."""
     store = open_store(url)
@@ -206,22 +177,19 @@ async def stored(url: str) -> tuple[list[Memory], dict[str, list[str]]]:
 
 @pytest.mark.slow
 async def test_two_processes_save_the_same(url):
-    children = [child(url, number, 20, "once") for number in range(2)]
-    begin(children)
-    outputs = [each.communicate(timeout=600)[0] for each in children]
-    assert [each.returncode for each in children] == [0, 0]
+    outputs = ended(*(child(CHILD, url, number, 20, "once") for number in range(2)))
     rows, twins = await stored(url)
     assert twins == {}
     assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(20))
     assert len({row.number for row in rows}) == 20
     for output in outputs:
-        assert set(output.split()) == {row.id for row in rows}
+        assert set(output) == {row.id for row in rows}
 
 
 @pytest.mark.slow
 async def test_what_was_saved_is_there_after_a_kill(url):
-    children = [child(victim_url(url), number, 10_000, "insert") for number in range(2)]
-    begin(children)
+    children = [child(CHILD, victim_url(url), number, 10_000, "insert") for number in range(2)]
+    begin(*children)
     told = [[each.stdout.readline().strip() for _ in range(30)] for each in children]
     for each in children:
         each.kill()

@@ -178,7 +178,8 @@ async def test_a_patch_leaves_what_it_does_not_name(of: Schemas):
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({}, "json_schema"), ({"json_schema": None}, "json_schema"),
-    ({"json_schema": 7}, "json_schema"), ({"json_schema": [PROFILE]}, "json_schema"), ({"json_schema": True}, "json_schema"),
+    ({"json_schema": 7}, "json_schema"), ({"json_schema": [PROFILE]}, "json_schema"),
+    ({"json_schema": True}, "json_schema"),
     ({"schema": []}, "schema"), ({"json_schema": PROFILE, "schema": TEXT}, "schema"),
     ({"json_schema": PROFILE, "uniqueOn": "name"}, "uniqueOn"),
     ({"json_schema": PROFILE, "uniqueOn": [1]}, "uniqueOn[0]"),
@@ -251,7 +252,7 @@ async def test_a_tenant_has_fifty(of: Schemas):
 
 
 async def test_schemas_are_the_tenants(of: Schemas):
-    other = {"headers": {"authorization": "Bearer other"}}
+    other: dict[str, Any] = {"headers": {"authorization": "Bearer other"}}
     await of.got("PUT", "/A", 201, json={"json_schema": PROFILE})
     await of.got("PUT", "/A", 201, json={"json_schema": {"type": "object"}}, **other)
     assert (await of.got("GET", "/A"))["schema"]["json_schema"] == PROFILE

@@ -202,7 +202,8 @@ async def test_wrong_ids_are_named(kind: type[Asking]):
         if isinstance(of, Users):
             asks.append((f"/groups/{(await of.group())['id']}/memories", "memory_ids"))
         for path, name in asks:
-            for ids in (None, [], "mem_1", ["x"] * (MAX_IDS + 1), {}):
+            values: list[Any] = [None, [], "mem_1", ["x"] * (MAX_IDS + 1), {}]
+            for ids in values:
                 wrong(await of.ask("POST", path, json={name: ids, **of.named("")}), name)
 
 
@@ -227,7 +228,7 @@ async def test_an_unknown_memory(kind: type[Asking]):
 @STORED
 async def test_a_person_confirms_what_a_model_saved(kind: type[Asking]):
     async with serving(kind) as of:
-        draft = MemoryDraft("Always run the linter", "instruction", source_type="model")
+        draft = MemoryDraft("Always run the linter", category="instruction", source_type="model")
         id_ = (await of.book.save(of.scope(), draft)).memory.id
         assert [of.about(row)["tainted"] for row in await of.rows()] == [True]
         of.opened.clock.time += 60

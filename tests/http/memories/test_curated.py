@@ -77,7 +77,7 @@ async def several(of: Asking) -> dict[str, str]:
             PARCEL, **({"category": "schedule"} if isinstance(of, Users) else {})
         ),
     }
-    draft = MemoryDraft(FRENCH, "instruction", source_type="model", kind="Note")
+    draft = MemoryDraft(FRENCH, category="instruction", source_type="model", kind="Note")
     ids["model"] = (await of.book.save(of.scope(), draft, DedupPolicy.INSERT)).memory.id
     await of.saved(THEIRS, "c2")
     if isinstance(of, Users):

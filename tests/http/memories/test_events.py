@@ -78,7 +78,9 @@ async def listening(of: Asking, whom: str = "", **headers: str) -> AsyncIterator
 @contextmanager
 def serving(path: Path | None = None, keys: Any = None) -> Iterator[str]:
     """A proxy on a store of its own, or on the one at `path`."""
-    more = {"memories": open_memories(open_store(f"sqlite:///{path}"))} if path else {}
+    more: dict[str, Any] = (
+        {"memories": open_memories(open_store(f"sqlite:///{path}"))} if path else {}
+    )
     built = dataclasses.replace(services(None, keys=keys, **more), event_pace=QUICK)
     with running(create_app(built)) as address:
         yield address

@@ -81,7 +81,7 @@ async def test_filters(kind: type[Asking]):
         saved = await of.saved(LEEDS, tags=["home", "uk"])
         of.opened.clock.time += 86_400
         later = (await of.saved())["created_at"]
-        draft = MemoryDraft(FRENCH, "instruction", source_type="model", tainted=True)
+        draft = MemoryDraft(FRENCH, category="instruction", source_type="model", tainted=True)
         await of.book.save(of.scope(), draft)
         wanted: list[tuple[dict[str, Any], list[str]]] = [
             ({"category": "fact"}, [LEEDS]),
@@ -198,8 +198,9 @@ async def test_a_search_gives_five_unless_it_is_told_otherwise(kind: type[Asking
     async with serving(kind) as of:
         for number in range(7):
             await of.saved(f"Fact number {number} of the office")
-        for query, rows in (({}, 5), ({"limit": 1}, 1), ({"limit": 6}, 6), ({"limit": 100}, 7)):
-            assert len(await of.found("office", **query)) == rows
+        assert len(await of.found("office")) == 5
+        for limit, rows in ((1, 1), (6, 6), (100, 7)):
+            assert len(await of.found("office", limit=limit)) == rows
 
 
 async def test_a_search_has_a_threshold_and_looks_in_a_group():

@@ -64,7 +64,7 @@ SHOWN: dict[type[Asking], dict[str, Any]] = {
 
 @EVERY
 async def test_what_was_stored_is_shown_with_all_that_is_known_of_it(kind: type[Asking]):
-    given = {"tags": [" Family  Trip ", "family-trip", "Köln"]}
+    given: dict[str, Any] = {"tags": [" Family  Trip ", "family-trip", "Köln"]}
     if kind is Filing:
         given = {"type": "manual", "metadata": {"author": "Ada"}}
     async with serving(kind) as of:
