@@ -49,10 +49,10 @@ run: $(SERVING) ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on
 worker: $(SERVING) ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
 	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree worker $(ARGS)
 
-test: install node deploytools ## the tests; seven minutes on two idle cores
+test: install node deploytools ## the tests; 20 minutes on two cores
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(GROUPED) -m "$(FIRST)" $(PYTEST_ARGS)
 
-test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL; 20 minutes
+test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL; longer
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(GROUPED) -m "$(APART)" $(PYTEST_ARGS)
 
 beyond: install node deploytools ## of test-all what make test leaves out

@@ -6,26 +6,19 @@
 
 A room is a folder, or a file beside folders. It stands one floor above the highest room that it
 imports; rooms that import each other in a circle share a floor, and the page says so. Imports are
-read from the text, those for type checkers too; nothing is imported. Code lines are rounded to
-hundreds, so that the page changes when the house does, and not with every commit.
+read from the text, those for type checkers too; nothing is imported. `make size` tells lines.
 """
 
 from __future__ import annotations
 
 import ast
 import gc
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from scripts.size import measure
-
-code_lines = cache(lambda source: measure(source, nodes=False).code_lines)
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "rooms.md"
@@ -33,14 +26,13 @@ PACKAGES = {
     "memtree": "memtree",
     "memtree_indexer": "indexer/memtree_indexer",
     "memtree_proxy": "proxy/memtree_proxy",
-    "benchmarks": "benchmarks",
 }
 HEAD = """\
 # Rooms
 
 `make rooms` writes this page from the imports; `make check` compares it. A room is a folder, or a
 file beside folders. Each may import rooms on lower floors, never one above: the contracts in
-`pyproject.toml` hold it to that. Lines are code lines, without blanks, comments and docstrings.
+`pyproject.toml` hold it to that. A line names floor, room, and what it is for;
 `make rooms ARGS=memtree.memories` prints the rooms inside of one.
 """
 
@@ -50,8 +42,6 @@ class Room:
     """`imports`: the names of rooms beside it. `floor` counts from 1."""
 
     name: str
-    files: int = 0
-    lines: int = 0
     purpose: str = ""
     imports: set[str] = field(default_factory=set)
     floor: int = 0
@@ -106,8 +96,6 @@ def rooms(place: str, modules: Sources, arrows: Mapping[str, Iterable[str]]) -> 
     found: dict[str, Room] = {}
     for name, parts in inside.items():
         room = found.setdefault(parts[0], Room(parts[0] + ("/" if len(parts) > 1 else ".py")))
-        room.files += parts[-1] != "__init__"
-        room.lines += code_lines(modules[name])
         if len(parts) == 1 or parts[1:] == ["__init__"]:
             room.purpose = first_sentence(modules[name])
         if not is_face(name, modules[name]):
@@ -140,12 +128,14 @@ def build_floors(found: Mapping[str, Room]) -> None:
 
 
 def first_sentence(source: str) -> str:
+    """Return what a docstring says first, up to a colon or semicolon behind three words."""
     text = " ".join((ast.get_docstring(parsed(source)) or "").split())
-    return text.partition(". ")[0].removesuffix(".").replace("|", "\\|")
+    first = text.partition(". ")[0].removesuffix(".")
+    return re.sub(r"(^\S+(?: \S+){2,}?)[:;] .*", r"\1", first)
 
 
 def drawn(place: str, found: list[Room]) -> str:
-    """A table of one package."""
+    """List the rooms of one package, the top floor first."""
     floors = {room.name.removesuffix(".py").removesuffix("/"): room.floor for room in found}
     arrows = sum(len(room.imports) for room in found)
     up = sum(floors[other] >= room.floor for room in found for other in room.imports)
@@ -155,12 +145,8 @@ def drawn(place: str, found: list[Room]) -> str:
         "",
         f"Rooms: {len(found)}; floors: {highest}; arrows: {arrows}, in circles: {up}.",
         "",
-        "| floor | room | files | lines | what it is for |",
-        "|---|---|---|---|---|",
     ]
-    for room in found:
-        size = f"{max(room.lines, 50) / 1000:.1f}k"
-        lines.append(f"| {room.floor} | `{room.name}` | {room.files} | {size} | {room.purpose} |")
+    lines += [f"- {room.floor} `{room.name}`: {room.purpose}" for room in found]
     return "\n".join(lines)
 
 

@@ -33,7 +33,7 @@ _base = settings(
 )
 settings.register_profile("default", _base, max_examples=50)
 _same = settings(_base, derandomize="CI" in os.environ, print_blob=True)
-settings.register_profile("quick", _same, max_examples=15)
+settings.register_profile("quick", _same, max_examples=12)
 settings.register_profile("ci", _base, max_examples=50, derandomize=True, print_blob=True)
 settings.register_profile("thorough", _base, max_examples=2000)
 _here = "ci" if "CI" in os.environ else "default"

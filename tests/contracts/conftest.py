@@ -77,7 +77,7 @@ async def stores(tmp_path: Path) -> AsyncIterator[list[PostgresStore]]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of a store for several processes."""
+    """Return the address of a store for several processes."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:

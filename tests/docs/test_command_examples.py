@@ -72,9 +72,9 @@ def test_the_demo_is_a_command():
 @pytest.mark.parametrize(
     ("page", "name"),
     [("docs/modes.md", "prices"), ("docs/modes.md", "window"), ("docs/clients.md", "origins"),
-     ("docs/observability.md", "traces"), ("docs/scaling.md", "serve"),
+     ("docs/observability.md", "traces"), ("docs/deployment.md", "serve"),
      ("docs/usage.md", "prices"), ("docs/usage.md", "no log"),
-     ("docs/scaling.md", "start")],
+     ("docs/deployment.md", "start")],
 )  # fmt: skip
 def test_servers_take_these_options(desk: Desk, page: str, name: str):
     assert set(desk.run(block(page, name))) == {""}
@@ -82,7 +82,7 @@ def test_servers_take_these_options(desk: Desk, page: str, name: str):
 
 def test_stores_are_copied(desk: Desk):
     """The addresses name a server that is not there: to a file and back instead."""
-    text = block("docs/scaling.md", "copy")
+    text = block("docs/deployment.md", "copy")
     addresses = iter(("sqlite:///copy.db", "sqlite:///copy.db"))
     desk.run("memtree memories add 'We deploy on Fridays' --store sqlite:///memtree.db")
     said = desk.run(re.sub(r"postgresql://\S+", lambda _: next(addresses), text))

@@ -30,11 +30,10 @@ READ_WHOLE = {
     ("docs/deployment.md", "nginx"): "tests/deploy/documented/test_documented.py",
     ("docs/documents.md", "json"): "tests/clients/documented/test_memory_pages.py",
     ("docs/context-memory.md", "python"): "tests/unit/context/test_excerpts_checked.py",
-    ("docs/memories-in-prompts.md", "json"): "tests/docs/test_examples.py",
+    ("docs/memories.md", "json"): "tests/docs/test_examples.py",
     ("docs/remember.md", "json"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "sh"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "toml"): "tests/http/chat_memories/test_remember_page.py",
-    ("docs/schemas.md", "json"): "tests/clients/documented/test_other_pages.py",
     ("docs/usage.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/user-memories.md", "json"): "tests/clients/documented/test_memory_pages.py",
 }
@@ -49,11 +48,11 @@ NOT_RUN = {
     ("README.md", "uvx memtree-proxy"): "needs a published version; `make wheel` runs the wheel",
     ("docs/getting-started.md", "uvx memtree-proxy"): "as in the README",
     ("docs/getting-started.md", "python3 -m venv"): "installs packages for minutes",
-    ("docs/wrap.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
+    ("docs/clients.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
     ("docs/versions.md", "memtree memories export"): "needs 1.0.0rc1; a test imports what it wrote",
     ("docs/versions.md", "memtree memories import"): "as above: a test of the command imports it",
-    ("docs/scaling.md", "CREATE ROLE"): "needs the administrator of a database",
-    ("docs/scaling.md", "CREATE SCHEMA"): "needs the administrator of a database",
+    ("docs/deployment.md", "CREATE ROLE"): "needs the administrator of a database",
+    ("docs/deployment.md", "CREATE SCHEMA"): "needs the administrator of a database",
 }
 
 
@@ -164,7 +163,7 @@ def test_configurations_of_clients():
 
 
 def test_options_of_one_request_are_as_documented():
-    (one,) = [one for one in blocks(ROOT / "docs/memories-in-prompts.md") if one.language == "json"]
+    (one,) = [one for one in blocks(ROOT / "docs/memories.md") if one.language == "json"]
     operation = DOCUMENT["paths"]["/chat/completions"]["post"]
     schema = resolved(operation["requestBody"])["content"]["application/json"]["schema"]
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **json.loads(one.text)}

@@ -28,9 +28,8 @@ SETTINGS = Settings()
         ),
         ("memories", f"at most {SETTINGS.max_text_chars:,} characters"),
         ("memories", f"within {SETTINGS.embedding_seconds} seconds (`--embedding-seconds`)"),
-        ("chat-memory", f"within {SETTINGS.embedding_seconds} seconds (`--embedding-seconds`)"),
         ("memories", f"brought back for {SETTINGS.deleted_days} days"),
-        ("scaling", f"`MEMTREE_SHUTDOWN_SECONDS` ({SETTINGS.shutdown_seconds})"),
+        ("deployment", f"`MEMTREE_SHUTDOWN_SECONDS` ({SETTINGS.shutdown_seconds})"),
         ("getting-started", f"http://{SETTINGS.host}:{SETTINGS.port}/v1"),
     ],
 )

@@ -163,7 +163,7 @@ def test_searches_of_agents(server: Server):
 
 def test_a_conversation_that_fills_schemas_needs_a_model(server: Server):
     key = {"authorization": "Bearer extraction"}
-    *_, posted = shown("docs/schemas.md")
+    (posted,) = [one for one in shown("docs/agent-memories.md") if "conversation" in one]
     schema = {"name": "UserProfile", "uniqueOn": ["name"], "json_schema": PROFILE}
     server.post("/v1/schemas", schema, **key).raise_for_status()
     assert posted.pop("model")

@@ -13,7 +13,7 @@ from memtree.stores import shown_store
 from memtree.stores.postgres.dsn import Dsn, read_dsn
 from memtree_proxy.checkups.finding import Finding
 
-OLDEST = 150_000  # in the form of `server_version_num`: docs/scaling.md
+OLDEST = 150_000  # in the form of `server_version_num`: docs/deployment.md
 CROWDED = 0.8  # share of the server's allowed connections
 
 _SERVER = """

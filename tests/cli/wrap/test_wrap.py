@@ -207,7 +207,10 @@ wait("end")
     assert "the server ended before the agent did" in err
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+@pytest.mark.parametrize(
+    "name",
+    ["SIGINT", *(pytest.param(one, marks=pytest.mark.long) for one in ("SIGTERM", "SIGHUP"))],
+)
 def test_signals_go_on_to_the_agent_and_come_back_as_its_status(stage: Stage, name: str) -> None:
     number = signal.Signals[name]
     caught = """

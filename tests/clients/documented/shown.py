@@ -43,7 +43,7 @@ def as_shown(row: dict[str, Any], said: dict[str, Any], *changing: str) -> None:
 
 
 def ran(command: list[str], text: str, folder: Path | None = None, **environment: str) -> str:
-    """What a command says that is given the text."""
+    """Return what a command prints that is given the text."""
     if command[0] == "sh" and not shutil.which("curl"):
         pytest.skip("there is no curl")
     text = re.sub("^memtree ", f"{sys.executable} -m memtree_proxy.cli ", text, flags=re.MULTILINE)

@@ -28,7 +28,6 @@ API = "/v1/memories"
 # By page: the pattern of its table's rows, and which routes of the description it is about.
 ROUTES = {
     USERS: (r"(/[^`]*)", lambda path: path.startswith(API[3:]) and "/memories/batch/" not in path),
-    CHATS: (r"(/memor[^`]*)", lambda path: path.startswith("/chat/api/")),
     AGENTS: (
         r"(/[^`]*)",
         lambda path: (
@@ -37,7 +36,6 @@ ROUTES = {
         ),
     ),
     DOCUMENTS: (r"/v1(/rag[^`]*)", lambda path: path.startswith("/rag")),
-    "docs/sharing.md": (r"/v1(/[^` ]*)", lambda path: path.startswith(("/grants", "/wallets"))),
 }
 
 
@@ -49,13 +47,33 @@ def test_every_route_stands_on_the_page(name: str):
         text = text.partition("## Routes")[2].partition("\n## ")[0]
     listed = set(re.findall(rf"^\| `(GET|POST|PATCH|DELETE) {pattern}`", text, re.MULTILINE))
     known = {
-        (method.upper(), path.removeprefix("/chat/api/{chatId}"))
+        (method.upper(), path)
         for path, item in DOCUMENT["paths"].items()
         if about(path)
         for method in METHODS
         if method in item
     }
     assert listed == known
+
+
+def routes(prefix: str) -> set[tuple[str, str]]:
+    """Methods and paths of the API below a prefix, with one name for the id of a memory."""
+    return {
+        (method, path.removeprefix(prefix).replace("{memoryId}", "{memory_id}"))
+        for path, item in DOCUMENT["paths"].items()
+        if path.startswith(f"{prefix}/memor")
+        for method in METHODS
+        if method in item
+    }
+
+
+def test_the_routes_of_chats_are_those_of_users_as_the_page_says():
+    chats = routes("/chat/api/{chatId}") - {("post", "/memory")}
+    assert len(chats) > 10
+    assert chats < routes("")
+    for _, path in chats:
+        named = f"/{path.rpartition('/')[2]}`".replace("memory_id", "memoryId")
+        assert named in page(CHATS), path
 
 
 # -- users -----------------------------------------------------------------------------------
@@ -149,14 +167,6 @@ def test_one_header_and_the_sdk(shown: Shown):
     assert DEADLINE in script.seen[2].raw.decode()  # it stands in the prompt
 
 
-def test_curl_of_a_chats(shown: Shown):
-    lines = shown.sh(CHATS, "curl")
-    assert lines.count(DEADLINE) == 3
-    assert lines.count("extended to April 1") == 2
-    (row,) = rows(shown, key_of(CHATS, "curl"), f"{CHAT}/memories")
-    assert row["version"] >= 2
-
-
 def test_events(shown: Shown):
     made = shown.post(f"{CHAT}/memory", {"messageId": "m", "content": DEADLINE}, "events")
     with subprocess.Popen(
@@ -238,13 +248,6 @@ def test_a_minute(shown: Shown):
     assert LINE in sent
     assert LINE in page(DOCUMENTS)
     assert "rag_options" not in sent
-
-
-@pytest.mark.long
-def test_curl_of_documents(shown: Shown):
-    told = shown.sh(DOCUMENTS, "curl")
-    assert told.count("The office opens at nine.") == 2
-    assert shown.get("/v1/rag/handbook", key_of(DOCUMENTS, "curl"))["passages"] == 0
 
 
 @pytest.mark.long

@@ -220,9 +220,7 @@ SEARCHING = (*OPENING, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
 @pytest.mark.parametrize(
     ("variables", "flags", "file", "found"),
     [
-        ({}, (), "", False),
         ({}, (), 'sessions = "on"', False),  # of a repository that a stranger wrote
-        (ON, (), "", True),
         (ON, (), 'sessions = "off"\nhome = "here"', True),
         ({}, ("--sessions", "on"), "", True),
         (ON, ("--sessions", "off"), "", False),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from copy import copy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,7 +14,13 @@ import pytest
 from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.models.local_embedder import ENGLISH, MULTILINGUAL, LocalEmbedder, LocalModel
+from memtree.models.local_embedder import (
+    ENGLISH,
+    MULTILINGUAL,
+    LocalEmbedder,
+    LocalModel,
+    TextModel,
+)
 from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.models.minilm import MODEL, TOKENIZER, PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
@@ -130,10 +138,24 @@ class TestRemoteEmbedder(EmbedderContract):
             await embedder.close()
 
 
+@cache
+def _read(model: LocalModel) -> TextModel:
+    """The model, read once for all tests: that takes half a second."""
+    return model.open(*(file.locate() for file in model.files))
+
+
+def kept(model: LocalModel) -> LocalModel:
+    """Return the model as one that is open already, and that closing leaves open."""
+    opened = copy(_read(model))
+    opened.close = lambda: None  # type: ignore[method-assign]
+    return replace(model, open=lambda *_: opened)
+
+
 class TestLocalEmbedder(EmbedderContract):
     @pytest.fixture(params=[ENGLISH, MULTILINGUAL], ids=["english", "multilingual"])
     async def embedder(self, request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
-        embedder = LocalEmbedder(request.param)
+        fresh = "clos" in request.node.name
+        embedder = LocalEmbedder(request.param if fresh else kept(request.param))
         yield embedder
         await embedder.close()
 
@@ -179,7 +201,8 @@ class TestLocalEmbedder(EmbedderContract):
 class TestMemoryEmbedder(EmbedderContract):
     @pytest.fixture
     async def embedder(self) -> AsyncIterator[Embedder]:
-        embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
+        models = LocalEmbedder(kept(ENGLISH)), LocalEmbedder(kept(MULTILINGUAL))
+        embedder = MemoryEmbedder(*models)
         yield embedder
         await embedder.close()
 
@@ -205,7 +228,7 @@ class TestMemoryEmbedder(EmbedderContract):
 
 @pytest.mark.parametrize("model", [ENGLISH, MULTILINGUAL])
 async def test_passages_are_cut_at_max_tokens(model: LocalModel) -> None:
-    embedder = LocalEmbedder(model, max_tokens=12)
+    embedder = LocalEmbedder(kept(model), max_tokens=12)
     rows = await embedder.embed(["word " * 10, "word " * 10 + "cat", "word " * 9 + "cat"])
     await embedder.close()
     np.testing.assert_array_equal(rows[0], rows[1])

@@ -107,6 +107,7 @@ def queries(endpoint: Embeddings) -> list[str]:
     return [text for text in endpoint.texts if text.startswith(QUESTION)]
 
 
+@pytest.mark.long
 async def test_a_server_lives_through_the_death_of_its_embedder(
     session: Callable[..., Session], upstream: FakeUpstream
 ) -> None:

@@ -42,7 +42,7 @@ MOST = {
     "lines": 1.0,
 }
 SAME = ("thread hops", "store calls", "rankings", "renders")
-FIRST = {("chat", "stable"), ("messages", "auto")}  # the other ones: `make test-all`
+FIRST = {("chat", "stable")}  # the other ones: `make test-all`
 SLACK = 4  # times: what waits for nobody goes together or apart
 KINDS = ("user", "tool", "again")
 # Lines of a turn of the long chat, the least of some: some 8,100 and 3,500, of which the row of the

@@ -40,8 +40,8 @@ INTERACTION: tuple[str, str, tuple[str, ...]] = (
 
 
 class Asking:
-    """What a `tenant` asks, with `key`. `whom`: whose memories; "": those that the tests of a kind
-    are about.
+    """A client with the `key` of a `tenant`. `whom`: whose memories; "": those that the tests of a
+    kind are about.
 
     TEXT, ROWS, HITS    fields: of the text, of a list, of what a search answers
     ID                  what errors call the id in a path
@@ -69,7 +69,7 @@ class Asking:
         return {}
 
     def posted(self, text: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """What is posted to store a text."""
+        """Return what is posted to store a text."""
         return {self.TEXT: text, **fields}
 
     async def ask(self, method: str, path: str = "", whom: str = "", **more: Any) -> httpx.Response:
@@ -114,7 +114,7 @@ class Asking:
         return str(row[self.TEXT])
 
     def about(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a row says of its memory."""
+        """Return the fields that a row has of its memory."""
         return row
 
     async def ids(self, whom: str = "", **query: Any) -> list[str]:

@@ -56,7 +56,7 @@ def test_all_lists_in_the_places_of_a_request_as_the_page_shows_them():
         LineKind.USER,
     )
     passages = lines_of(["[handbook.md 3/12] Deploys happen on Tuesdays."], LineKind.DOCUMENT)
-    page = (ROOT / "docs/memories-in-prompts.md").read_text()
+    page = (ROOT / "docs/memories.md").read_text()
     assert f"```\n{memory_lines.section([*user, *chat])}\n```" in page
     assert f"```\n{memory_lines.block(passages)}\n```" in page
     assert memory_lines.section([*chat, *user, *passages]) == memory_lines.SEAM.join(
