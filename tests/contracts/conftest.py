@@ -24,6 +24,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.long)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of a class that names stores run over each of them."""
+    if "backend" in metafunc.fixturenames and (stores := getattr(metafunc.cls, "STORES", ())):
+        long = metafunc.function.__name__ in metafunc.cls.LONG_IN_POSTGRES
+        marks = {"postgres": pytest.mark.long} if long else {}
+        metafunc.parametrize(
+            "backend", [pytest.param(name, marks=marks.get(name, ())) for name in stores]
+        )
+
+
 @pytest.fixture
 async def endpoint():
     async with serving(Embeddings()) as app:
@@ -63,6 +73,16 @@ async def stores(tmp_path: Path) -> AsyncIterator[list[PostgresStore]]:
     for store in made:
         await store.close()
     drop_schema(tmp_path)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Return the address of a store for several processes."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/store.db"
+    else:
+        yield ready_url(tmp_path)
+        drop_schema(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -61,42 +61,50 @@ def texts(rows: Sequence[Any]) -> list[str]:
     return [row.text for row in rows]
 
 
-class MemoryBackend:
+class InEveryStore:
+    """Tests of a promise that each store keeps; behind each of them the store is sound, unless a
+    class stores odd memories. It names in `LONG_IN_POSTGRES` what takes long there."""
+
+    STORES: tuple[str, ...] = ("ram", "sqlite", "postgres")
+    LONG_IN_POSTGRES: tuple[str, ...] = ()
+    SOUND = True
+    backend: str
+    folder: Path
+    now: Clock
+
     @pytest.fixture
     def clock(self) -> Clock:
         return Clock()
 
     @pytest.fixture
-    async def store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[Opened]:
-        store = self.open(tmp_path, clock)
+    async def store(self, backend: str, tmp_path: Path, clock: Clock) -> AsyncIterator[Opened]:
+        self.backend, self.folder, self.now = backend, tmp_path, clock
+        store = self.open()
         yield store
+        assert not self.SOUND or await store.check() == []
         await store.close()
+        if backend == "postgres":
+            drop_schema(tmp_path)
 
     @pytest.fixture
     def memories(self, store: Opened) -> Memories:
         return open_memories(store)
 
-    def open(self, folder: Path, clock: Clock) -> Opened:
-        raise NotImplementedError
-
-
-class InRam(MemoryBackend):
-    def open(self, folder: Path, clock: Clock) -> Opened:
-        return RamStore(now=clock)
-
-
-class InSqlite(MemoryBackend):
-    def open(self, folder: Path, clock: Clock) -> Opened:
-        return SqliteStore(folder / "new" / "store.db", now=clock)
-
-
-class InPostgres(MemoryBackend):
     @pytest.fixture
-    async def store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[Opened]:
-        store = self.open(tmp_path, clock)
-        yield store
-        await store.close()
-        drop_schema(tmp_path)
+    async def both(self, store: Opened) -> AsyncIterator[list[Memories]]:
+        """Two stores of the same rows, as two processes have them."""
+        other = self.beside(store)
+        yield [store.memories(), other.memories()]
+        if other is not store:
+            await other.close()
 
-    def open(self, folder: Path, clock: Clock) -> Opened:
-        return PostgresStore(ready_url(folder), now=clock)
+    def open(self) -> Opened:
+        if self.backend == "postgres":
+            return PostgresStore(ready_url(self.folder), now=self.now)
+        if self.backend == "sqlite":
+            return SqliteStore(self.folder / "new" / "store.db", now=self.now)
+        return RamStore(now=self.now)
+
+    def beside(self, store: Opened) -> Opened:
+        """The store as another process opens it; the same where there is no other."""
+        return store if self.backend == "ram" else self.open()

@@ -22,20 +22,20 @@ SHOWN = {"", "text"}
 
 # Pages whose blocks of a language are all read by one test, without marks.
 READ_WHOLE = {
-    ("docs/agent-memories.md", "json"): "tests/clients/documented/test_agent_memory_docs.py",
-    ("docs/chat-memory.md", "json"): "tests/clients/documented/test_chat_memory_docs.py",
+    ("docs/agent-memories.md", "json"): "tests/clients/documented/test_memory_pages.py",
+    ("docs/chat-memory.md", "json"): "tests/clients/documented/test_memory_pages.py",
     ("docs/clients.md", "json"): "tests/docs/test_examples.py",
     ("docs/clients.md", "yaml"): "tests/docs/test_examples.py",
-    ("docs/coming-from.md", "json"): "tests/clients/documented/test_coming_from_docs.py",
+    ("docs/coming-from.md", "json"): "tests/clients/documented/test_other_pages.py",
     ("docs/deployment.md", "nginx"): "tests/deploy/documented/test_documented.py",
-    ("docs/documents.md", "json"): "tests/clients/documented/test_documents_docs.py",
+    ("docs/documents.md", "json"): "tests/clients/documented/test_memory_pages.py",
     ("docs/context-memory.md", "python"): "tests/unit/context/test_excerpts_checked.py",
     ("docs/memories.md", "json"): "tests/docs/test_examples.py",
     ("docs/remember.md", "json"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "sh"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/remember.md", "toml"): "tests/http/chat_memories/test_remember_page.py",
     ("docs/usage.md", "json"): "tests/docs/test_server_examples.py",
-    ("docs/user-memories.md", "json"): "tests/clients/documented/test_user_memory_docs.py",
+    ("docs/user-memories.md", "json"): "tests/clients/documented/test_memory_pages.py",
 }
 
 # By page and first line: what keeps a test from running it.

@@ -3,19 +3,14 @@ by two processes at once, and no field of a profile is lost on the way."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtree.memories.scope import Scope
 from memtree.stores import Opened, open_memories, open_store
-from tests.contracts.memory_backends import InPostgres, InRam, InSqlite
-from tests.contracts.memory_lives.test_memory_races import ROOT
-from tests.programs.postgres import drop_schema, ready_url
+from tests.contracts.memory_backends import InEveryStore
+from tests.contracts.processes import child, ended
 from tests.spoken_model import SpokenModel
 
 ME = Scope.of_agent("t", "agent-007", "bo")
@@ -62,7 +57,7 @@ async def data(store: Opened) -> list[Any]:
     return [row.data for row in (await open_memories(store).page(ME, limit=1_000)).memories]
 
 
-class AgentExtractionContract:
+class TestAgentExtraction(InEveryStore):
     async def test_a_message_is_read_once_over_restarts(self, store: Opened) -> None:
         said = ("m1: My name is Bo.", "Remind me to call Ann.")
         first = await read(store, *said)
@@ -95,18 +90,6 @@ class AgentExtractionContract:
         assert (row.source.message, row.source.start, row.source.end) == ("m1", 0, 13)
 
 
-class TestRam(InRam, AgentExtractionContract):
-    pass
-
-
-class TestSqlite(InSqlite, AgentExtractionContract):
-    pass
-
-
-class TestPostgres(InPostgres, AgentExtractionContract):
-    pass
-
-
 # -- two processes --------------------------------------------------------------------------------
 
 
@@ -122,33 +105,9 @@ async def read_all(url: str, which: int) -> None:
     await store.close()
 
 
-def child(url: str, which: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(ROOT), url, str(which)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
-
-
 @pytest.mark.long
 async def test_two_processes_make_each_memory_once_and_lose_no_field(url: str) -> None:
-    children = [child(url, which) for which in range(2)]
-    for each in children:
-        assert each.stdin
-        each.stdin.write("go\n")
-        each.stdin.flush()
-    for each in children:
-        each.communicate(timeout=600)
-        assert each.returncode == 0
+    ended(*(child(CHILD, url, which) for which in range(2)))
     store = open_store(url)
     rows = await data(store)
     assert await store.check() == []

@@ -16,9 +16,7 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories import agent_reading, scope_removal
 from tests.contracts.memory_backends import (
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     save,
     texts,
@@ -55,7 +53,7 @@ async def live(memories, scope: Scope) -> list[str]:
 CREATED, UPDATED, UNCHANGED = WriteOutcome.CREATED, WriteOutcome.UPDATED, WriteOutcome.UNCHANGED
 
 
-class StructuredWritesContract:
+class TestStructuredWrites(InEveryStore):
     async def test_what_is_stored_comes_back(self, memories):
         given = new(
             "it likes blue",
@@ -82,7 +80,7 @@ class StructuredWritesContract:
         ]
         assert await live(memories, AGENT) == ["same", "same"]
 
-    async def test_a_key_that_is_there_supersedes(self, memories, store):
+    async def test_a_key_that_is_there_supersedes(self, memories):
         await written(memories, AGENT, profile("blue"))
         result = await written(memories, AGENT, profile("red", created=START + 5))
         assert result == [("red", UPDATED, "mem_blue")]
@@ -91,7 +89,6 @@ class StructuredWritesContract:
         (there,) = await memories.get(AGENT, ["mem_red"])
         assert (old.superseded_by, there.supersedes) == ("mem_red", "mem_blue")
         assert await memories.tombstones(AGENT) == []  # the superseded one says it all
-        assert await store.check() == []
 
     async def test_each_scope_kind_and_key_has_its_own(self, memories):
         for scope in (AGENT, ANN, OTHER):
@@ -102,7 +99,7 @@ class StructuredWritesContract:
         assert await live(memories, ANN) == ["black"]
         assert await live(memories, OTHER) == ["blue"]
 
-    async def test_schemas_of_another_tenant_count_and_change_nothing(self, memories, store):
+    async def test_schemas_of_another_tenant_count_and_change_nothing(self, memories):
         far = Scope.of_agent("elsewhere", "agent")
         for number in range(3):
             schema = MemorySchema(f"Kind{number}", "{}")
@@ -114,9 +111,8 @@ class StructuredWritesContract:
         assert await memories.delete_schema("tenant", "Profile")
         assert await written(memories, far, profile("green")) == [("green", UPDATED, "mem_blue")]
         assert len(await memories.schemas("elsewhere")) == 3
-        assert await store.check() == []
 
-    async def test_a_schema_that_comes_later_holds_values_in_each_scope(self, memories, store):
+    async def test_a_schema_that_comes_later_holds_values_in_each_scope(self, memories):
         """Equal ones of two agents are nobody's rivals."""
         scopes = (AGENT, ANN, OTHER)
         for at, scope in enumerate(scopes):
@@ -127,7 +123,6 @@ class StructuredWritesContract:
         for at, scope in enumerate(scopes):
             again = profile("red", key=key, id_=f"mem_again_{at}", tags=("again",))
             assert await written(memories, scope, again) == [("red", UPDATED, f"mem_{at}")]
-        assert await store.check() == []
 
     async def test_what_is_said_already_changes_nothing(self, memories):
         await written(memories, AGENT, profile("blue", tags=("a", "b"), expires=START + 9))
@@ -162,7 +157,7 @@ class StructuredWritesContract:
         again = profile("blue", id_="mem_new")
         assert await written(memories, AGENT, again) == [("blue", UPDATED, "mem_blue")]
 
-    async def test_the_later_one_of_a_call_counts(self, memories, store):
+    async def test_the_later_one_of_a_call_counts(self, memories):
         result = await written(
             memories, AGENT, profile("blue"), note("n"), profile("red"), profile("red", id_="mem_3")
         )
@@ -173,9 +168,8 @@ class StructuredWritesContract:
             ("red", UNCHANGED, None),
         ]
         assert await live(memories, AGENT) == ["n", "red"]
-        assert await store.check() == []
 
-    async def test_one_that_expired_gives_way_and_is_not_superseded(self, memories, clock, store):
+    async def test_one_that_expired_gives_way_and_is_not_superseded(self, memories, clock):
         await written(memories, AGENT, profile("blue", expires=START + 5))
         clock.time += 5
         result = await written(memories, AGENT, profile("blue", id_="mem_2", created=START + 5))
@@ -183,9 +177,8 @@ class StructuredWritesContract:
         (old,) = await memories.get(AGENT, ["mem_blue"], deleted=True)
         assert old.superseded_by is None
         assert await live(memories, AGENT) == ["blue"]
-        assert await store.check() == []
 
-    async def test_a_version_in_the_same_place(self, memories, store):
+    async def test_a_version_in_the_same_place(self, memories):
         await written(memories, AGENT, note("one", tags=("tag",), expires=START + 50))
         await memories.put_vectors(AGENT, "recipe", {1: (1, b"vector")})
         (result,) = await memories.write(
@@ -201,7 +194,6 @@ class StructuredWritesContract:
         assert [m.id for m in await memories.without_vectors(AGENT, "recipe", 5)] == ["mem_one"]
         again = note("two", replaces="mem_one", created=START + 9)
         assert await written(memories, AGENT, again) == [("two", UNCHANGED, None)]
-        assert await store.check() == []
 
     async def test_one_replaced_several_times_in_a_call(self, memories):
         await written(memories, AGENT, note("one"))
@@ -213,14 +205,13 @@ class StructuredWritesContract:
         ]
         assert texts(await memories.history(AGENT, 1)) == ["two", "three", "two", "one"]
 
-    async def test_what_is_replaced_may_take_unique_values_over(self, memories, store):
+    async def test_what_is_replaced_may_take_unique_values_over(self, memories):
         await written(memories, AGENT, profile("blue"), profile("red", key=b"red"))
         taking = StructuredWrite(profile("black").memory, b"profile", "mem_red")
         assert await written(memories, AGENT, taking) == [("black", UPDATED, "mem_blue")]
         assert await live(memories, AGENT) == ["black"]
         # The values that it had are free.
         assert await written(memories, AGENT, profile("r", key=b"red")) == [("r", CREATED, None)]
-        assert await store.check() == []
 
     @pytest.mark.parametrize(
         "scope", [ANN, OTHER, Scope.of_agent("another", "agent"), Scope.of_user("tenant")]
@@ -277,7 +268,7 @@ class StructuredWritesContract:
         assert await memories.extracted(ANN, [b"1"]) == set()
 
 
-class AgentScopesContract:
+class TestAgentScopes(InEveryStore):
     @pytest.fixture
     async def filled(self, memories):
         for scope in (AGENT, ANN, OTHER, Scope.of_agent("another", "agent"), USER):
@@ -362,7 +353,7 @@ class AgentScopesContract:
         found = await memories.locate(EVERY, ["mem_two", "mem_one"])
         assert [row.memory.id for row in found] == ["mem_one"]
 
-    async def test_a_change_of_several(self, filled, store):
+    async def test_a_change_of_several(self, filled):
         every = [(row.scope, row.memory.id) for row in (await filled.agent_page(EVERY)).memories]
         asked = [*every[:2], every[0], (AGENT, "mem_nobody"), (Scope.of_agent("t", "x"), "y")]
         changed = await filled.change_all(asked, MemoryChange(START + 5, tags=("new",)))
@@ -371,7 +362,6 @@ class AgentScopesContract:
         for scope, id_ in every:
             (memory,) = await filled.get(scope, [id_])
             assert memory.version == (2 if (scope, id_) in every[:2] else 1)
-        assert await store.check() == []
 
     async def test_a_change_that_cannot_be_stored_changes_none(self, filled):
         every = [(row.scope, row.memory.id) for row in (await filled.agent_page(EVERY)).memories]
@@ -381,7 +371,7 @@ class AgentScopesContract:
         assert {row.memory.version for row in page.memories} == {1}
 
     @pytest.mark.parametrize("purge", [False, True])
-    async def test_several_are_deleted(self, filled, store, purge):
+    async def test_several_are_deleted(self, filled, purge):
         every = [(row.scope, row.memory.id) for row in (await filled.agent_page(EVERY)).memories]
         asked = [*every[:2], every[0], (OTHER, every[1][1]), (USER, "mem_nobody")]
         gone = await filled.delete_all(asked, purge=purge)
@@ -393,9 +383,8 @@ class AgentScopesContract:
         assert page.total == 1
         kept = [await filled.get(scope, [id_], deleted=True) for scope, id_ in every]
         assert [len(each) for each in kept] == [0, 0, 1] if purge else [1, 1, 1]
-        assert await store.check() == []
 
-    async def test_what_a_filter_lets_through_is_deleted_everywhere(self, memories, store):
+    async def test_what_a_filter_lets_through_is_deleted_everywhere(self, memories):
         for scope in (AGENT, ANN, OTHER, USER):
             await save(memories, scope, "a", "b", kind="k")
             await save(memories, scope, "c", kind="other")
@@ -406,7 +395,6 @@ class AgentScopesContract:
         assert gone == [(s, f"mem_{n}") for s in (AGENT, ANN) for n in "ab"]
         totals = [(await memories.page(scope)).total for scope in (AGENT, ANN, OTHER, USER)]
         assert totals == [1, 1, 3, 3]
-        assert await store.check() == []
 
     async def test_without_its_condition_a_statement_reaches_into_other_tenants(
         self, filled, monkeypatch
@@ -422,27 +410,3 @@ class AgentScopesContract:
 
 def everybody(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str, Any]]:
     return "1 = 1", {}
-
-
-class TestWritesInRam(InRam, StructuredWritesContract):
-    pass
-
-
-class TestWritesInSqlite(InSqlite, StructuredWritesContract):
-    pass
-
-
-class TestWritesInPostgres(InPostgres, StructuredWritesContract):
-    pass
-
-
-class TestScopesInRam(InRam, AgentScopesContract):
-    pass
-
-
-class TestScopesInSqlite(InSqlite, AgentScopesContract):
-    pass
-
-
-class TestScopesInPostgres(InPostgres, AgentScopesContract):
-    pass

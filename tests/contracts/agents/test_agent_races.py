@@ -4,14 +4,7 @@ which one is killed. Of what is unique one is live, and nobody gets an error for
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import AsyncIterator
 from functools import partial
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -21,19 +14,15 @@ from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_k
 from memtree.memories.memory import MemoryChange
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.stores import Memories, Opened, open_store
+from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import (
     START,
-    Clock,
-    InPostgres,
-    InRam,
-    InSqlite,
-    MemoryBackend,
+    InEveryStore,
     new,
 )
-from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
+from tests.contracts.processes import child, ended, killed_in_the_middle
+from tests.programs.postgres import victim_url
 
-ROOT = Path(__file__).parents[3]
 AGENT = Scope.of_agent("tenant", "agent")
 EVERY = AgentScopes("tenant", None, None)
 SCHEMA = MemorySchema("Profile", "{}", ("name",))
@@ -47,19 +36,7 @@ async def put_schema(memories: Memories, schema: MemorySchema = SCHEMA) -> None:
     await memories.put_schema("tenant", schema, partial(unique_key, schema), most=5)
 
 
-class AgentRacesContract(MemoryBackend):
-    """Every test has two stores, which are one where there is no second process to be."""
-
-    @pytest.fixture
-    async def both(self, store: Opened, tmp_path, clock) -> AsyncIterator[list[Memories]]:
-        other = self.second(store, tmp_path, clock)
-        yield [store.memories(), other.memories()]
-        assert await store.check() == []
-        await other.close()
-
-    def second(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        return self.open(folder, clock)
-
+class TestAgentRaces(InEveryStore):
     async def test_of_many_with_the_same_values_one_is_live(self, both):
         await put_schema(both[0])
         calls = [both[n % 2].write(AGENT, [profile(f"{n}")]) for n in range(20)]
@@ -137,16 +114,9 @@ class AgentRacesContract(MemoryBackend):
         assert page.total == len(page.memories) > 0
 
 
-class TestInRam(InRam, AgentRacesContract):
-    def second(self, store, folder, clock):
-        return store
+class TestRacesInPostgres(InEveryStore):
+    STORES = ("postgres",)
 
-
-class TestInSqlite(InSqlite, AgentRacesContract):
-    pass
-
-
-class TestInPostgres(InPostgres, AgentRacesContract):
     @pytest.mark.parametrize("first", ["schema", "write"])
     async def test_a_schema_and_a_memory_in_a_scope_of_its_own_wait_for_each_other(
         self, store, both, first
@@ -228,50 +198,16 @@ asyncio.run(main())
 TOGETHER = 100
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request, tmp_path: Path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
-
-
-def child(url: str, how: str, name: str, turns: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(ROOT), url, how, name, str(turns)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def begin(*children: subprocess.Popen[str]) -> None:
-    """All at once."""
-    for each in children:
-        assert each.stdout
-        assert each.stdout.readline() == "ready\n"
-    for each in children:
-        assert each.stdin
-        each.stdin.write("go\n")
-        each.stdin.flush()
-
-
 async def with_schema(url: str) -> None:
     store = open_store(url)
     await put_schema(store.memories())
     await store.close()
 
 
-def race(url: str, how: str, turns: int) -> list[list[str]]:
-    """Return what two processes printed."""
-    children = [child(url, how, name, turns) for name in ("a", "b")]
-    begin(*children)
-    outputs = [each.communicate(timeout=600)[0].split() for each in children]
-    assert [each.returncode for each in children] == [0, 0]
-    return outputs
-
-
 @pytest.mark.long
 async def test_two_processes_supersede_each_other(url):
     await with_schema(url)
-    outputs = race(url, "supersede", 60)
+    outputs = ended(*(child(CHILD, url, "supersede", name, 60) for name in "ab"))
     store = open_store(url)
     assert await store.check() == []
     memories = store.memories()
@@ -292,28 +228,13 @@ async def test_two_processes_supersede_each_other(url):
 @pytest.mark.long
 async def test_two_processes_bind_wallets(url):
     await with_schema(url)
-    outputs = race(url, "bind", 60)
+    outputs = ended(*(child(CHILD, url, "bind", name, 60) for name in "ab"))
     pairs = {tuple(sorted(each)) for each in zip(*outputs, strict=True)}
     assert pairs == {("bound", "not")}
     store = open_store(url)
     bound = [len(await store.memories().wallets(name)) for name in ("a", "b")]
     assert bound == [output.count("bound") for output in outputs]
     await store.close()
-
-
-def killed_in_the_middle(url: str, how: str, name: str, pause: float) -> int:
-    """How many turns it told of."""
-    process = child(victim_url(url), how, name, 60)
-    begin(process)
-    assert process.stdout
-    told = [process.stdout.readline() for _ in range(2)]
-    time.sleep(pause)  # wherever it is then
-    os.kill(process.pid, signal.SIGKILL)
-    told += process.stdout.read().splitlines(keepends=True)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    wait_for_victims(url)
-    return sum(line.endswith("\n") for line in told)
 
 
 @pytest.mark.slow
@@ -323,7 +244,7 @@ async def test_a_write_of_many_is_there_whole_or_not_at_all(url):
     await with_schema(url)
     for at, pause in enumerate((0.0, 0.005, 0.011)):
         name = f"child{at}"
-        told = killed_in_the_middle(url, "write", name, pause)
+        told = killed_in_the_middle(child(CHILD, victim_url(url), "write", name, 60), url, pause)
         store = open_store(url)
         memories = store.memories()
         assert await store.check() == []
@@ -349,7 +270,7 @@ async def test_a_deletion_in_many_scopes_is_whole_or_not_at_all(url, how):
             scope, [new(f"{n}", tags=(f"{n // 3}",)) for n in range(180)], once=False
         )
     await store.close()
-    told = killed_in_the_middle(url, how, "child", 0.003)
+    told = killed_in_the_middle(child(CHILD, victim_url(url), how, "child", 60), url, 0.003)
     store = open_store(url)
     assert await store.check() == []
     memories = store.memories()

@@ -24,7 +24,13 @@ from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories
 from memtree.stores.memories import agent_reading
 from memtree.stores.memories.scopes import meant
-from tests.contracts.memory_backends import RECIPE, START, Clock, InPostgres, InRam, InSqlite, new
+from tests.contracts.memory_backends import (
+    RECIPE,
+    START,
+    Clock,
+    InEveryStore,
+    new,
+)
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder, embed, rewrite, save
 
 EMBEDDER = TopicEmbedder()
@@ -54,7 +60,9 @@ def within(scope: Scope, group: AgentScopes) -> bool:
     )
 
 
-class AgentSearchContract:
+class TestAgentSearch(InEveryStore):
+    LONG_IN_POSTGRES = ("test_it_finds_what_a_look_through_all_rows_finds",)
+
     @pytest.fixture
     async def search(self, memories: Memories, clock: Clock) -> AsyncIterator[AgentSearch]:
         search = MemorySearch(memories, TopicEmbedder(), now=clock)
@@ -264,13 +272,3 @@ async def looked_through(
         number: (round(relevance, 5), round(score, 5))
         for number, relevance, score in zip(*columns, strict=True)
     }
-
-
-class TestInRam(AgentSearchContract, InRam): ...
-
-
-class TestInSqlite(AgentSearchContract, InSqlite): ...
-
-
-class TestInPostgres(AgentSearchContract, InPostgres):
-    LONG = ("test_it_finds_what_a_look_through_all_rows_finds",)

@@ -17,9 +17,7 @@ from memtree.memories.ports import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     texts,
@@ -52,8 +50,8 @@ async def live(memories, scope: Scope = AGENT) -> list[str]:
     return sorted(texts((await memories.page(scope)).memories))
 
 
-class UniqueValuesContract:
-    async def test_a_deleted_one_has_them_no_more(self, memories, store):
+class TestUniqueValues(InEveryStore):
+    async def test_a_deleted_one_has_them_no_more(self, memories):
         await memories.write(AGENT, [person("1")])
         await memories.delete(AGENT, ["1"])
         (result,) = await memories.write(AGENT, [person("2")])
@@ -65,9 +63,8 @@ class UniqueValuesContract:
         assert await memories.undelete(AGENT, ["2"]) == []
         (result,) = await memories.write(AGENT, [person("3")])
         assert result.superseded == "1"
-        assert await store.check() == []
 
-    async def test_of_several_that_come_back_the_newest_has_them(self, memories, store):
+    async def test_of_several_that_come_back_the_newest_has_them(self, memories):
         for id_ in ("1", "2"):
             await memories.write(AGENT, [person(id_)])
             await memories.delete(AGENT, [id_])
@@ -75,17 +72,15 @@ class UniqueValuesContract:
         await memories.delete(AGENT, ["3"])
         assert texts(await memories.undelete(AGENT, ["1", "2", "3"])) == ["2", "3"]
         assert await live(memories) == ["2", "3"]
-        assert await store.check() == []
 
-    async def test_one_that_comes_back_where_another_expired(self, memories, clock, store):
+    async def test_one_that_comes_back_where_another_expired(self, memories, clock):
         await memories.write(AGENT, [person("1")])
         await memories.delete(AGENT, ["1"])
         await memories.write(AGENT, [person("2", expires=START + 5)])
         clock.time += 5
         assert texts(await memories.undelete(AGENT, ["1"])) == ["1"]
-        assert await store.check() == []
 
-    async def test_what_it_superseded_comes_back_as_superseded(self, memories, store):
+    async def test_what_it_superseded_comes_back_as_superseded(self, memories):
         await memories.write(AGENT, [person("1")])
         await memories.write(AGENT, [person("2")])
         await memories.delete(AGENT, ["2"])
@@ -93,10 +88,9 @@ class UniqueValuesContract:
         assert texts(await memories.undelete(AGENT, ["2"])) == ["2"]
         (old,) = await memories.get(AGENT, ["1"], deleted=True)
         assert (old.superseded_by, old.deleted) == ("2", None)
-        assert await store.check() == []
 
     @pytest.mark.parametrize("how", ["merge", "duplicate", "purge", "supersede"])
-    async def test_whoever_counts_no_more_is_in_nobodys_way(self, memories, store, how):
+    async def test_whoever_counts_no_more_is_in_nobodys_way(self, memories, how):
         await memories.write(AGENT, [person("1"), person("2", "bob")])
         if how == "merge":
             await memories.merge(AGENT, "2", "1", "")
@@ -110,7 +104,6 @@ class UniqueValuesContract:
         assert result.superseded is None
         (result,) = await memories.write(AGENT, [person("4", "bob")])
         assert result.superseded == "2"
-        assert await store.check() == []
 
     async def test_a_scope_of_superseded_ones_alone(self, memories):
         """An import may bring what was superseded, and not what took its place."""
@@ -124,7 +117,7 @@ class UniqueValuesContract:
         gone = await memories.delete_matching_all(every, wanted)  # as many as a rehearsal tells
         assert gone == [(row.scope, row.memory.id) for row in page.memories[::-1]]
 
-    async def test_a_long_chain_is_deleted_and_comes_back_as_one(self, memories, store):
+    async def test_a_long_chain_is_deleted_and_comes_back_as_one(self, memories):
         for n in range(120):
             await memories.write(AGENT, [person(f"{n}")])
         assert await live(memories) == ["119"]
@@ -133,10 +126,9 @@ class UniqueValuesContract:
         assert texts(await memories.undelete(AGENT, ["119"])) == ["119"]
         await memories.delete(AGENT, ["119"], purge=True)
         assert await memories.get(AGENT, [f"{n}" for n in range(120)], deleted=True) == []
-        assert await store.check() == []
 
 
-class SchemasContract:
+class TestSchemas(InEveryStore):
     async def test_a_schema_comes_back_as_it_was_given(self, memories):
         given = schema("name", "é", description="d \0", created=START, updated=START + 1)
         assert await memories.put_schema("tenant", given, named, most=1)
@@ -193,7 +185,7 @@ class SchemasContract:
                 await memories.put_schema("tenant", given, named, most=5)
         assert await memories.schemas("tenant") == []
 
-    async def test_a_new_schema_makes_unique_what_is_there(self, memories, store):
+    async def test_a_new_schema_makes_unique_what_is_there(self, memories):
         """The newest of each is superseded by the next write; no memory goes."""
         plain = [StructuredWrite(person(f"{n}").memory) for n in range(3)]
         for scope in (AGENT, ANN):
@@ -206,7 +198,6 @@ class SchemasContract:
         assert [each.superseded for each in results] == ["2", "3"]
         assert await live(memories) == ["0", "1", "4", "5", "6"]
         assert await live(memories, ANN) == ["0", "1", "2", "3", "4"]
-        assert await store.check() == []
 
     async def test_the_same_fields_again_leave_everything_as_it_is(self, memories):
         await put(memories, "name")
@@ -217,7 +208,7 @@ class SchemasContract:
         results = await memories.write(AGENT, [person("3"), person("4", "bob")])
         assert [each.superseded for each in results] == ["1", "2"]
 
-    async def test_other_unique_fields(self, memories, store):
+    async def test_other_unique_fields(self, memories):
         await put(memories, "name")
         await memories.write(AGENT, [person("1"), person("2", "bob")])
 
@@ -227,7 +218,6 @@ class SchemasContract:
         assert result.superseded == "1"
         await put(memories)
         assert await live(memories) == ["2", "x"]
-        assert await store.check() == []
 
     async def test_only_memories_of_the_kind_and_the_tenant(self, memories):
         other = Scope.of_agent("another", "agent")
@@ -239,14 +229,13 @@ class SchemasContract:
         (result,) = await memories.write(AGENT, [person("2")])
         assert result.superseded is None
 
-    async def test_a_schema_that_goes_leaves_its_memories(self, memories, store):
+    async def test_a_schema_that_goes_leaves_its_memories(self, memories):
         await put(memories, "name")
         await memories.write(AGENT, [person("1")])
         await memories.delete_schema("tenant", "Person")
         assert await live(memories) == ["1"]
         (result,) = await memories.write(AGENT, [person("2")])
         assert result.superseded is None
-        assert await store.check() == []
 
     async def test_an_expired_memory_makes_nothing_unique(self, memories, clock):
         await memories.write(AGENT, [StructuredWrite(person("1").memory)])
@@ -256,17 +245,16 @@ class SchemasContract:
         (result,) = await memories.write(AGENT, [person("3")])
         assert result.superseded == "1"
 
-    async def test_schemas_of_a_tenant_that_is_erased(self, memories, store):
+    async def test_schemas_of_a_tenant_that_is_erased(self, memories):
         for tenant in ("tenant", "another"):
             await put(memories, "name", tenant=tenant)
         await memories.write(AGENT, [person("1")])
         await memories.erase_memories("tenant")
         assert await memories.schemas("tenant") == []
         assert len(await memories.schemas("another")) == 1
-        assert await store.check() == []
 
 
-class StoredSchemasContract:
+class TestStoredSchemas(InEveryStore):
     """The stored schema says what is unique, though the writer knows an older one."""
 
     @pytest.fixture
@@ -275,14 +263,13 @@ class StoredSchemasContract:
         await memories.write(AGENT, [person("1"), person("2", "bob")])
         return memories
 
-    async def test_a_write_that_knows_another_schema(self, made, store):
+    async def test_a_write_that_knows_another_schema(self, made):
         stale = StructuredWrite(person("3").memory, b"of an older schema")
         assert [each.superseded for each in await made.write(AGENT, [stale])] == ["1"]
         await put(made)
         assert [each.superseded for each in await made.write(AGENT, [person("4")])] == [None]
-        assert await store.check() == []
 
-    async def test_a_change_of_the_data(self, made, store):
+    async def test_a_change_of_the_data(self, made):
         bob = MemoryChange(START + 1, data={"id": "1", "name": "bob"})
         changed = await made.change(AGENT, "1", bob)
         assert (changed.version, changed.supersedes) == (2, "2")
@@ -291,25 +278,22 @@ class StoredSchemasContract:
         assert result.superseded is None
         (result,) = await made.write(AGENT, [person("4", "bob")])
         assert result.superseded == "1"
-        assert await store.check() == []
 
-    async def test_a_change_of_anything_else(self, made, store):
+    async def test_a_change_of_anything_else(self, made):
         await made.change(AGENT, "1", MemoryChange(START + 1, tags=("a",)))
         await made.change(AGENT, "1", rewritten("other words"))
         (result,) = await made.write(AGENT, [person("3")])
         assert result.superseded == "1"
-        assert await store.check() == []
 
-    async def test_several_that_are_changed_to_the_same(self, made, store):
+    async def test_several_that_are_changed_to_the_same(self, made):
         await made.write(ANN, [person("3", "carl")])
         rows = [(AGENT, "1"), (AGENT, "2"), (ANN, "3")]
         same = MemoryChange(START + 1, data={"id": "x", "name": "dora"})
         changed = await made.change_all(rows, same)
         assert [row.memory.id for row in changed] == ["1", "2", "3"]
         assert (await live(made), await live(made, ANN)) == (["2"], ["3"])
-        assert await store.check() == []
 
-    async def test_a_successor_of_a_persons_own(self, made, store):
+    async def test_a_successor_of_a_persons_own(self, made):
         by = new("3", kind="Person", data={"id": "3", "name": "bob"}, id="3")
         await made.supersede(AGENT, "1", by, "why")
         assert await live(made) == ["3"]
@@ -317,18 +301,16 @@ class StoredSchemasContract:
         assert old.superseded_by == "3"
         (result,) = await made.write(AGENT, [person("4", "bob")])
         assert result.superseded == "3"
-        assert await store.check() == []
 
-    async def test_one_that_comes_back_under_a_newer_schema(self, made, store):
+    async def test_one_that_comes_back_under_a_newer_schema(self, made):
         await made.delete(AGENT, ["1"])
         await put(made, "id")
         assert texts(await made.undelete(AGENT, ["1"])) == ["1"]
         again = new("x", kind="Person", data={"id": "1"}, id="x")
         (result,) = await made.write(AGENT, [StructuredWrite(again)])
         assert result.superseded == "1"
-        assert await store.check() == []
 
-    async def test_records_that_are_restored(self, made, store, clock):
+    async def test_records_that_are_restored(self, made, clock):
         """A restored record counts; of several the last one. None is lost."""
         await made.write(ANN, [person("3", "carl"), person("4", "dora", expires=START + 5)])
         records = await made.records(AGENT)
@@ -354,9 +336,8 @@ class StoredSchemasContract:
         assert page.total == 3
         results = await made.write(ANN, [person(f"{n}-", n) for n in ("carl", "dora", "eve")])
         assert [each.superseded for each in results] == ["3", "7", "9"]
-        assert await store.check() == []
 
-    async def test_memories_of_users_and_chats_are_never_unique(self, made, store):
+    async def test_memories_of_users_and_chats_are_never_unique(self, made):
         for scope in (Scope.of_user("tenant"), Scope.of_chat("tenant", "agent")):
             for n in range(2):
                 await made.add(scope, person(f"{n}").memory)
@@ -364,40 +345,3 @@ class StoredSchemasContract:
             for n in range(2):
                 await made.change(scope, f"{n}", same)
             assert len(await live(made, scope)) == 2
-        assert await store.check() == []
-
-
-class TestUniqueInRam(InRam, UniqueValuesContract):
-    pass
-
-
-class TestUniqueInSqlite(InSqlite, UniqueValuesContract):
-    pass
-
-
-class TestUniqueInPostgres(InPostgres, UniqueValuesContract):
-    pass
-
-
-class TestSchemasInRam(InRam, SchemasContract):
-    pass
-
-
-class TestSchemasInSqlite(InSqlite, SchemasContract):
-    pass
-
-
-class TestSchemasInPostgres(InPostgres, SchemasContract):
-    pass
-
-
-class TestStoredInRam(InRam, StoredSchemasContract):
-    pass
-
-
-class TestStoredInSqlite(InSqlite, StoredSchemasContract):
-    pass
-
-
-class TestStoredInPostgres(InPostgres, StoredSchemasContract):
-    pass

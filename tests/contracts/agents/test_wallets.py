@@ -7,15 +7,14 @@ import asyncio
 import pytest
 
 from memtree.errors import Conflict, Forbidden
-from memtree.stores import Opened
 from memtree.stores.memories.tenants import PROOF_SECONDS
-from tests.contracts.memory_backends import START, InPostgres, InRam, InSqlite
+from tests.contracts.memory_backends import START, InEveryStore
 
 WALLET, ANOTHER = "evm:0xab", "sol:Cd"
 UNTIL = START + 120
 
 
-class WalletsContract:
+class TestWallets(InEveryStore):
     async def test_the_first_proof_binds_a_wallet(self, memories, clock):
         await memories.prove_wallet(WALLET, "a", b"1" * 32, UNTIL)
         clock.time += 5
@@ -81,7 +80,7 @@ class WalletsContract:
         await memories.sweep_memories(clock.time, 30)
         assert await memories.revoked_grants([b"1" * 32]) == set()
 
-    async def test_a_tenant_that_is_erased(self, memories, store: Opened):
+    async def test_a_tenant_that_is_erased(self, memories):
         await memories.prove_wallet(WALLET, "a", b"1" * 32, UNTIL)
         await memories.prove_wallet(ANOTHER, "b", b"2" * 32, UNTIL)
         await memories.revoke_grant(b"3" * 32, WALLET, "a", START + 50)
@@ -92,7 +91,6 @@ class WalletsContract:
         with pytest.raises(Forbidden):
             await memories.prove_wallet(WALLET, "b", b"1" * 32, UNTIL)
         await memories.prove_wallet(WALLET, "b", b"4" * 32, UNTIL)
-        assert await store.check() == []
 
     async def test_of_many_tenants_at_once_one_wins(self, memories):
         calls = [
@@ -116,15 +114,3 @@ class WalletsContract:
     async def test_of_many_revocations_one_is_new(self, memories):
         calls = [memories.revoke_grant(b"1" * 32, WALLET, "a", START + 50) for _ in range(9)]
         assert sorted(await asyncio.gather(*calls)) == [False] * 8 + [True]
-
-
-class TestInRam(InRam, WalletsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, WalletsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, WalletsContract):
-    pass

@@ -16,11 +16,11 @@ from tests.contracts.agents.test_agent_memories import (
     profile,
     written,
 )
-from tests.contracts.memory_backends import START, InPostgres, InRam, InSqlite
+from tests.contracts.memory_backends import START, InEveryStore
 
 
-class ExpectedVersionsContract:
-    async def test_what_was_made_from_another_version_is_not_stored(self, memories, store):
+class TestExpectedVersions(InEveryStore):
+    async def test_what_was_made_from_another_version_is_not_stored(self, memories):
         await memories.write(AGENT, [profile("blue"), note("other")])
         await memories.change(AGENT, "mem_blue", MemoryChange(START + 1, tags=("t",)))
         for expected in (("mem_blue", 1), ("mem_nobody", 1), ("mem_other", 1), NOBODY):
@@ -30,7 +30,6 @@ class ExpectedVersionsContract:
         assert await memories.extracted(AGENT, [b"1"]) == set()
         red = replace(profile("red"), expected=("mem_blue", 2))
         assert await written(memories, AGENT, red) == [("red", UPDATED, "mem_blue")]
-        assert await store.check() == []
 
     async def test_what_was_made_from_a_memory_that_is_gone_is_not_stored(self, memories, clock):
         await memories.write(
@@ -63,15 +62,3 @@ class ExpectedVersionsContract:
         assert await memories.unique_holders(AGENT, "Note", keys) == {}
         assert await memories.unique_holders(OTHER, "Profile", keys) == {}
         assert await memories.unique_holders(AGENT, "Profile", []) == {}
-
-
-class TestRam(InRam, ExpectedVersionsContract):
-    pass
-
-
-class TestSqlite(InSqlite, ExpectedVersionsContract):
-    pass
-
-
-class TestPostgres(InPostgres, ExpectedVersionsContract):
-    pass

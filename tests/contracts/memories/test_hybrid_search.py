@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +15,8 @@ from memtree.memories.search.block_rows import ScopeIndex
 from memtree.memories.search.query import Query
 from memtree.memories.search.ranking import ranked
 from memtree.memories.search.searcher import MemorySearch
-from memtree.stores import Memories, Opened, open_memories
-from tests.contracts.memory_backends import START, Clock, InPostgres, InRam, InSqlite
+from memtree.stores import Memories, open_memories
+from tests.contracts.memory_backends import START, Clock, InEveryStore
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder, rewrite, save
 
 CHAT, OTHER = Scope.of_chat("tenant", "chat"), Scope.of_chat("tenant", "other")
@@ -25,7 +24,9 @@ EMBEDDER = TopicEmbedder()
 QUERIES = ("port and tea", "holiday rent", "the train of Ada", "nothing of this")
 
 
-class HybridSearchContract:
+class TestHybridSearch(InEveryStore):
+    LONG_IN_POSTGRES = ("test_it_finds_what_a_look_through_all_rows_finds",)
+
     @pytest.fixture
     async def search(self, memories: Memories, clock: Clock) -> AsyncIterator[MemorySearch]:
         search = MemorySearch(memories, TopicEmbedder(), now=clock)
@@ -35,7 +36,7 @@ class HybridSearchContract:
     async def test_it_finds_what_a_look_through_all_rows_finds(self, memories, search, clock):
         rng = random.Random(7)
         ids: list[str] = []
-        for step in range(60):
+        for step in range(40):
             if ids and rng.random() < 0.3:
                 await change(memories, rng, rng.choice(ids), step)
             else:
@@ -44,8 +45,8 @@ class HybridSearchContract:
             for query in QUERIES:
                 assert await best(search, query) == await looked_through(memories, query, clock())
 
-    async def test_another_process_is_seen_at_once(self, memories, search, store, tmp_path, clock):
-        other = await self.beside(store, tmp_path, clock)
+    async def test_another_process_is_seen_at_once(self, memories, search, store, clock):
+        other = self.beside(store)
         try:
             theirs = open_memories(other)
             memory = await save(memories, CHAT, "The port is 8090", EMBEDDER)
@@ -101,10 +102,6 @@ class HybridSearchContract:
         assert set(await best(search, "port canary-b")) == {ours.number}
         assert set(await best(search, "port canary-a", OTHER)) == {theirs.number}
 
-    async def beside(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        """Open the same rows as another process does."""
-        return self.open(folder, clock)  # type: ignore[attr-defined]
-
 
 async def add(memories: Memories, rng: random.Random, step: int) -> str:
     text = " ".join(rng.choices(TOPICS, k=rng.randint(1, 4))) + f" {step}"
@@ -145,15 +142,3 @@ async def looked_through(memories: Memories, query: str, now: float) -> Found:
     values = zip(found.scores.tolist(), found.relevance.tolist(), strict=True)
     rounded = [(round(score, 4), round(relevance, 4)) for score, relevance in values]
     return dict(zip(found.numbers.tolist(), rounded, strict=True))
-
-
-class TestInRam(InRam, HybridSearchContract):
-    async def beside(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        return store
-
-
-class TestInSqlite(InSqlite, HybridSearchContract): ...
-
-
-class TestInPostgres(InPostgres, HybridSearchContract):
-    LONG = ("test_it_finds_what_a_look_through_all_rows_finds",)

@@ -13,9 +13,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import GroupChange, MemoryGroup
 from tests.contracts.memory_backends import (
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -29,7 +27,7 @@ def group(name: str, at: float = START, **fields: Any) -> MemoryGroup:
     return MemoryGroup(f"grp_{name}", name, at, at, **fields)
 
 
-class MemoryGroupsContract:
+class TestMemoryGroups(InEveryStore):
     @pytest.fixture
     async def filled(self, memories):
         """Four memories, the first two of them in one group and the second in another as well."""
@@ -150,7 +148,6 @@ class MemoryGroupsContract:
         await filled.delete(USER, ["mem_two"], purge=True)
         assert await self.members(filled, "work") == ["one"]
         assert (await store.counts())["memory_group_members"] == 1
-        assert await store.check() == []
 
     async def test_members_of_a_tenant_that_is_erased(self, filled, store):
         other = Scope.of_user("another")
@@ -171,15 +168,3 @@ class MemoryGroupsContract:
         results = await asyncio.gather(*adds, return_exceptions=True)
         assert sum(isinstance(each, Conflict) for each in results) == 4
         assert len(await filled.groups(USER)) == 7
-
-
-class TestInRam(InRam, MemoryGroupsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryGroupsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryGroupsContract):
-    pass

@@ -13,9 +13,7 @@ from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     save,
     texts,
@@ -25,12 +23,7 @@ USER = Scope.of_user("tenant")
 STORED = MemoryFilter(superseded=True)
 
 
-class MergingContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestMerging(InEveryStore):
     @pytest.fixture
     async def both(self, memories, clock):
         await save(memories, USER, "port 8090", "port 8091")
@@ -124,15 +117,3 @@ class MergingContract:
         assert sum(isinstance(each, Memory) for each in results) == 1
         assert sum(isinstance(each, NotFound) for each in results) == 1
         assert (await both.state(USER)).total == 1
-
-
-class TestInRam(InRam, MergingContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MergingContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MergingContract):
-    pass

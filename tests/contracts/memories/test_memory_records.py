@@ -12,9 +12,7 @@ from memtree.memories.ports import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -69,12 +67,7 @@ def without_numbers(record: MemoryRecord) -> MemoryRecord:
     return MemoryRecord(replace(record.memory, number=0), older, stone, record.replaced)
 
 
-class MemoryRecordsContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestMemoryRecords(InEveryStore):
     async def test_all_but_what_is_deleted(self, memories, clock):
         await filled(memories, clock)
         found = await all_records(memories, USER, 2)
@@ -255,15 +248,3 @@ def memory_of(text: str) -> Memory:
 
 def bare(memory: Memory) -> MemoryRecord:
     return MemoryRecord(memory, text_hash=text_hash(memory.text[:1]))
-
-
-class TestInRam(InRam, MemoryRecordsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryRecordsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryRecordsContract):
-    pass

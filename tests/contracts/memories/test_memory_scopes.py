@@ -40,9 +40,7 @@ from memtree.stores.memories.store import SqlMemories
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
 )
 
@@ -226,7 +224,15 @@ WRITES = {
 NUMBERS_ONLY = {"state", "matching", "settings", "twins", "count_without_vectors"}  # no twins here
 
 
-class MemoryScopesContract:
+class TestMemoryScopes(InEveryStore):
+    LONG_IN_POSTGRES = (
+        "test_a_text_of_another_scope_is_no_duplicate",
+        "test_the_canaries_would_be_seen",
+        "test_no_answer_holds_anything_of_another_scope",
+        "test_no_write_reaches_into_another_scope",
+        "test_own_writes_touch_nothing_with_the_same_number",
+    )
+
     @pytest.fixture
     async def filled(self, memories):
         for scope in SCOPES:
@@ -424,22 +430,3 @@ class MemoryScopesContract:
         assert await live() == ["more"]
         assert await memories.get(own, ids[:4], deleted=True) == []
         assert await answers(memories, other, [*ids]) == before
-
-
-class TestInRam(InRam, MemoryScopesContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryScopesContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryScopesContract):
-    # Thousands of calls, each of which is a round trip or more.
-    LONG = (
-        "test_a_text_of_another_scope_is_no_duplicate",
-        "test_the_canaries_would_be_seen",
-        "test_no_answer_holds_anything_of_another_scope",
-        "test_no_write_reaches_into_another_scope",
-        "test_own_writes_touch_nothing_with_the_same_number",
-    )

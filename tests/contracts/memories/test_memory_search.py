@@ -14,14 +14,13 @@ from memtree.memories.ports import (
     StoredSegment,
 )
 from memtree.memories.scope import Scope
+from memtree.stores import SqliteStore
 from memtree.stores.memories.search import PACKED_ROWS
 from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -32,12 +31,7 @@ from tests.contracts.memory_backends import (
 NOWHERE = Scope.of_chat("tenant", "nobody's")
 
 
-class MemorySearchContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestMemorySearch(InEveryStore):
     # -- filters --------------------------------------------------------------------------
 
     @pytest.mark.parametrize(
@@ -268,23 +262,10 @@ class MemorySearchContract:
         assert await memories.memory_scopes(None) == [another, (CHAT, 2)]
 
 
-class TestInRam(InRam, MemorySearchContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemorySearchContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemorySearchContract):
-    pass
-
-
 async def test_many_rows_come_in_parts(monkeypatch, tmp_path):
     monkeypatch.setattr("memtree.stores.memories.search.PACKED_ROWS", 3)
     assert PACKED_ROWS > 3
-    backend = InSqlite()
-    store = backend.open(tmp_path, lambda: START)
+    store = SqliteStore(tmp_path / "store.db")
     memories = store.memories()
     for count in range(8):
         rows = (await memories.search_rows(CHAT, RECIPE, 0)).rows

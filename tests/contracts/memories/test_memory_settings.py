@@ -6,12 +6,12 @@ import asyncio
 
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import PLAN, SettingsChange, UserSettings
-from tests.contracts.memory_backends import InPostgres, InRam, InSqlite, save
+from tests.contracts.memory_backends import InEveryStore, save
 
 USER, OTHER = Scope.of_user("tenant"), Scope.of_user("tenant", "other")
 
 
-class UserSettingsContract:
+class TestUserSettings(InEveryStore):
     async def test_nothing_is_stored_until_something_is_changed(self, memories, store):
         assert await memories.settings(USER) == UserSettings()
         assert await memories.plan("tenant") == PLAN
@@ -40,7 +40,7 @@ class UserSettingsContract:
         await memories.set_plan("tenant", "pro")
         assert await memories.plan("tenant") == "pro"
 
-    async def test_who_erases_all_keeps_the_plan_alone(self, memories, store):
+    async def test_who_erases_all_keeps_the_plan_alone(self, memories):
         """The plan was given by whoever runs the store."""
         await save(memories, USER, "one")
         for scope in (USER, OTHER):
@@ -51,16 +51,3 @@ class UserSettingsContract:
         assert await memories.settings(USER) == await memories.settings(OTHER) == UserSettings()
         assert await memories.extracted(USER, [b"digest"]) == set()
         assert await memories.plan("tenant") == "free"
-        assert await store.check() == []
-
-
-class TestInRam(InRam, UserSettingsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, UserSettingsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, UserSettingsContract):
-    pass

@@ -12,9 +12,7 @@ from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -43,7 +41,9 @@ EVERYTHING = {
 }
 
 
-class MemoryStoreContract:
+class TestMemoryStore(InEveryStore):
+    SOUND = False
+
     # -- add ------------------------------------------------------------------------------
 
     async def test_a_memory_comes_back_as_it_was_given(self, memories):
@@ -215,14 +215,13 @@ class MemoryStoreContract:
         assert texts(await memories.get(CHAT, [1])) == ["one"]
         assert (await memories.state(CHAT)).total == 1
 
-    async def test_what_is_superseded_changes_and_stays_so(self, memories, store):
+    async def test_what_is_superseded_changes_and_stays_so(self, memories):
         await save(memories, CHAT, "old")
         await memories.put_vectors(CHAT, RECIPE, {1: (1, b"v")})
         await memories.supersede(CHAT, 1, new("now"), "")
         changed = await memories.change(CHAT, "mem_old", rewritten("older"))
         assert (changed.text, changed.superseded_by) == ("older", "mem_now")
         assert texts((await memories.page(CHAT)).memories) == ["now"]
-        assert await store.check() == []
 
     async def test_the_new_text_is_found_instead_of_the_old(self, memories):
         await save(memories, CHAT, "old")
@@ -233,15 +232,3 @@ class MemoryStoreContract:
         (row, _) = (await memories.search_rows(CHAT, RECIPE, 0)).rows
         assert (row.terms, row.vector) == (terms("new"), None)
         assert text_hash("old") != text_hash("new")
-
-
-class TestInRam(InRam, MemoryStoreContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryStoreContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryStoreContract):
-    pass

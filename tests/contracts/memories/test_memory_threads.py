@@ -14,9 +14,7 @@ from tests.contracts.memory_backends import (
     RECIPE,
     START,
     Clock,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     save,
     texts,
@@ -32,12 +30,7 @@ def passages(*said: str, thread: str = "a", version: int = 1):
     return [new(text, id=id_, thread_id=thread) for text, id_ in zip(said, ids, strict=True)]
 
 
-class MemoryThreadsContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestMemoryThreads(InEveryStore):
     @pytest.fixture
     async def filled(self, memories):
         assert await memories.replace_thread(HERE, "a", passages("one", "two")) == 0
@@ -152,18 +145,6 @@ class MemoryThreadsContract:
         first, last = await self.live(filled, OF_A)
         assert first.split()[0] == last.split()[0]
         assert (await filled.state(HERE)).total == 3
-
-
-class TestInRam(InRam, MemoryThreadsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryThreadsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryThreadsContract):
-    pass
 
 
 async def test_a_replaced_text_is_gone_from_the_file_after_a_sweep(tmp_path):

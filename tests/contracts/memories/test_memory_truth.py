@@ -11,9 +11,7 @@ from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -24,12 +22,7 @@ CONFLICTS = MemoryFilter(conflicts=True)
 DIFFERS = ("8090 -> 8091",)
 
 
-class MemoryTruthContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestMemoryTruth(InEveryStore):
     # -- twins ----------------------------------------------------------------------------
 
     async def test_what_is_saved_again_is_one_memory_with_all_that_was_said_of_it(self, memories):
@@ -152,15 +145,3 @@ class MemoryTruthContract:
         await memories.change(CHAT, "mem_wish", MemoryChange(START, standing=""))
         rows = (await memories.page(CHAT, MemoryFilter(standing=True))).memories
         assert [(each.text, each.standing) for each in rows] == [("plain", "fact")]
-
-
-class TestInRam(InRam, MemoryTruthContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryTruthContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryTruthContract):
-    pass

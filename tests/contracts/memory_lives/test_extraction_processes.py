@@ -3,19 +3,14 @@ message gives its memories once, and never half of them."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from memtree.conversation import address_chain
 from memtree.conversation.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.stores import open_store
-from tests.contracts.memory_lives.test_memory_races import ROOT
-from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
+from tests.contracts.processes import begin, child, ended
+from tests.programs.postgres import victim_url, wait_for_victims
 
 ME = Scope.of_user("t", "me")
 MESSAGES, EACH = 60, 2  # memories of a message
@@ -84,29 +79,6 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     await store.close()
 
 
-def child(url: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(ROOT), url]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
-def go(process: subprocess.Popen[str]) -> None:
-    assert process.stdin
-    process.stdin.write("go\n")
-    process.stdin.flush()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
-
-
 async def kept(url: str) -> tuple[list[str], int]:
     """The texts of all memories but snapshots, and how many messages are done."""
     store = open_store(url)
@@ -119,12 +91,7 @@ async def kept(url: str) -> tuple[list[str], int]:
 
 @pytest.mark.long
 async def test_processes_at_once_make_each_memory_once(url: str) -> None:
-    children = [child(url) for _ in range(2)]
-    for each in children:
-        go(each)
-    for each in children:
-        each.communicate(timeout=600)
-        assert each.returncode == 0
+    ended(child(CHILD, url), child(CHILD, url))
     texts, done = await kept(url)
     assert done == MESSAGES
     assert len(texts) == len(set(texts)) == MESSAGES * EACH
@@ -136,8 +103,8 @@ async def test_processes_at_once_make_each_memory_once(url: str) -> None:
 async def test_a_process_that_is_killed_leaves_whole_messages_and_the_next_one_goes_on(
     url: str, read: int
 ) -> None:
-    victim = child(victim_url(url))
-    go(victim)
+    victim = child(CHILD, victim_url(url))
+    begin(victim)
     assert victim.stdout
     for _ in range(read):
         assert victim.stdout.readline() == "read\n"

@@ -12,9 +12,7 @@ from memtree.stores.memories import deletion, erasing
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -27,12 +25,7 @@ EVERY = MemoryFilter(superseded=True, expired=True, deleted=True)
 FACTS = MemoryFilter(category="fact")
 
 
-class BulkDeletionContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestBulkDeletion(InEveryStore):
     @pytest.fixture
     async def filled(self, memories):
         """Four of six are facts; one of those was superseded by another."""
@@ -145,14 +138,9 @@ class BulkDeletionContract:
         assert await self.live(filled) == "2456"
 
 
-class LineageContract:
+class TestLineage(InEveryStore):
     """A memory that another one replaced is older words for the same thing: it is deleted with
     it."""
-
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
 
     @pytest.fixture
     async def line(self, memories):
@@ -226,15 +214,3 @@ class LineageContract:
             0,
             0,
         )
-
-
-class TestInRam(InRam, BulkDeletionContract, LineageContract):
-    pass
-
-
-class TestInSqlite(InSqlite, BulkDeletionContract, LineageContract):
-    pass
-
-
-class TestInPostgres(InPostgres, BulkDeletionContract, LineageContract):
-    pass

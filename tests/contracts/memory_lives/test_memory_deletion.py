@@ -18,9 +18,7 @@ from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -32,12 +30,7 @@ EVERY = MemoryFilter(superseded=True, expired=True, deleted=True)
 OVER = MemoryFilter(superseded=True, expired=True)
 
 
-class MemoryDeletionContract:
-    @pytest.fixture(autouse=True)
-    async def sound(self, store):
-        yield
-        assert await store.check() == []
-
+class TestMemoryDeletion(InEveryStore):
     # -- supersede and duplicates ---------------------------------------------------------
 
     async def test_a_newer_memory_takes_the_place_of_an_older(self, memories):
@@ -336,15 +329,3 @@ class MemoryDeletionContract:
         await memories.put_vectors(CHAT, "new", {2: (1, b"n2")})
         assert await memories.without_vectors(CHAT, "new", 9) == []
         assert await memories.count_without_vectors(CHAT, "new") == 0
-
-
-class TestInRam(InRam, MemoryDeletionContract):
-    pass
-
-
-class TestInSqlite(InSqlite, MemoryDeletionContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryDeletionContract):
-    pass

@@ -12,9 +12,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ForgetOrder, MemoryGroup
 from tests.contracts.memory_backends import (
     START,
-    InPostgres,
-    InRam,
-    InSqlite,
+    InEveryStore,
     new,
     rewritten,
     save,
@@ -25,7 +23,7 @@ USER, OTHER = Scope.of_user("tenant"), Scope.of_user("tenant", "other")
 DIGESTS = [bytes([n]) * 32 for n in range(5)]
 
 
-class ExtractionContract:
+class TestExtraction(InEveryStore):
     async def test_a_message_is_done_once(self, memories):
         added = await memories.add_extracted(USER, DIGESTS[0], [new("one"), new("two")], most=0)
         assert [(each.memory.text, each.existing) for each in added] == [
@@ -149,7 +147,7 @@ class ExtractionContract:
         assert (await memories.page(USER)).total == 2
 
 
-class SnapshotsContract:
+class TestSnapshots(InEveryStore):
     async def test_a_snapshot_is_replaced(self, memories):
         first = await memories.put_snapshot(USER, b"key", new("one", id="a", kind="snapshot"))
         assert (first.id, first.version, first.kind) == ("a", 1, "snapshot")
@@ -208,15 +206,3 @@ class SnapshotsContract:
             await memories.put_snapshot(USER, b"another", new("two"), most=1)
         assert await memories.put_snapshot(USER, b"key", new("three"), most=1)
         assert await memories.put_snapshot(USER, b"another", new("two"), most=2)
-
-
-class TestInRam(InRam, ExtractionContract, SnapshotsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, ExtractionContract, SnapshotsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, ExtractionContract, SnapshotsContract):
-    pass

@@ -3,13 +3,7 @@ them is there whole or not at all."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +11,9 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import new
-from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
+from tests.contracts.processes import child, ended, killed_in_the_middle
+from tests.programs.postgres import victim_url
 
-ROOT = Path(__file__).parents[3]
 USER = Scope.of_user("tenant")
 TOGETHER = 150
 TURNS = 60  # of a child; far more than it gets to before it is killed
@@ -78,43 +72,6 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request, tmp_path: Path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
-
-
-def child(url: str, how: str, name: str, turns: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(ROOT), url, how, name, str(turns)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def go(process: subprocess.Popen[str]) -> None:
-    assert process.stdout
-    assert process.stdin
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("go\n")
-    process.stdin.flush()
-
-
-def killed_in_the_middle(url: str, how: str, name: str, pause: float) -> int:
-    """How many turns it told of."""
-    process = child(victim_url(url), how, name, TURNS)
-    go(process)
-    assert process.stdout
-    told = [process.stdout.readline() for _ in range(2)]
-    time.sleep(pause)  # wherever it is then
-    os.kill(process.pid, signal.SIGKILL)
-    told += process.stdout.read().splitlines(keepends=True)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    wait_for_victims(url)
-    return sum(line.endswith("\n") for line in told)
-
-
 async def ids_of(memories: Memories, wanted: MemoryFilter) -> Counter[str]:
     """How many there are of each turn: ids are NAME/TURN/NUMBER."""
     found: Counter[str] = Counter()
@@ -136,7 +93,7 @@ PAUSES = (0.0, 0.004, 0.009)
 async def test_a_write_of_many_is_there_whole_or_not_at_all(url, how):
     for at, pause in enumerate(PAUSES):
         name = f"child{at}"
-        told = killed_in_the_middle(url, how, name, pause)
+        told = killed_in_the_middle(child(CHILD, victim_url(url), how, name, TURNS), url, pause)
         store = open_store(url)
         memories = store.memories()
         assert await store.check() == []
@@ -169,7 +126,8 @@ async def test_a_bulk_deletion_took_all_or_none(url, how):
             rows = [new(f"{name} {n}", id=f"{name}/{n}", category=name) for n in range(TOGETHER)]
             await memories.add_many(USER, rows)
     for at, pause in enumerate(PAUSES):
-        told = killed_in_the_middle(url, how, f"child{at}", pause)
+        process = child(CHILD, victim_url(url), how, f"child{at}", TURNS)
+        told = killed_in_the_middle(process, url, pause)
         assert await store.check() == []
         there = await ids_of(memories, STORED)
         assert set(there.values()) <= {TOGETHER}
@@ -184,15 +142,11 @@ async def test_a_bulk_deletion_took_all_or_none(url, how):
 
 @pytest.mark.slow
 async def test_two_processes_extract_each_message_once(url):
-    children = [child(url, "once", f"child{number}", 40) for number in range(2)]
-    for each in children:
-        go(each)
-    outputs = [each.communicate(timeout=600)[0].split() for each in children]
-    assert [each.returncode for each in children] == [0, 0]
+    outputs = ended(*(child(CHILD, url, "once", f"child{n}", 20) for n in range(2)))
     for answers in zip(*outputs, strict=True):
         assert sorted(answers) == ["done", "not"]
     store = open_store(url)
     assert await store.check() == []
     page = await store.memories().page(USER, limit=100)
-    assert sorted(row.text for row in page.memories) == sorted(f"text {n}" for n in range(40))
+    assert sorted(row.text for row in page.memories) == sorted(f"text {n}" for n in range(20))
     await store.close()

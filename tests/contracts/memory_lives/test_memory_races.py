@@ -4,9 +4,6 @@ processes of which one is killed."""
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,37 +12,21 @@ from memtree.errors import NotFound, StoreUnavailable, VersionConflict
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ChangeEvent, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores import Memories, Opened, SqliteStore, open_store
+from memtree.stores import Memories, SqliteStore, open_store
 from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     Clock,
-    InPostgres,
-    InRam,
-    InSqlite,
-    MemoryBackend,
+    InEveryStore,
     new,
     rewritten,
     save,
 )
-from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
+from tests.contracts.processes import begin, child, ended
+from tests.programs.postgres import victim_url, wait_for_victims
 
-ROOT = Path(__file__).parents[3]
 
-
-class MemoryRacesContract(MemoryBackend):
-    """Every test has two stores, which are one where there is no second process to be."""
-
-    @pytest.fixture
-    async def both(self, store: Opened, tmp_path, clock) -> AsyncIterator[list[Memories]]:
-        other = self.second(store, tmp_path, clock)
-        yield [store.memories(), other.memories()]
-        assert await store.check() == []
-        await other.close()
-
-    def second(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        return self.open(folder, clock)
-
+class TestMemoryRaces(InEveryStore):
     async def test_one_of_many_saves_of_a_text_is_kept(self, both):
         saves = [both[n % 2].add(CHAT, new("same", id=f"mem_{n}"), once=True) for n in range(20)]
         added = await asyncio.gather(*saves)
@@ -161,19 +142,6 @@ class MemoryRacesContract(MemoryBackend):
         assert (await both[1].state(CHAT)).total == len(live) > 0
 
 
-class TestInRam(InRam, MemoryRacesContract):
-    def second(self, store, folder, clock):
-        return store
-
-
-class TestInSqlite(InSqlite, MemoryRacesContract):
-    pass
-
-
-class TestInPostgres(InPostgres, MemoryRacesContract):
-    pass
-
-
 # ---------------------------------------------------------------- processes
 
 CHILD = """
@@ -197,31 +165,6 @@ asyncio.run(main())
 """
 
 
-def child(url: str, number: int, count: int, how: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(ROOT), url, str(number), str(count), how]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def begin(children: Sequence[subprocess.Popen[str]]) -> None:
-    """All at once."""
-    for each in children:
-        assert each.stdout
-        assert each.stdout.readline() == "ready\n"
-    for each in children:
-        assert each.stdin
-        each.stdin.write("go\n")
-        each.stdin.flush()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request, tmp_path: Path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
-
-
 async def stored(url: str) -> tuple[list[Memory], dict[str, list[str]]]:
     """The memories that count, and the ids of their twins."""
     store = open_store(url)
@@ -234,22 +177,19 @@ async def stored(url: str) -> tuple[list[Memory], dict[str, list[str]]]:
 
 @pytest.mark.slow
 async def test_two_processes_save_the_same(url):
-    children = [child(url, number, 40, "once") for number in range(2)]
-    begin(children)
-    outputs = [each.communicate(timeout=600)[0] for each in children]
-    assert [each.returncode for each in children] == [0, 0]
+    outputs = ended(*(child(CHILD, url, number, 20, "once") for number in range(2)))
     rows, twins = await stored(url)
     assert twins == {}
-    assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(40))
-    assert len({row.number for row in rows}) == 40
+    assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(20))
+    assert len({row.number for row in rows}) == 20
     for output in outputs:
-        assert set(output.split()) == {row.id for row in rows}
+        assert set(output) == {row.id for row in rows}
 
 
 @pytest.mark.slow
 async def test_what_was_saved_is_there_after_a_kill(url):
-    children = [child(victim_url(url), number, 10_000, "insert") for number in range(2)]
-    begin(children)
+    children = [child(CHILD, victim_url(url), number, 10_000, "insert") for number in range(2)]
+    begin(*children)
     told = [[each.stdout.readline().strip() for _ in range(30)] for each in children]
     for each in children:
         each.kill()
@@ -318,7 +258,9 @@ async def test_no_byte_of_an_erased_text_is_in_a_file(tmp_path, how):
     assert SECRET.encode() not in bytes_of(tmp_path)
 
 
-class TestRowsInPostgres(InPostgres):
+class TestRowsInPostgres(InEveryStore):
+    STORES = ("postgres",)
+
     async def test_no_table_holds_an_erased_text(self, store, memories):
         """The record docs/decisions/archive.md#0011 says what the server's files keep of it."""
         await told_everywhere(memories, SECRET)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import open_store
-from tests.programs.postgres import drop_schema, ready_url, victim_url, wait_for_victims
+from tests.programs.postgres import victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[3]
 ANYBODY = Scope.of_user("local")
@@ -32,15 +32,6 @@ LINES = 1_300  # several batches, and more than a report names
 DEADLINE = 600.0
 
 pytestmark = [pytest.mark.slow]
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        yield ready_url(tmp_path)
-        drop_schema(tmp_path)
 
 
 @pytest.fixture

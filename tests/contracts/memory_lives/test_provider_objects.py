@@ -6,13 +6,13 @@ import asyncio
 from hashlib import sha256
 
 from memtree.stores import open_memories
-from tests.contracts.memory_backends import START, InPostgres, InRam, InSqlite
+from tests.contracts.memory_backends import START, InEveryStore
 
 DAY = 86_400.0
 FIRST, SECOND, NEVER = (sha256(word).digest() for word in (b"first", b"second", b"never"))
 
 
-class ProviderObjectsContract:
+class TestProviderObjects(InEveryStore):
     async def test_what_was_put_is_known_and_nothing_else(self, memories):
         await memories.put_objects([FIRST, SECOND], START + DAY)
         assert await memories.known_objects([SECOND, NEVER, FIRST, FIRST]) == {FIRST, SECOND}
@@ -40,7 +40,6 @@ class ProviderObjectsContract:
         await memories.sweep_memories(START + DAY, 30)
         assert (await store.counts())["provider_objects"] == 1
         assert await memories.known_objects([FIRST, SECOND]) == {SECOND}
-        assert await store.check() == []
 
     async def test_many_at_once(self, memories):
         digests = [sha256(bytes([n])).digest() for n in range(100)]
@@ -56,15 +55,3 @@ class ProviderObjectsContract:
     async def test_other_connections_know_them(self, memories, store):
         await memories.put_objects([FIRST], START + DAY)
         assert await open_memories(store).known_objects([FIRST]) == {FIRST}
-
-
-class TestInRam(InRam, ProviderObjectsContract):
-    pass
-
-
-class TestInSqlite(InSqlite, ProviderObjectsContract):
-    pass
-
-
-class TestInPostgres(InPostgres, ProviderObjectsContract):
-    pass

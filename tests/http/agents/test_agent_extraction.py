@@ -14,7 +14,7 @@ from memtree.text import tokens
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.memories import caller_model
 from memtree_proxy.upstream.relay import WHOLE
-from tests.http.owned.agents import AGENT, PROFILE, Agents, agents
+from tests.http.owned.kinds import AGENT, PROFILE, Agents, agents
 from tests.http.served.fakes import FakeKeys
 from tests.http.served.upstream import PLAIN, PLAIN_BYTES, FakeUpstream
 

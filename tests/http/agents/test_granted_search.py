@@ -16,7 +16,7 @@ from memtree.stores import RamStore
 from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.owned.granting import refused
-from tests.http.owned.user_memories import Users, users
+from tests.http.owned.kinds import Users, users
 from tests.http.served.fakes import AnsweringModel
 from tests.made.saved_memories import save
 from tests.made.wallets import Wallet
@@ -83,54 +83,6 @@ async def sharing():
         made = Sharing(served)
         await made.bind()
         yield made
-
-
-async def test_a_grant_opens_its_grantors_agents_for_searches(sharing: Sharing):
-    id_ = await sharing.keep(agent="researcher")
-    answer = await sharing.ask(sharing.grant(), scope="shared")
-    (row,) = answer.json()["memories"]
-    assert (row["id"], row["source"], row["data"]) == (id_, "shared:researcher", {"text": CANARY})
-    assert "warnings" not in answer.json()
-
-
-async def test_own_and_shared_memories_are_found_apart_and_together(sharing: Sharing):
-    theirs = await sharing.keep(agent="a")
-    own = await sharing.keep(f"{CANARY}, too", agent="a", key="bob")
-    grant = sharing.grant()
-    assert await sharing.found(grant, agentId="a") == [theirs]
-    assert await sharing.found(grant, agentId="a", scope="own") == [own]
-    assert set(await sharing.found(grant, agentId="a", scope="all")) == {own, theirs}
-
-
-async def test_no_more_agents_and_subjects_are_opened_than_were_given(sharing: Sharing):
-    ids = {
-        (agent, subject): await sharing.keep(f"{CANARY} {agent}{subject}", agent, subject)
-        for agent in ("a", "b")
-        for subject in ("", "s", "t")
-    }
-    every = set(ids.values())
-    assert set(await sharing.found(sharing.grant())) == every
-    assert set(await sharing.found(sharing.grant(agent="a"))) == {
-        ids["a", ""], ids["a", "s"], ids["a", "t"]
-    }  # fmt: skip
-    assert set(await sharing.found(sharing.grant(subject="s"))) == {ids["a", "s"], ids["b", "s"]}
-    both = sharing.grant(agent="a", subject="s")
-    assert await sharing.found(both) == [ids["a", "s"]]
-    assert await sharing.found(both, agentId="a", subjectId="t") == []
-    assert await sharing.found(both, agentId="b") == []
-    assert await sharing.found(both, agentId="*", subjectId="*") == [ids["a", "s"]]
-    assert await sharing.found(sharing.grant(), agentId="b", subjectId="t") == [ids["b", "t"]]
-    assert set(await sharing.found(both, sharing.grant(agent="b"))) == {
-        ids["a", "s"], ids["b", ""], ids["b", "s"], ids["b", "t"]
-    }  # fmt: skip
-
-
-async def test_users_and_chats_are_never_opened(sharing: Sharing):
-    tenant = tenant_id("ada")
-    for scope in (Scope.of_user(tenant), Scope.of_user(tenant, "u"), Scope.of_chat(tenant, "c")):
-        await save(sharing.store, scope, CANARY, EMBEDDER)
-    for query in ({}, {"agentId": "*"}, {"scope": "all"}):
-        assert await sharing.found(sharing.grant(), **query) == []
 
 
 async def test_what_is_gone_is_not_opened(sharing: Sharing):
@@ -204,21 +156,6 @@ async def test_a_grant_for_another_agent_or_subject_is_a_warning(sharing: Sharin
         "grant 1: it is for another agent",
         "grant 2: it is for another subject",
     ]
-
-
-async def test_shared_alone_needs_grants(sharing: Sharing):
-    assert refused(await sharing.ask(scope="shared")) == (400, "x-grants")
-
-
-async def test_the_same_grants_count_for_a_batch(sharing: Sharing):
-    await sharing.keep()
-    headers = {"authorization": "Bearer bob", "x-grants": header_of([sharing.grant(agent="a")])}
-    queries = [{"query": "canary", "filters": {"agentId": agent}} for agent in ("a", "b")]
-    answer = await sharing.served.ask(
-        "POST", "/batch/search", headers=headers, json={"queries": queries, "scope": "shared"}
-    )
-    first, second = answer.json()["results"]
-    assert (len(first["memories"]), len(second["memories"])) == (1, 0)
 
 
 async def test_nothing_of_a_grant_is_logged(sharing: Sharing, caplog: pytest.LogCaptureFixture):

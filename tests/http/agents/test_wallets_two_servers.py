@@ -17,7 +17,7 @@ from tests.programs.server import Server
 
 pytestmark = pytest.mark.slow
 
-TURNS = 12
+TURNS = 4
 
 
 @pytest.fixture(scope="module")

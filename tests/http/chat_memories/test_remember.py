@@ -14,7 +14,7 @@ from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
 from tests.http.served.mcp_client import NEW, OLD, DeadEmbedder, Mcp, remembering
 
 Check = Callable[[Mcp], Awaitable[None]]
-CASES: list[tuple[str, Check]] = []
+CASES: list[tuple[tuple[str, ...], Check]] = []
 
 FACT = "My son Colby lives in Los Angeles."
 NEARLY = "my son  Colby lives in Los Angeles"  # the same but for what does not count
@@ -34,7 +34,7 @@ def says(*sentences: str) -> Callable[[Check], Check]:
     """The check of what these sentences say."""
 
     def add(check: Check) -> Check:
-        CASES.extend((sentence, check) for sentence in sentences)
+        CASES.append((sentences, check))
         return check
 
     return add
@@ -478,10 +478,10 @@ SERVERS = ((OLD, "memory:"), (NEW, "sqlite:///{}/m.db"))
         pytest.param(
             check,
             *server,
-            id=f"{sentence}-{server[0]}",
+            id=f"{sentences[0]}-{server[0]}",
             marks=() if (at + which) % 2 == 0 else pytest.mark.long,
         )
-        for at, (sentence, check) in enumerate(CASES)
+        for at, (sentences, check) in enumerate(CASES)
         for which, server in enumerate(SERVERS)
     ],
 )
@@ -491,6 +491,6 @@ async def test_the_document(check: Check, version: str, store: str, tmp_path: Pa
 
 
 def test_every_field_of_the_tool_is_in_the_table():
-    said = " ".join(sentence for sentence, _ in CASES)
+    said = " ".join(sentence for sentences, _ in CASES for sentence in sentences)
     assert [name for name in REMEMBER.input_schema["properties"] if name not in said] == []
     assert [name for name in BY_NAME if name != "remember" and name not in said] == []

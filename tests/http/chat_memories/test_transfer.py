@@ -14,7 +14,7 @@ from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
 from memtree_proxy.access import auth
 from memtree_proxy.access.auth import tenant_id
-from tests.http.owned.remembering import error
+from tests.http.owned.kinds import error
 from tests.http.owned.transferring import KEY, OTHER, lines, statuses, transferring
 from tests.http.served.fakes import FakeKeys
 

@@ -35,11 +35,6 @@ NEW = [SYSTEM, user(ASKED)]
 COMPACTED = [SYSTEM, user(f"Summary of before: {FIRST}"), assistant("Fine."), user(ASKED)]
 
 
-@pytest.fixture
-def notebook() -> Notebook:
-    return Notebook()
-
-
 async def said(
     notebook: Notebook, posted: Sequence[dict[str, Any]], text: str = HONEY, **more: Any
 ) -> Memory:

@@ -28,11 +28,6 @@ from tests.http.served.upstream import FakeUpstream
 from tests.programs import sessions
 
 
-@pytest.fixture
-def notebook() -> Notebook:
-    return Notebook()
-
-
 def talk(*questions: str) -> list[dict[str, Any]]:
     """Some 11,500 tokens about other things, then those questions."""
     said = [SYSTEM, *sessions.chat(170, words=60)]

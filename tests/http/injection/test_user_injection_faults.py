@@ -20,11 +20,6 @@ ASKED_TEA = "Which tea does the user drink, green or black?"
 ENABLED = {"memory_options": {"enabled": True}}
 
 
-@pytest.fixture
-def notebook() -> Notebook:
-    return Notebook()
-
-
 @pytest.mark.parametrize("method", ["settings", "plan"])
 @pytest.mark.parametrize("error", [StoreUnavailable("away"), RuntimeError("a fault of ours")])
 async def test_settings_that_cannot_be_read_stop_no_chat(

@@ -14,8 +14,8 @@ import pytest
 
 from memtree.memories.memory import NewMemory
 from memtree.stores import Memories
+from tests.http.owned.kinds import users
 from tests.http.owned.transferring import KEY, transferring
-from tests.http.owned.user_memories import users
 from tests.http.served.fakes import FakeKeys, FakeMemory, dumps, edge, real_memory, turn
 from tests.http.served.upstream import FakeUpstream
 

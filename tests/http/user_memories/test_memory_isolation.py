@@ -21,7 +21,7 @@ from starlette.routing import Route
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
-from tests.http.owned.deleting import counts
+from tests.http.owned.kinds import counts
 from tests.http.owned.owners import (
     ASKS,
     KEY,
@@ -133,13 +133,13 @@ ELSEWHERE = {
     "POST /wallets": "test_grants.py",
     "DELETE /wallets/{address}": "test_grants.py",
     "POST /memories/extract": "test_memory_extraction.py: of users alone",
-    "PATCH /memories/settings": "test_user_memory_scopes.py: of users alone",
-    "POST /memories/groups": "test_user_memory_scopes.py: of users alone",
-    "GET /memories/groups/{group_id}": "test_user_memory_scopes.py: of users alone",
-    "PATCH /memories/groups/{group_id}": "test_user_memory_scopes.py: of users alone",
-    "DELETE /memories/groups/{group_id}": "test_user_memory_scopes.py: of users alone",
-    "POST /memories/groups/{group_id}/memories": "test_user_memory_scopes.py: of users alone",
-    "DELETE /memories/groups/{group_id}/memories/{memory_id}": "test_user_memory_scopes.py",
+    "PATCH /memories/settings": "memories/test_whose.py: of users alone",
+    "POST /memories/groups": "memories/test_whose.py: of users alone",
+    "GET /memories/groups/{group_id}": "memories/test_whose.py: of users alone",
+    "PATCH /memories/groups/{group_id}": "memories/test_whose.py: of users alone",
+    "DELETE /memories/groups/{group_id}": "memories/test_whose.py: of users alone",
+    "POST /memories/groups/{group_id}/memories": "memories/test_whose.py: of users alone",
+    "DELETE /memories/groups/{group_id}/memories/{memory_id}": "memories/test_whose.py",
 }
 NAMES = ("/memories", "/schemas", "/grants", "/wallets")
 

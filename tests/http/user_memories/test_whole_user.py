@@ -10,7 +10,7 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
 from tests.http.owned.injecting import Notebook, chatting, user
-from tests.http.owned.user_memories import users
+from tests.http.owned.kinds import users
 from tests.http.served.upstream import FakeUpstream
 
 TEA = "The user drinks green tea, no coffee"

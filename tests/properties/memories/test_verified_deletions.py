@@ -15,7 +15,7 @@ from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.text.normal_form import canonical
 from tests.fakes import HashingEmbedder
-from tests.http.owned.user_memories import KEY, Users, users
+from tests.http.owned.kinds import KEY, Users, users
 
 TEXTS = ("The port is 8090.", "the port is  8090", "The port is 8091.", "My cat is called Otto.")
 KINDS = ("user", "chat", "agent")
