@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.errors import ContextOverflow, StoreUnavailable
+from memtree.errors import StoreUnavailable
 from memtree.process.tracing import STEPS, step
 from memtree_proxy.access import rate_limits
 from memtree_proxy.observability.metrics import STATUSES, status
@@ -112,20 +112,6 @@ async def test_an_upstream_that_is_not_there():
     assert found["upstream_answers_total", "upstream_unreachable"] == 1
     assert found["upstream_seconds_count",] == 0
     assert found["refusals_total", "upstream_unreachable"] == 1
-
-
-async def test_a_prompt_that_is_too_long(base: str):
-    memory = FakeMemory()
-
-    def fail() -> None:
-        raise ContextOverflow(1, 2)
-
-    memory.before = fail
-    async with edge(base, memory) as client:
-        await client.post("/chat/completions", json=turn(9), headers=ON)
-        found = await samples(client)
-    assert found["refusals_total", "context_length_exceeded"] == 1
-    assert found["answers_total", "auto", "refused"] == 1
 
 
 async def test_who_waits_is_counted_while_he_waits(monkeypatch: pytest.MonkeyPatch):

@@ -131,8 +131,8 @@ class FakeUpstream:
         await reply(send, self.status, [*JSON, (b"retry-after", b"7")], body)
 
     async def _script(self, seen: Seen, receive: Any, send: Any) -> None:
-        """The pieces of `script` one by one: bytes, a number of seconds to be silent, `cut` or `hang` as
-        the end. Before the first bytes the head goes out."""
+        """The pieces of `script` one by one: bytes, a number of seconds to be silent, `cut` or
+        `hang` as the end. Before the first bytes the head goes out."""
         begun = False
         for step in self.script:
             if step == "hang":

@@ -72,17 +72,6 @@ async def test_answers_and_tokens_of_both_routes(base: str):
     assert found["recall_tokens_total"] == 15
 
 
-async def test_gains_and_losses_are_two_counters():
-    memory = FakeMemory()
-    async with edge(None, memory) as client:
-        for gain in (100, -20, 3, 0, -1):
-            memory.told = {"gain": gain}
-            await client.post("/context_memory", json=turn(9))
-        found = await counted(client)
-    assert found["folding_saved_tokens_total"] == 103
-    assert found["folding_lost_tokens_total"] == 21
-
-
 async def test_what_went_wrong_is_counted_with_its_tokens(base: str):
     memory = FakeMemory()
     async with edge(base, memory) as client:
