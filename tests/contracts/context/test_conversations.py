@@ -271,12 +271,6 @@ class ConversationContract(Backend):
         assert await listed(store) == [(address(3), 2.0)]
         assert await store.check() == []
 
-    async def test_check_finds_one_without_its_address(self, store):
-        await grow(store, 1, used=1.0)
-        self.plant(store, A, "conversations", ConversationRow(address(7), 1.0))
-        (line,) = await store.check()
-        assert f"conversation {address(7).hex()}: there is no such address" in line
-
     # -- titles -------------------------------------------------------------------------------
 
     async def test_a_title_stays_while_a_conversation_grows(self, store):
