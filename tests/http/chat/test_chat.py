@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import ContextOverflow, StoreUnavailable
-from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
+from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, raising, turn
 from tests.http.served.running import refused_port
 from tests.http.served.upstream import PLAIN, PLAIN_BYTES, FakeUpstream
 
@@ -197,11 +197,7 @@ async def test_an_error_in_memory_does_not_stop_the_chat(
     error: Exception, base: str, upstream: FakeUpstream, caplog: pytest.LogCaptureFixture
 ):
     memory = FakeMemory()
-
-    def fail() -> None:
-        raise error
-
-    memory.before = fail
+    memory.before = raising(error)
     async with edge(base, memory) as client:
         answer = await client.post("/chat/completions", content=ODD, headers=ON)
     assert answer.content == PLAIN_BYTES
@@ -213,11 +209,7 @@ async def test_an_error_in_memory_does_not_stop_the_chat(
 
 async def test_overflow_stops_the_chat(base: str, upstream: FakeUpstream):
     memory = FakeMemory()
-
-    def refuse() -> None:
-        raise ContextOverflow(8_192, 9_999)
-
-    memory.before = refuse
+    memory.before = raising(ContextOverflow(8_192, 9_999))
     async with edge(base, memory) as client:
         answer = await client.post("/chat/completions", json=turn(1), headers=ON)
     assert answer.status_code == 413

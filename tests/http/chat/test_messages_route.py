@@ -12,7 +12,7 @@ from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree_proxy.chat.keepalive import KeepalivePace
 from memtree_proxy.server.app import create_app
 from tests.http.context.test_waiting import Paused
-from tests.http.served.fakes import FakeKeys, FakeMemory, dumps, edge, services
+from tests.http.served.fakes import FakeKeys, FakeMemory, dumps, edge, raising, services
 from tests.http.served.running import running
 from tests.http.served.speaking import FILLER, ON, events, messages
 from tests.wire.servers.messages_server import FAULTS, MessagesServer, stream_fault
@@ -99,11 +99,7 @@ async def test_a_body_that_is_too_large():
 
 async def test_a_history_that_fits_no_model_is_too_long_in_the_words_that_clients_know():
     memory = FakeMemory()
-
-    def refuse() -> None:
-        raise ContextOverflow(200_000, 250_000)
-
-    memory.before = refuse
+    memory.before = raising(ContextOverflow(200_000, 250_000))
     async with edge("http://127.0.0.1:9", memory) as client:
         answer = await client.post("/v1/messages", json=BODY, headers=ON)
         told = "prompt is too long: 250000 tokens > 200000 maximum"

@@ -12,7 +12,7 @@ from memtree.errors import ContextOverflow
 from memtree_proxy.chat.keepalive import KeepalivePace
 from memtree_proxy.server.app import create_app
 from tests.http.context.test_waiting import Paused
-from tests.http.served.fakes import FakeKeys, FakeMemory, dumps, edge, services
+from tests.http.served.fakes import FakeKeys, FakeMemory, dumps, edge, raising, services
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.speaking import FILLER, ON, events, responses
 from tests.wire.servers.responses_server import ResponsesServer, failed
@@ -108,11 +108,7 @@ async def test_errors_of_ours_have_openai_s_form():
 
 async def test_a_history_that_fits_no_model_is_a_400_whatever_the_setting():
     memory = FakeMemory()
-
-    def refuse() -> None:
-        raise ContextOverflow(200_000, 250_000)
-
-    memory.before = refuse
+    memory.before = raising(ContextOverflow(200_000, 250_000))
     async with edge("http://127.0.0.1:9", memory, overflow_status=413) as client:
         answer = await client.post("/v1/responses", json=BODY, headers=ON)
         assert answer.status_code == 400

@@ -16,17 +16,18 @@ from memtree.text import tokens
 from memtree.unfolding.explain import TreeView
 from memtree_proxy.wire.tree_answers import Tree
 from tests.http.served.encoders import encoded
-from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, real_memory, turn
+from tests.http.served.fakes import (
+    MEMORY_MESSAGE,
+    FakeMemory,
+    dumps,
+    edge,
+    raising,
+    real_memory,
+    turn,
+)
 
 PATHS = [prefix + path for path in ("/context_memory", "/memory") for prefix in
          ("", "/v1", "/api", "/api/v1")]  # fmt: skip
-
-
-def raising(error: Exception) -> Any:
-    def before() -> None:
-        raise error
-
-    return before
 
 
 @pytest.mark.parametrize("path", PATHS)

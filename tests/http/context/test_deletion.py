@@ -9,7 +9,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree_proxy.access.auth import tenant_id
-from tests.http.served.fakes import FakeMemory, edge, turn
+from tests.http.served.fakes import FakeMemory, edge, raising, turn
 
 PATHS = [prefix + "/context_memory/delete" for prefix in ("", "/v1", "/api", "/api/v1")]
 ADDRESS = "ab" * 32
@@ -125,11 +125,7 @@ async def test_the_error_names_what_may_be_given():
 @pytest.mark.parametrize("body", [{"messages": HISTORY}, {"address": ADDRESS}, {"all": True}])
 async def test_a_store_that_is_down_is_a_503(body: dict[str, Any]):
     memory = FakeMemory()
-
-    def fail() -> None:
-        raise StoreUnavailable("the store is locked")
-
-    memory.before = fail
+    memory.before = raising(StoreUnavailable("the store is locked"))
     async with edge(None, memory) as client:
         answer = await client.post(PATHS[0], json=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")

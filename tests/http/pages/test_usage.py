@@ -19,8 +19,14 @@ from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.ports.store import Store
 from memtree.stores import RamStore, open_store
-from memtree_proxy.server.app import create_app
-from tests.http.served.fakes import FakeKeys, FakeMemory, services, turn
+from tests.http.served.fakes import (
+    FakeKeys,
+    FakeMemory,
+    client_of,
+    raising,
+    services,
+    turn,
+)
 from tests.programs.server import Server
 
 ON = {"x-polychat-memory": "on"}
@@ -34,15 +40,8 @@ async def opened(
     """An app with its beginning and its end."""
     own = store or RamStore()
     built = dataclasses.replace(services(base, memory, **changes), tallies=own)
-    app = create_app(built)
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://edge") as client,
-    ):
-        client.headers.clear()
+    async with client_of(built, lives=True) as client:
         yield client
-    await built.upstreams.close()
 
 
 async def usage(client: httpx.AsyncClient, days: int | str = 30, **headers: str) -> dict[str, Any]:
@@ -125,11 +124,7 @@ async def test_states_and_what_does_not_count(base: str):
         await client.post("/context_memory", json=turn(1))
         await client.post("/v1/chat/completions", content=b"no json", headers=ON)
         for error in (KeyError("x"), ContextOverflow(100, 10)):
-
-            def fail(error: Exception = error) -> None:
-                raise error
-
-            memory.before = fail
+            memory.before = raising(error)
             await client.post("/v1/chat/completions", json=turn(9), headers=ON)
         found = await usage(client)
     assert found["requests"]["by_state"] == {

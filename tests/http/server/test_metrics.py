@@ -13,7 +13,7 @@ from memtree.errors import ContextOverflow
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
-from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
+from tests.http.served.fakes import FakeKeys, FakeMemory, edge, raising, turn
 from tests.http.served.upstream import PLAIN, FakeUpstream
 
 ON = {"x-polychat-memory": "on"}
@@ -78,11 +78,7 @@ async def test_what_went_wrong_is_counted_with_its_tokens(base: str):
         await client.post("/chat/completions", content=b"no json", headers=ON)
         whole: int = PLAIN["usage"]["prompt_tokens"]  # type: ignore[index]  # as the provider says
         for error in (KeyError("x"), ContextOverflow(1, 2)):
-
-            def fail(error: Exception = error) -> None:
-                raise error
-
-            memory.before = fail
+            memory.before = raising(error)
             answer = await client.post("/chat/completions", json=turn(9), headers=ON)
             whole += int(answer.headers.get("x-memtree-sent-tokens", 0))
         found = await counted(client)
