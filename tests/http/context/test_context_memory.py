@@ -183,20 +183,11 @@ async def test_a_tree_that_is_not_whole_says_so():
 
 
 BAD = [
-    (b"", None),
-    (b"{", None),
-    (b"[]", None),
     (b'{"messages":[{"role":"user","content":"\xff"}]}', "messages[0]"),
     (b'{"messages":' + b"[" * 50_000 + b"]" * 50_000 + b"}", None),
     (b'{"messages":[{"role":"user","content":"a"}],"x":"\xff"}', "x"),
     (b'{"messages":[{"role":"user","content":"a"}],"messages":[]}', "messages"),
     (b"{}", "messages"),
-    (b'{"messages":[]}', "messages"),
-    (b'{"messages":"hi"}', "messages"),
-    (b'{"messages":[{"role":"user","content":"a"}],"target_tokens":true}', "target_tokens"),
-    (b'{"messages":[{"role":"user","content":"a"}],"index_only":"yes"}', "index_only"),
-    (b'{"messages":[{"role":"user","content":"a"}],"explain":1}', "explain"),
-    (b'{"messages":[{"role":"user","content":"a"}],"query":"\\ud800"}', "query"),
     (b'{"messages":[{"role":"user","content":' + b"[" * 5_000 + b"]" * 5_000 + b"}]}", None),
 ]
 

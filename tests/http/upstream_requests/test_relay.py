@@ -130,9 +130,7 @@ def test_answers_without_a_body(request_: bytes, answer: bytes, headers: list[by
 
 
 @pytest.mark.parametrize("kind", POSTS)
-@pytest.mark.parametrize(
-    "status", [400, 401, 402, 404, 408, 409, 429, 500, 502, 503, 504, 529]
-)
+@pytest.mark.parametrize("status", [400, 401, 402, 404, 408, 409, 429, 500, 502, 503, 504, 529])
 def test_errors_pass_as_they_are(status: int, kind: str):
     body = b'{ "error" : {"message":"no",  "code":null} }'
     answer = (
