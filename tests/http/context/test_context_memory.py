@@ -11,7 +11,7 @@ import pytest
 from memtree import __version__
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import ContextOverflow
-from memtree.ports.queues import Pending, SummaryStatus
+from memtree.ports.queues import Pending
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeView
 from memtree_proxy.wire.tree_answers import Tree
@@ -113,20 +113,6 @@ async def test_index_only_answers_202_without_messages():
     assert answer.headers["x-memtree-sent-tokens"] == "0"
 
 
-async def test_explain_is_added_when_asked_for():
-    async with edge(None) as client:
-        answer = await client.post("/context_memory", json=turn(9, explain=True))
-    assert answer.json()["explain"] == {
-        "nodes": [],
-        "excerpts": [],
-        "candidates": [],
-        "rules": [],
-        "spent": {},
-        "log": [],
-        "cut_lines": 0,
-    }
-
-
 async def test_the_fields_reach_memory():
     memory = FakeMemory()
     async with edge(None, memory) as client:
@@ -152,19 +138,6 @@ async def test_status():
                 "ready": True, "pending_tokens": 1_200, "pending_jobs": 2, "version": __version__,
                 "summaries": {"state": "off", "pending_nodes": 0, "today": today},
             }  # fmt: skip
-
-
-async def test_status_tells_of_summaries():
-    memory = FakeMemory()
-    memory.summaries = SummaryStatus("limit_reached", 7, 3, 4_000, 1_000, 500, 0.0125)
-    async with edge(None, memory) as client:
-        answer = await client.get("/v1/context_memory/status")
-    assert answer.json()["summaries"] == {
-        "state": "limit_reached",
-        "pending_nodes": 7,
-        "today": {"calls": 3, "input_tokens": 4_000, "cached_tokens": 1_000,
-                  "output_tokens": 500, "money": 0.0125},
-    }  # fmt: skip
 
 
 async def test_tree():

@@ -1,5 +1,5 @@
 """Check what the doctor finds around the program, with real sockets, files and a real Redis; and
-what `GET /health/details` tells of it: to the operator alone, without secrets, and never for long."""
+what `GET /health/details` tells of it: to the operator alone, without secrets, never for long."""
 
 from __future__ import annotations
 

@@ -24,19 +24,25 @@ from tests.http.served.upstream import PLAIN, FakeUpstream
 ON = {"x-polychat-memory": "on"}
 
 
-async def counted(client: httpx.AsyncClient) -> dict[str, float]:
-    """Our samples by name and label values that are not empty, as in `answers_total packed
-    stable`."""
+async def samples(client: httpx.AsyncClient) -> dict[tuple[str, ...], float]:
+    """Ours by name and label values that are not empty, buckets left out."""
     page = await client.get("/metrics")
     assert page.status_code == 200
     return {
-        " ".join(
-            [sample.name.removeprefix("memtree_"), *sorted(filter(None, sample.labels.values()))]
+        (
+            sample.name.removeprefix("memtree_"),
+            *sorted(filter(None, sample.labels.values())),
         ): sample.value
         for family in text_string_to_metric_families(page.text)
         for sample in family.samples
-        if sample.name.startswith("memtree_") and sample.name.endswith("_total")
-    }  # fmt: skip
+        if sample.name.startswith("memtree_") and not sample.name.endswith("_bucket")
+    }
+
+
+async def counted(client: httpx.AsyncClient) -> dict[str, float]:
+    """Counters, as in `answers_total packed stable`."""
+    found = (await samples(client)).items()
+    return {" ".join(name): value for name, value in found if name[0].endswith("_total")}
 
 
 async def test_everything_begins_at_nothing():
@@ -220,20 +226,6 @@ async def test_each_cache_of_posted_conversations_shows_what_it_holds() -> None:
         if sample.name == "memtree_cache_bytes"
     }
     assert shown == {"known_bodies", "message_translations", "response_translations"}
-
-
-async def samples(client: httpx.AsyncClient) -> dict[tuple[str, ...], float]:
-    """By name and label values that are not empty, buckets left out."""
-    page = await client.get("/metrics")
-    return {
-        (
-            sample.name.removeprefix("memtree_"),
-            *sorted(filter(None, sample.labels.values())),
-        ): sample.value
-        for family in text_string_to_metric_families(page.text)
-        for sample in family.samples
-        if not sample.name.endswith("_bucket")
-    }
 
 
 async def test_requests_by_route_and_status(base: str, upstream: FakeUpstream):
