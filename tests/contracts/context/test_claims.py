@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from memtree.errors import StoreUnavailable
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores.rows import ClaimRow
 from tests.contracts.backends import (
@@ -151,21 +148,6 @@ class ClaimsContract(Backend):
 
     # -- the whole -------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        ("row", "message"),
-        [
-            (ClaimRow(leaf(99).id, ONE, 20.0), "no such node"),
-            (ClaimRow(IDS[0], "", 20.0), "no owner"),
-            (ClaimRow(IDS[0], ONE, float("inf")), "never ends"),
-        ],
-    )
-    async def test_check_finds_damage(self, store, row, message):
-        await store.commit(A, batch())
-        self.plant(store, A, "claims", row)
-        (line,) = await store.check()
-        assert line.startswith(f"tenant {A[:12]}: claim on {row.id.hex()}: ")
-        assert message in line
-
     async def test_each_node_has_one_winner(self, store):
         await store.commit(A, batch())
         await self.race([store] * 8)
@@ -184,33 +166,9 @@ class ClaimsContract(Backend):
         taken = await asyncio.gather(*(grab(n, store) for n, store in enumerate(stores)))
         assert sorted(node for won in taken for node in won) == sorted(wanted)
 
-    async def test_a_closed_store_says_so(self, store):
-        await store.close()
-        for call in (store.claim(A, IDS, ONE, 1.0, 2.0), store.release(A, IDS, ONE)):
-            with pytest.raises(StoreUnavailable, match="closed"):
-                await call
-
 
 class TestMemoryStore(OnMemory, ClaimsContract):
     pass
-
-
-CLAIMER = """
-import asyncio, sys
-from pathlib import Path
-from memtree.stores import SqliteStore
-
-async def main(path, owner, *ids):
-    store = SqliteStore(Path(path), busy_timeout=60)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for node in ids:
-        for won in await store.claim("a" * 64, [bytes.fromhex(node)], owner, 10.0, 20.0):
-            print(won.hex(), flush=True)
-    await store.close()
-
-asyncio.run(main(*sys.argv[1:]))
-"""
 
 
 class TestPostgresStore(OnPostgres, ClaimsContract):
@@ -225,28 +183,6 @@ class TestSqliteStore(OnSqlite, ClaimsContract):
         for other in others:
             await other.close()
 
-    @pytest.mark.slow
-    async def test_each_node_has_one_winner_among_processes(self, store):
-        many = [leaf(number) for number in range(200)]
-        await store.commit(A, IndexBatch(tuple(many)))
-        ids = [node.id.hex() for node in many]
-        orders = (ids, ids, ids[::-1])
-        running = [
-            _claimer(store.database.path, f"owner {n}", order) for n, order in enumerate(orders)
-        ]
-        for child in running:
-            assert child.stdout is not None
-            assert child.stdout.readline() == "ready\n"
-        for child in running:
-            assert child.stdin is not None
-            child.stdin.write("go\n")
-            child.stdin.flush()
-        won = [child.communicate(timeout=600)[0].split() for child in running]
-        assert [child.returncode for child in running] == [0, 0, 0]
-        assert sorted(node for each in won for node in each) == sorted(ids)
-        owners = {row.id.hex(): int(row.owner[-1]) for row in self.claims(store)}
-        assert owners == {node: n for n, each in enumerate(won) for node in each}
-
     @pytest.mark.parametrize("addresses", [[address(n) for n in range(3)], None])
     async def test_no_byte_of_a_claim_is_left(self, store, tmp_path, addresses):
         await store.commit(A, batch())
@@ -256,15 +192,6 @@ class TestSqliteStore(OnSqlite, ClaimsContract):
         content = _files(tmp_path)
         assert b"the-owner" not in content
         assert not any(node in content for node in IDS)
-
-
-def _claimer(path: Path, owner: str, ids: list[str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", CLAIMER, str(path), owner, *ids],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
 
 
 def _files(folder: Path) -> bytes:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
-from memtree.stores import open_store
 from memtree.stores.context.conversations import conversations
-from memtree.stores.copies import copy
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
 from memtree.stores.sql import Sql
@@ -271,12 +268,6 @@ class ConversationContract(Backend):
         assert await listed(store) == [(address(3), 2.0)]
         assert await store.check() == []
 
-    async def test_check_finds_one_without_its_address(self, store):
-        await grow(store, 1, used=1.0)
-        self.plant(store, A, "conversations", ConversationRow(address(7), 1.0))
-        (line,) = await store.check()
-        assert f"conversation {address(7).hex()}: there is no such address" in line
-
     # -- titles -------------------------------------------------------------------------------
 
     async def test_a_title_stays_while_a_conversation_grows(self, store):
@@ -387,19 +378,6 @@ class TestSqliteStore(OnSqlite, ConversationContract):
 
 
 # -- copies ------------------------------------------------------------------------------------
-
-
-async def test_copies_know_them(tmp_path: Path):
-    source, target = open_store("memory:"), open_store(f"sqlite:///{tmp_path}/store.db")
-    await titled(source, 1, 2, title="Fix the tests", client="cline", project="tea-shop")
-    await source.rename(A, address(2), "Mine", 0.0)
-    await grow(source, 3, after=1, used=2.0)
-    rows = await copy(source, target, lambda _: None)
-    assert rows["conversations"] == 2
-    before = await source.conversations(A, 0.0, 9)
-    assert await target.conversations(A, 0.0, 9) == before
-    for store in (source, target):
-        await store.close()
 
 
 def test_chains_that_meet_themselves_end():

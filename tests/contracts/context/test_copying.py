@@ -20,9 +20,9 @@ from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
-from memtree.stores import Memories, open_memories, open_store
-from memtree.stores.copies import PAGE_ROWS, TABLES, copy
-from memtree.tree.node import EMPTY, Node
+from memtree.stores import Memories, copies, open_memories, open_store
+from memtree.stores.copies import TABLES, copy
+from memtree.tree.node import EMPTY
 from memtree.unfolding.plan import TextSpan
 from memtree_proxy.cli.main import main
 from tests.contracts.backends import (
@@ -44,19 +44,20 @@ from tests.contracts.memory_backends import new, rewritten, save
 from tests.made.request_rows import row
 from tests.programs.postgres import drop_schema, store_url
 
-LEAVES = [leaf(number) for number in range(2 * PAGE_ROWS)]  # more than a page
+PAGE_ROWS = 20  # in these tests
+LEAVES = [leaf(number) for number in range(5 * PAGE_ROWS)]  # more than a page
 LOW = [over(LEAVES[at : at + 4]) for at in range(0, 40, 4)]
 KEY, RECIPE, DAY = b"key", "minilm/1", 20_000
 BACKENDS = {"memory": OnMemory(), "sqlite": OnSqlite(), "postgres": OnPostgres()}
 PAIRS = [*permutations(BACKENDS, 2), ("sqlite", "sqlite"), ("postgres", "postgres")]
 
 
-async def fill(store: Store, *tenants: str, leaves: list[Node] = LEAVES) -> None:
-    """Rows in every table. `leaves`: 40 of them at the least."""
+async def fill(store: Store, *tenants: str) -> None:
+    """Rows in every table."""
     for tenant in tenants:
         covered = {address(n): frontier(LOW[: n + 1], 4 * n + 4) for n in range(10)}
-        await store.commit(tenant, IndexBatch((*leaves, *LOW), covered, 1 / 3))
-        await store.put_vectors(tenant, RECIPE, {node.id: b"\0\xff" * 2 for node in leaves[:700]})
+        await store.commit(tenant, IndexBatch((*LEAVES, *LOW), covered, 1 / 3))
+        await store.put_vectors(tenant, RECIPE, {node.id: b"\0\xff" * 2 for node in LEAVES[:70]})
         await store.put_summaries(tenant, {LOW[0].id: version(1), LEAVES[0].id: version(2)})
         await store.put_summaries(tenant, {LOW[0].id: version(3)})
         one = epoch(1, (LOW[0].id, 1))
@@ -104,6 +105,11 @@ async def remember(memories: Memories, *tenants: str) -> None:
         await memories.prove_wallet(f"evm:{tenant}", tenant, tenant.encode()[:32], 9e9)
         await memories.revoke_grant(tenant.encode()[:32], f"evm:{tenant}", tenant, 9e9)
         await memories.put_objects([tenant.encode()[:32]], 9e9)
+
+
+@pytest.fixture(autouse=True)
+def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "PAGE_ROWS", PAGE_ROWS)
 
 
 async def content(store: Store) -> list[tuple]:
@@ -266,7 +272,7 @@ WAYS = ("sqlite", "postgres"), ("postgres", "sqlite")
 )
 async def test_another_content_is_not_mixed(pair, change):
     source, target = pair
-    await fill(source, A, leaves=LEAVES[:40])
+    await fill(source, A)
     await copy(source, target, nothing)
     match change:
         case "tenant":
@@ -382,7 +388,7 @@ async def test_the_command(tmp_path, capsys):
         await copied_here(capsys, url, f"sqlite:///{back}"),
     ):
         assert code == 0, err
-        assert out.startswith("copied 1,010 nodes, ")
+        assert out.startswith("copied 110 nodes, ")
         assert out.endswith(": no problem(s)\n")
         assert "schema=" not in out
     copied = open_store(f"sqlite:///{back}")

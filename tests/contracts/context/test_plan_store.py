@@ -287,11 +287,9 @@ class TestMemoryStore(OnMemory, PlanStoreContract):
     pass
 
 
-class TestPostgresStore(OnPostgres, PlanStoreContract):
-    pass
+class DurableContract(PlanStoreContract):
+    """What two stores on one file or schema do."""
 
-
-class TestSqliteStore(OnSqlite, PlanStoreContract):
     async def test_two_processes_agree_on_the_turn(self, store, tmp_path):
         second = self.open(tmp_path)
         epochs = [epoch(n) for n in range(10)]
@@ -319,3 +317,11 @@ class TestSqliteStore(OnSqlite, PlanStoreContract):
         writing = asyncio.ensure_future(write())
         await asyncio.gather(writing, read())
         await second.close()
+
+
+class TestPostgresStore(OnPostgres, DurableContract):
+    pass
+
+
+class TestSqliteStore(OnSqlite, DurableContract):
+    pass

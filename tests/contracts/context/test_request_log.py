@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-import pytest
-
-from memtree.errors import StoreUnavailable
 from memtree.ports.conversations import HistoryEnd
 from memtree.ports.request_log import (
     LOG_DAYS,
@@ -221,12 +218,6 @@ class RequestLogContract(Backend):
         assert await store.trim_requests(9.0, [], store_rows=3) == 1
         left = [len(await store.requests(tenant, 9)) for tenant in (A, B)]
         assert sum(left) == 3
-
-    async def test_a_closed_store_says_so(self, store: Opened) -> None:
-        await store.close()
-        for call in (store.add_requests({A: [row("a")]}), store.requests(A, 1)):
-            with pytest.raises(StoreUnavailable, match="closed"):
-                await call
 
 
 class TestMemoryStore(OnMemory, RequestLogContract):

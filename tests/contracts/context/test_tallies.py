@@ -6,9 +6,6 @@ import asyncio
 import sqlite3
 from contextlib import closing
 
-import pytest
-
-from memtree.errors import StoreUnavailable
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from tests.contracts.backends import A, B, Backend, OnMemory, OnPostgres, OnSqlite, leaf
 
@@ -112,25 +109,14 @@ class TalliesContract(Backend):
         assert sum(added) == 98
         assert await stores[0].tallies(A, DAY, DAY) == {NAME: 98}
 
-    async def test_a_closed_store_says_so(self, store):
-        await store.close()
-        for call in (
-            store.add(A, DAY, {NAME: 1}),
-            store.tallies(A, DAY, DAY),
-        ):
-            with pytest.raises(StoreUnavailable, match="closed"):
-                await call
-
 
 class TestMemoryStore(OnMemory, TalliesContract):
     pass
 
 
-class TestPostgresStore(OnPostgres, TalliesContract):
-    pass
+class DurableContract(TalliesContract):
+    """What several stores on one file or schema do."""
 
-
-class TestSqliteStore(OnSqlite, TalliesContract):
     async def test_a_limit_holds_among_connections(self, store, tmp_path):
         others = [self.open(tmp_path) for _ in range(3)]
         await self.crowd([store, *others, store, others[0]])
@@ -144,6 +130,12 @@ class TestSqliteStore(OnSqlite, TalliesContract):
         assert await second.tallies(A, DAY, DAY) == {NAME: 5}
         await second.close()
 
+
+class TestPostgresStore(OnPostgres, DurableContract):
+    pass
+
+
+class TestSqliteStore(OnSqlite, DurableContract):
     async def test_check_finds_damage(self, store):
         with closing(sqlite3.connect(store.database.path)) as db, db:
             db.execute("INSERT INTO tallies VALUES (?, ?, '', 'many')", (A, DAY))

@@ -11,7 +11,6 @@ from memtree.errors import NodesGone, StoreUnavailable
 from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores.context import recipes, retention
 from memtree.stores.postgres import PostgresStore, database
-from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
     address,
@@ -130,23 +129,6 @@ async def test_a_writer_waits_for_a_deletion_under_way(stores, monkeypatch, dele
     await sound(stores[0])
 
 
-async def test_a_turn_has_one_winner(stores):
-    for at in range(12):
-        epochs = [epoch(100 * at + n) for n in range(8)]
-        calls = [
-            stores[n % 4].put_turn(
-                A, KEY, address(at), turn(each, TextSpan(1, 2, 3)), epoch=each, expires=9.0
-            )
-            for n, each in enumerate(epochs)
-        ]
-        (winner,) = set(await asyncio.gather(*calls))
-        found = await stores[0].latest(A, KEY, [address(at)])
-        assert found is not None
-        assert found.turn == winner
-    assert len(LOOK.rows(stores[0], A)["epochs"]) == 12
-    await sound(stores[0])
-
-
 async def test_a_turn_is_replaced_by_one_of_many(stores):
     old = epoch(999)
     await stores[0].put_turn(A, KEY, address(0), turn(old), epoch=old, expires=9.0)
@@ -181,14 +163,6 @@ async def test_a_node_has_one_owner_and_is_summarised_once(stores):
     assert LOOK.rows(stores[0], A)["claims"] == set()
 
 
-async def test_a_limit_holds_among_many(stores):
-    async def add(store: PostgresStore) -> int:
-        return sum([await store.add(A, 1, {"n": 7, "m": 1}, {"n": 100}) for _ in range(10)])
-
-    assert sum(await asyncio.gather(*(add(stores[n % 4]) for n in range(8)))) == 14
-    assert await stores[0].tallies(A, 1, 1) == {"n": 98, "m": 14}
-
-
 async def test_numbers_add_up_among_many(stores):
     async def add(number: int, store: PostgresStore) -> None:
         for n in range(10):
@@ -217,25 +191,6 @@ async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeyp
     assert await sweeping.sweep(days[-1]) == Receipt()
     assert await other.vectors(A, RECIPE, IDS) == {LEAVES[0].id: b"1234"}
     assert LOOK.sql(other, "SELECT * FROM recipes") == [(RECIPE, RECIPE_DAYS, 0)]
-
-
-async def test_what_is_read_is_one_state(stores):
-    """An epoch never comes and goes between the steps of one read."""
-    one = epoch(1)
-    new = turn(one, TextSpan(1, 2, 3))
-
-    async def write() -> None:
-        for _ in range(40):
-            await stores[0].put_turn(A, KEY, address(1), new, epoch=one, expires=1.0)
-            await stores[1].sweep(2.0)
-
-    async def read() -> None:
-        while not writing.done():
-            found = await stores[2].latest(A, KEY, [address(1)])
-            assert found is None or found.blocks == {address(1): new}
-
-    writing = asyncio.ensure_future(write())
-    await asyncio.gather(writing, read())
 
 
 async def test_the_last_try_of_a_transaction_that_postgres_breaks_off(stores):

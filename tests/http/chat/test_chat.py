@@ -1,4 +1,5 @@
-"""The chat routes: the bytes that reach the upstream, and what the client is told."""
+"""The chat routes: the bytes that reach the upstream, and what the client is told; what a client
+asks for itself goes through untouched where it fits."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 from memtree.errors import ContextOverflow, StoreUnavailable
-from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
+from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, raising, turn
 from tests.http.served.running import refused_port
-from tests.http.served.upstream import GZIP_BYTES, PLAIN, PLAIN_BYTES, FakeUpstream
+from tests.http.served.upstream import PLAIN, PLAIN_BYTES, FakeUpstream
+from tests.properties.process import World, assistant, story, user
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -79,14 +81,6 @@ async def test_memory_on_changes_the_messages_and_nothing_else(base: str, upstre
     assert answer.json() == PLAIN
 
 
-async def test_an_epoch_is_told_in_a_header(base: str, upstream: FakeUpstream):
-    memory = FakeMemory()
-    memory.told = {"epoch": "0123456789abcdef"}
-    async with edge(base, memory) as client:
-        answer = await client.post("/v1/chat/completions", json=turn(9), headers=ON)
-    assert memtree_headers(answer)["epoch"] == "0123456789abcdef"
-
-
 async def test_own_fields_and_suffix_are_taken_out(base: str, upstream: FakeUpstream):
     own = {"memory": True, "target_tokens": 5_000, "mode": "fresh", "rag_options": {}}
     for count in (1, 9):
@@ -110,21 +104,6 @@ async def test_own_fields_go_out_with_memory_off(base: str, upstream: FakeUpstre
     assert upstream.last.body == b'{"model":"m","messages":1}'
     assert not memory.asks
     assert answer.headers["x-memtree-state"] == "off"
-
-
-async def test_our_headers_stay_here(base: str, upstream: FakeUpstream):
-    ours = {**ON, "memory": "true", "x-memtree-mode": "fresh", "memory-expiration-days": "3"}
-    async with edge(base) as client:
-        await client.post("/chat/completions", json=turn(1), headers={**ours, "x-other": "1"})
-    assert not [name for name in ours if upstream.last.header(name)]
-    assert upstream.last.header("x-other") == ["1"]
-
-
-async def test_the_servers_default(base: str, upstream: FakeUpstream):
-    memory = FakeMemory()
-    async with edge(base, memory, memory=True) as client:
-        await client.post("/chat/completions", json=turn(1))
-    assert len(memory.asks) == 1
 
 
 UNREADABLE = [
@@ -220,11 +199,7 @@ async def test_an_error_in_memory_does_not_stop_the_chat(
     error: Exception, base: str, upstream: FakeUpstream, caplog: pytest.LogCaptureFixture
 ):
     memory = FakeMemory()
-
-    def fail() -> None:
-        raise error
-
-    memory.before = fail
+    memory.before = raising(error)
     async with edge(base, memory) as client:
         answer = await client.post("/chat/completions", content=ODD, headers=ON)
     assert answer.content == PLAIN_BYTES
@@ -236,11 +211,7 @@ async def test_an_error_in_memory_does_not_stop_the_chat(
 
 async def test_overflow_stops_the_chat(base: str, upstream: FakeUpstream):
     memory = FakeMemory()
-
-    def refuse() -> None:
-        raise ContextOverflow(8_192, 9_999)
-
-    memory.before = refuse
+    memory.before = raising(ContextOverflow(8_192, 9_999))
     async with edge(base, memory) as client:
         answer = await client.post("/chat/completions", json=turn(1), headers=ON)
     assert answer.status_code == 413
@@ -248,31 +219,6 @@ async def test_overflow_stops_the_chat(base: str, upstream: FakeUpstream):
     assert answer.headers["x-memtree-raw-tokens"] == "9999"
     assert answer.headers["x-memtree-state"] == "refused"
     assert not upstream.seen
-
-
-@pytest.mark.parametrize("status", [400, 401, 429, 500, 529])
-async def test_upstream_errors_pass_with_status_headers_and_body(
-    status: int, base: str, upstream: FakeUpstream
-):
-    upstream.mode, upstream.status = "error", status
-    async with edge(base) as client:
-        answer = await client.post("/chat/completions", json=turn(9), headers=ON)
-    assert answer.status_code == status
-    assert answer.headers["retry-after"] == "7"
-    assert answer.content == b'{"error": {"message":"upstream says no",  "code":"x"}}'
-    assert answer.headers["x-memtree-state"] == "packed"
-
-
-async def test_gzip_is_relayed_raw(base: str, upstream: FakeUpstream):
-    upstream.mode = "gzip"
-    async with (
-        edge(base) as client,
-        client.stream("POST", "/chat/completions", json=turn(1)) as got,
-    ):
-        raw = b"".join([chunk async for chunk in got.aiter_raw()])
-    assert got.headers["content-encoding"] == "gzip"
-    assert got.headers["content-length"] == str(len(GZIP_BYTES))
-    assert raw == GZIP_BYTES
 
 
 async def test_no_upstream_says_what_to_set():
@@ -302,13 +248,6 @@ async def test_an_upstream_without_a_name_is_a_502():
     async with edge("http://no-such-host.invalid/v1") as client:
         answer = await client.post("/chat/completions", json=turn(1))
     assert answer.status_code == 502
-
-
-async def test_body_over_the_limit(base: str, upstream: FakeUpstream):
-    async with edge(base, max_body_bytes=100) as client:
-        answer = await client.post("/chat/completions", content=b"x" * 101)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
-    assert not upstream.seen
 
 
 async def test_a_large_body_arrives_whole(base: str, upstream: FakeUpstream):
@@ -342,11 +281,65 @@ async def test_an_empty_switch_says_nothing(base: str):
     assert answer.headers["x-memtree-state"] != "off"
 
 
-@pytest.mark.parametrize("path", ["/chat_completions", "/api/v1/chat_completions"])
-@pytest.mark.parametrize("switch", ["on", "off"])
-async def test_the_upstream_knows_chats_by_one_path(
-    path: str, switch: str, base: str, upstream: FakeUpstream
-):
-    async with edge(base) as client:
-        await client.post(path, json=turn(), headers={"x-polychat-memory": switch})
-    assert upstream.last.path.endswith(b"/v1/chat/completions")
+HEADERS = {"x-polychat-memory": "on", "x-memtree-mode": "stable"}
+COMPACTION = (
+    "Provide a detailed prompt for continuing our conversation above. Focus on what we did, "
+    "considering new session will not have access to our conversation."
+)
+TITLE = "Generate a concise 3-7 word title for this conversation, omitting punctuation."
+
+
+@pytest.mark.parametrize("order", [COMPACTION, TITLE])
+@pytest.mark.parametrize(
+    ("turns", "state"), [(61, "below-threshold"), (161, "passed"), (401, "passed")]
+)
+async def test_a_side_request_goes_as_it_came(
+    base: str, upstream: FakeUpstream, turns: int, state: str, order: str
+) -> None:
+    world = World()
+    messages = [*story(turns), assistant("So."), user(order)]
+    posted = dumps({"model": "gpt-4o", "messages": messages})
+    async with edge(base, world.used) as client:
+        answer = await client.post("/v1/chat/completions", content=posted, headers=HEADERS)
+    assert answer.headers["x-memtree-state"] == state
+    reason = "side-request" if state == "passed" else None
+    assert answer.headers.get("x-memtree-reason") == reason
+    assert upstream.last.body == posted
+    await world.used.close()
+    assert world.empty
+
+
+async def test_the_epoch_goes_on_after_it(base: str, upstream: FakeUpstream) -> None:
+    world, told = World(), story(401)
+    async with edge(base, world.used) as client:
+        epochs = []
+        for newest in ("What then?", COMPACTION, "And after that?"):
+            body = dumps({"model": "gpt-4o", "messages": [*told, assistant("So."), user(newest)]})
+            answer = await client.post("/v1/chat/completions", content=body, headers=HEADERS)
+            epochs.append(answer.headers.get("x-memtree-epoch"))
+            if newest != COMPACTION:
+                told = [*told, assistant("So."), user(newest)]
+    assert epochs[0]
+    assert epochs == [epochs[0], None, epochs[0]]
+
+
+async def test_where_it_does_not_fit_it_is_packed(base: str, upstream: FakeUpstream) -> None:
+    world = World()
+    messages = [*story(401), assistant("So."), user(COMPACTION)]
+    body = dumps({"model": "gpt-4o", "model_context_limit": 12_000, "messages": messages})
+    async with edge(base, world.used) as client:
+        answer = await client.post("/v1/chat/completions", content=body, headers=HEADERS)
+    assert answer.headers["x-memtree-state"] == "packed"
+    assert COMPACTION.encode() in upstream.last.body
+    assert int(answer.headers["x-memtree-sent-tokens"]) < 12_000
+
+
+async def test_a_request_that_only_looks_alike_gets_memory(
+    base: str, upstream: FakeUpstream
+) -> None:
+    world = World()
+    messages = [*story(401), assistant("So."), user("Please summarize our conversation.")]
+    body = dumps({"model": "gpt-4o", "messages": messages})
+    async with edge(base, world.used) as client:
+        answer = await client.post("/v1/chat/completions", content=body, headers=HEADERS)
+    assert answer.headers["x-memtree-state"] == "packed"

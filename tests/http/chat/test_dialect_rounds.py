@@ -124,6 +124,9 @@ async def test_the_client_gets_the_texts_of_all_rounds_and_the_usage(dialect: st
         }
         assert shown(dialect, answer) == kinds[dialect]
         assert answer["usage"]["output_tokens"] == 2 * OUTPUT_TOKENS
+        first, second = (seen.body for seen in said.server.seen[-2:])
+        before, after = first[said.history], second[said.history]
+        assert (after[: len(before)], second["tools"]) == (before, first["tools"])
         bills = said.server.billed[-2:]  # type: ignore[attr-defined]
         field = "cache_read_input_tokens" if dialect == "messages" else "input_tokens"
         expected = [bill.read if dialect == "messages" else bill.total for bill in bills]

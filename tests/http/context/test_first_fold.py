@@ -13,9 +13,8 @@ import httpx
 import pytest
 
 from memtree.budget.packing import THRESHOLD
-from memtree_proxy.server.app import create_app
 from memtree_proxy.upstream.upstreams import Upstreams
-from tests.http.served.fakes import dumps, edge, real_memory, services
+from tests.http.served.fakes import client_of, dumps, edge, real_memory, services
 from tests.http.served.upstream import FakeUpstream
 from tests.programs.sessions import chat
 from tests.properties.process import World, story
@@ -33,14 +32,9 @@ async def placed(base: str, world: World, **settings: Any) -> AsyncIterator[http
     same, so that no test asks for a name in the network."""
     built = services(base, world.used, **settings)
     there = Upstreams.of_settings(replace(built.settings, upstream=base))
-    transport = httpx.ASGITransport(create_app(replace(built, upstreams=there)))
-    try:
-        async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
-            client.headers.clear()
-            yield client
-    finally:
-        await built.upstreams.close()
-        await there.close()
+    async with client_of(replace(built, upstreams=there)) as client:
+        yield client
+    await built.upstreams.close()
 
 
 class Growing:

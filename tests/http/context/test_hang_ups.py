@@ -26,9 +26,8 @@ from memtree.ports.store import Store
 from memtree.ranking import recipe
 from memtree.ranking.corpus import Corpus
 from memtree.stores import open_store
-from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
-from tests.http.served.fakes import services
+from tests.http.served.fakes import client_of, services
 from tests.http.served.running import PATIENCE
 from tests.http.served.upstream import FakeUpstream
 from tests.programs.hang_up import cancelled_at
@@ -68,18 +67,13 @@ async def process(store: Store, base: str, upstream: FakeUpstream) -> AsyncItera
         store, StageOne(child=False), queue, SystemClock(), embedder=embedder, facts=MessageCache(7)
     )
     built = services(base, memory)
-    app = create_app(built)
     queue.start()
     try:
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://edge") as client,
-        ):
+        async with client_of(built, lives=True) as client:
             yield Process(client, queue, upstream)
     finally:
         await memory.close()
         await queue.close()
-        await built.upstreams.close()
 
 
 def posted(turns: int) -> list[dict[str, str]]:

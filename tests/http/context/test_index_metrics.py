@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -20,9 +19,8 @@ from memtree.tree.node import EMPTY, LeafWork
 from memtree_proxy.observability import metrics
 from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
-from tests.http.served.fakes import services
+from tests.http.served.fakes import client_of, services
 from tests.http.served.running import PATIENCE, waited_for
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose
@@ -185,10 +183,8 @@ async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.Mon
     queue = Elsewhere()
     queue.hangs = True
     built = services(None)
-    app = create_app(dataclasses.replace(built, collectors=(IndexMetrics({"2": queue}, {}),)))
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://edge"
-    ) as client:
+    built = dataclasses.replace(built, collectors=(IndexMetrics({"2": queue}, {}),))
+    async with client_of(built) as client:
         async with asyncio.timeout(PATIENCE):
             page = await client.get("/metrics")
     assert page.status_code == 200

@@ -153,21 +153,3 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
         assert secret.encode() not in written
     for seen in upstream.seen:
         assert KEY.encode() not in seen.body + repr(seen.headers).encode()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("dimensions", ["64", "0"])
-async def test_a_server_that_starts_without_its_embedder_meets_it_later(
-    session: Callable[..., Session], dimensions: str
-) -> None:
-    """The server may know how long vectors are, or not (`embedding_dimensions`)."""
-    endpoint = Embeddings()
-    async with serving(endpoint):
-        port = httpx.URL(endpoint.url).port
-    assert port
-    used = await asyncio.to_thread(session, endpoint.url, MEMTREE_EMBEDDING_DIMENSIONS=dimensions)
-    assert await asyncio.to_thread(used.ask) == "degraded:embedder"
-    async with serving(endpoint, port):
-        await asyncio.to_thread(used.settled)
-        assert await asyncio.to_thread(used.asked_until, "packed") <= {"degraded:embedder"}
-    assert b"embedder.unavailable, retried later" in used.written()

@@ -8,12 +8,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from memtree.stores import SqliteStore
-from memtree_proxy.server.app import create_app
-from tests.http.served.fakes import services
+from tests.http.served.fakes import client_of, services
 from tests.http.served.upstream import JSON, FakeUpstream
 
 MARKER = "xqzvMARKERwkj"
@@ -63,12 +61,7 @@ async def post_all(
     upstream.mode, upstream.answer_headers = "bytes", JSON
     upstream.answer_status, upstream.answer_body = 429, ERROR % words
     built = dataclasses.replace(services(base), requests=store, tallies=store, log_pace=0.2)
-    app = create_app(built)
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://edge") as client,
-    ):
+    async with client_of(built, lives=True) as client:
 
         async def some(number: int) -> None:
             for _ in range(number):
@@ -76,7 +69,6 @@ async def post_all(
                 await client.post(path, headers=headers, json=body)
 
         await asyncio.gather(*(some(count // 8) for _ in range(8)))
-    await built.upstreams.close()
 
 
 @pytest.mark.slow

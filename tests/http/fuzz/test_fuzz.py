@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -339,76 +339,6 @@ def test_encodings_that_lie(path: str, name: str, world: World):
     if path in CHAT and answer.state == "degraded:encoded-body":
         assert answer.relayed
         assert answer.relayed.body == posted
-
-
-MEMORY_VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=50),
-    st.lists(st.text(max_size=40), max_size=5), st.dictionaries(st.text(max_size=5), st.none()),
-    st.sampled_from(["preference", "fact", "x" * 16_001, "\0", " ", "\u202e", "a\ud800"]),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_any_fields_of_a_document(several: bool, world: World):
-    names = ("id", "text", "type", "metadata", "documents", "x")
-
-    @relaxed
-    @given(st.dictionaries(st.sampled_from(names), MEMORY_VALUES))
-    def run(fields: dict[str, Any]) -> None:
-        posted = json.dumps({"documents": [fields]} if several else fields).encode()
-        answer = world.post(DOCUMENTS, posted, JSON)
-        event(str(answer.status))
-        assert answer.status in (200, 201, 400), answer
-
-    run()
-
-
-@pytest.mark.parametrize("path", [*CHAT_MEMORY, "/chat/api/c/memories/{id}"])
-def test_any_fields_of_a_memory(path: str, world: World):
-    names = ("messageId", "content", "category", "tags", "ids", "x")
-    made = world.post(CHAT_MEMORY[0], b'{"messageId": "m", "content": "x"}', JSON)
-    id_ = json.loads(made.body)["id"]
-
-    @relaxed
-    @given(st.dictionaries(st.sampled_from(names), MEMORY_VALUES))
-    def run(fields: dict[str, Any]) -> None:
-        posted = json.dumps(fields).encode()
-        if "{id}" in path:
-            answer = world.send("PATCH", path.format(id=id_).encode(), posted, JSON)
-        else:
-            answer = world.post(path, posted, JSON)
-        event(str(answer.status))
-        assert answer.status in (200, 201, 400), answer
-        if answer.status == 400 and answer.error["param"] is not None:
-            assert answer.error["param"].partition("[")[0] in (*names, "body")
-
-    run()
-
-
-@pytest.mark.parametrize(
-    "path", ["/chat/api/c/memories", "/chat/api/c/memories/search", "/chat/api/c/memories/x"]
-)
-def test_any_query_of_memories(path: str, world: World):
-    names = ("limit", "cursor", "category", "source_type", "query", "purge")
-    pairs = st.lists(st.tuples(st.sampled_from(names), st.text(max_size=20)), max_size=4)
-
-    @relaxed
-    @given(pairs)
-    def run(query: list[tuple[str, str]]) -> None:
-        method = "DELETE" if path.endswith("/x") else "GET"
-        answer = world.send(method, f"{path}?{_quoted(query)}".encode())
-        event(str(answer.status))
-        if answer.status not in (200, 404):
-            assert answer.status == 400, answer
-            assert answer.error["param"] in names
-
-    run()
-
-
-def _quoted(query: list[tuple[str, str]]) -> str:
-    return "&".join(
-        f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in query
-    )
 
 
 # -- everything around the body --------------------------------------------------------------

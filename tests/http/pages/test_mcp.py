@@ -8,7 +8,6 @@ import gzip
 import json
 import logging
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -348,36 +347,6 @@ async def test_texts_of_every_kind_are_kept_or_refused():
             assert found.get("error") in (None, "INVALID_INPUT"), name
         rows = await mcp.all()
         assert len(rows) == len(kept) > len(hostile.PLAIN) / 2
-
-
-ODD: tuple[Any, ...] = (
-    None, True, 0, -1, 1.5, 10**400, float("nan"), float("inf"), "", "x", "\ud800", "\0", [], [[]],
-    ["x"], {}, {"a": {"b": []}}, [None] * 3,
-)  # fmt: skip
-
-
-@pytest.mark.slow
-@both
-async def test_any_value_in_any_field_has_an_answer(version: str):
-    async with remembering(version=version) as mcp:
-        number = await mcp.remembered(FACT)
-        for tool in TOOLS:
-            for name in tool.input_schema["properties"]:
-                for value in ODD:
-                    text = f"{FACT} {tool.name} {name}"  # equal corrections would join memories
-                    needed = {"text": text, "query": "Colby", "id": number, "with": number}
-                    needed["action"] = "replace"
-                    given = {one: needed[one] for one in tool.input_schema["required"]}
-                    given[name] = value
-                    params = {"name": tool.name, "arguments": given}
-                    answer = await mcp.post("tools/call", params)
-                    if answer.status_code == 400:  # the older era reads no such JSON
-                        assert answer.json()["error"]["code"] == -32700
-                        assert version == OLD
-                        continue
-                    content = answer.json()["result"]["structuredContent"]
-                    assert content.get("error") in (None, "INVALID_INPUT", "NOT_FOUND"), given
-        assert len(await mcp.all()) > 1
 
 
 async def test_nothing_of_a_memory_is_logged(caplog: pytest.LogCaptureFixture):

@@ -12,8 +12,7 @@ import httpx
 import pytest
 
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser, new_code, server_proof
-from memtree_proxy.server.app import create_app
-from tests.http.served.fakes import FakeKeys, services, turn
+from tests.http.served.fakes import FakeKeys, client_of, services, turn
 from tests.http.served.upstream import FakeUpstream
 
 SECRET = "only in the state file"
@@ -36,10 +35,8 @@ async def client(
         local=None if secret is None else LocalUser(secret),
         tenants=kept,
     )
-    transport = httpx.ASGITransport(create_app(built))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as opened:
+    async with client_of(built, "localhost") as opened:
         yield opened
-    await built.upstreams.close()
 
 
 def bearer(key: str) -> dict[str, str]:

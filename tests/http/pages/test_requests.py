@@ -18,7 +18,14 @@ from memtree.context.context_memory import ContextMemory
 from memtree.stores import RamStore
 from memtree_proxy.server.app import create_app
 from tests.http.pages.test_usage import metrics
-from tests.http.served.fakes import FakeKeys, FakeMemory, real_memory, services, turn
+from tests.http.served.fakes import (
+    FakeKeys,
+    FakeMemory,
+    edge,
+    real_memory,
+    services,
+    turn,
+)
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.upstream import JSON, FakeUpstream
 from tests.programs.sessions import chat
@@ -324,12 +331,9 @@ async def test_a_deletion_takes_the_log_along(base: str) -> None:
 
 
 async def test_without_a_log(base: str) -> None:
-    built = services(base)
-    transport = httpx.ASGITransport(create_app(built))
-    async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
+    async with edge(base) as client:
         answer = await client.get(ROOT)
         chat = await client.post(CHAT, json=turn(9))
-    await built.upstreams.close()
     assert answer.status_code == 403
     assert "requests_log" in answer.json()["error"]["message"]
     assert len(chat.headers["x-memtree-request"]) == 16

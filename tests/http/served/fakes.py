@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, cast
 
 import httpx
@@ -217,6 +217,31 @@ def services(
 
 
 @asynccontextmanager
+async def client_of(
+    built: Services, host: str = "edge", *, lives: bool = False
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of these services' app in this process. `lives`: with its beginning and its end."""
+    app = create_app(built)
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app) if lives else nullcontext(),
+        httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client,
+    ):
+        client.headers.clear()
+        yield client
+    await built.upstreams.close()
+
+
+def raising(error: Exception) -> Callable[[], Any]:
+    """What fake memory may do `before` its answers."""
+
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+@asynccontextmanager
 async def edge(
     base: str | None,
     fake: FakeMemory | ContextMemory | None = None,
@@ -225,11 +250,8 @@ async def edge(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app in this process. `base`: the upstream's address."""
     built = services(base, fake, keys, **changes)
-    transport = httpx.ASGITransport(create_app(built))
-    async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
-        client.headers.clear()
+    async with client_of(built) as client:
         yield client
-    await built.upstreams.close()
     for close in built.memory_services.extracting.closing:
         await close()
 

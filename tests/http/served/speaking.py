@@ -22,7 +22,7 @@ Json = dict[str, Any]
 ON = {"x-polychat-memory": "on", "x-memtree-mode": "stable"}
 OFF = {"x-polychat-memory": "off"}
 FILLER = "the garden has a pump and a shed near the road where seven people work each day " * 12
-LONG_FILLER = FILLER * 3  # a history of this has a fold after some thirty turns
+LONG_FILLER = FILLER * 6  # a history of this has a fold after some fifteen turns
 
 
 class Speaker:

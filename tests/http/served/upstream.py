@@ -71,7 +71,6 @@ class FakeUpstream:
         self.refusal = b""
         self.refuses = ""
         self.script: list[Any] = []
-        self.crowd = 0
         self.encoded = b""
         self.seen: list[Seen] = []
         self.reached = threading.Event()
@@ -132,9 +131,8 @@ class FakeUpstream:
         await reply(send, self.status, [*JSON, (b"retry-after", b"7")], body)
 
     async def _script(self, seen: Seen, receive: Any, send: Any) -> None:
-        """The pieces of `script` one by one: bytes, a number of seconds to be silent, `together` to
-        wait until there are `crowd` requests, `cut` or `hang` as the end. Before the first bytes
-        the head goes out."""
+        """The pieces of `script` one by one: bytes, a number of seconds to be silent, `cut` or
+        `hang` as the end. Before the first bytes the head goes out."""
         begun = False
         for step in self.script:
             if step == "hang":
@@ -142,10 +140,6 @@ class FakeUpstream:
                 return
             if step == "cut":
                 return
-            if step == "together":
-                while len(self.seen) < self.crowd:  # noqa: ASYNC110  the crowd tells nobody
-                    await asyncio.sleep(0.01)
-                continue
             if isinstance(step, float):
                 await asyncio.sleep(step)
                 continue

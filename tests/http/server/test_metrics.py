@@ -1,7 +1,9 @@
-"""`GET /metrics`: what is counted, in which form, and who may read it."""
+"""`GET /metrics`: what is counted of answers, routes, steps and failures, in which form, under
+which names, and who may read it."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -9,29 +11,38 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.context.state import State
-from memtree.errors import ContextOverflow
+from memtree.errors import ContextOverflow, StoreUnavailable
+from memtree.process.tracing import STEPS, step
+from memtree_proxy.access import rate_limits
 from memtree_proxy.access.auth import tenant_id
-from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.metrics import STATUSES, Metrics, status
 from memtree_proxy.observability.request_trace import MemoryShare, Trace
-from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
+from tests.http.served.fakes import FakeKeys, FakeMemory, edge, raising, real_memory, turn
+from tests.http.served.running import PATIENCE, refused_port
 from tests.http.served.upstream import PLAIN, FakeUpstream
 
 ON = {"x-polychat-memory": "on"}
 
 
-async def counted(client: httpx.AsyncClient) -> dict[str, float]:
-    """Our samples by name and label values that are not empty, as in `answers_total packed
-    stable`."""
+async def samples(client: httpx.AsyncClient) -> dict[tuple[str, ...], float]:
+    """Ours by name and label values that are not empty, buckets left out."""
     page = await client.get("/metrics")
     assert page.status_code == 200
     return {
-        " ".join(
-            [sample.name.removeprefix("memtree_"), *sorted(filter(None, sample.labels.values()))]
+        (
+            sample.name.removeprefix("memtree_"),
+            *sorted(filter(None, sample.labels.values())),
         ): sample.value
         for family in text_string_to_metric_families(page.text)
         for sample in family.samples
-        if sample.name.startswith("memtree_") and sample.name.endswith("_total")
-    }  # fmt: skip
+        if sample.name.startswith("memtree_") and not sample.name.endswith("_bucket")
+    }
+
+
+async def counted(client: httpx.AsyncClient) -> dict[str, float]:
+    """Counters, as in `answers_total packed stable`."""
+    found = (await samples(client)).items()
+    return {" ".join(name): value for name, value in found if name[0].endswith("_total")}
 
 
 async def test_everything_begins_at_nothing():
@@ -72,28 +83,13 @@ async def test_answers_and_tokens_of_both_routes(base: str):
     assert found["recall_tokens_total"] == 15
 
 
-async def test_gains_and_losses_are_two_counters():
-    memory = FakeMemory()
-    async with edge(None, memory) as client:
-        for gain in (100, -20, 3, 0, -1):
-            memory.told = {"gain": gain}
-            await client.post("/context_memory", json=turn(9))
-        found = await counted(client)
-    assert found["folding_saved_tokens_total"] == 103
-    assert found["folding_lost_tokens_total"] == 21
-
-
 async def test_what_went_wrong_is_counted_with_its_tokens(base: str):
     memory = FakeMemory()
     async with edge(base, memory) as client:
         await client.post("/chat/completions", content=b"no json", headers=ON)
         whole: int = PLAIN["usage"]["prompt_tokens"]  # type: ignore[index]  # as the provider says
         for error in (KeyError("x"), ContextOverflow(1, 2)):
-
-            def fail(error: Exception = error) -> None:
-                raise error
-
-            memory.before = fail
+            memory.before = raising(error)
             answer = await client.post("/chat/completions", json=turn(9), headers=ON)
             whole += int(answer.headers.get("x-memtree-sent-tokens", 0))
         found = await counted(client)
@@ -230,3 +226,109 @@ async def test_each_cache_of_posted_conversations_shows_what_it_holds() -> None:
         if sample.name == "memtree_cache_bytes"
     }
     assert shown == {"known_bodies", "message_translations", "response_translations"}
+
+
+async def test_requests_by_route_and_status(base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        await client.post("/v1/context_memory", json=turn(9))
+        await client.post("/api/v1/context_memory", json=turn(9))
+        await client.post("/context_memory", json={"messages": []})
+        await client.post("/chat/completions", json=turn(9), headers=ON)
+        await client.get("/v1/files/secret-name")
+        await client.get("/context_memory/nowhere/secret-name")
+        found = await samples(client)
+    requests = {name[1:]: value for name, value in found.items() if name[0] == "requests_total"}
+    assert requests == {
+        ("/context_memory", "200"): 2,
+        ("/context_memory", "400"): 1,
+        ("/chat/completions", "200"): 1,
+        ("/*", "200"): 1,
+        ("/context_memory/*", "404"): 1,
+    }
+    assert found["request_seconds_count", "/context_memory"] == 3
+    assert found["upstream_answers_total", "200"] == 2
+    assert found["upstream_seconds_count",] == 2
+    assert found["refusals_total", "invalid_request"] == 1
+    assert found["refusals_total", "not_found"] == 1
+    assert found["added_seconds_count",] == 3
+    assert found["requests_in_flight",] == 1  # the page itself
+
+
+async def test_steps_of_a_real_answer():
+    async with edge(None, real_memory()) as client:
+        long = [*turn(400)["messages"], {"role": "user", "content": "what of message 7? " * 300}]
+        long = [{**one, "content": one["content"] * 40} for one in long[:-1]] + long[-1:]
+        await client.post("/context_memory", json={"messages": long, "target_tokens": 8_000})
+        begun = await samples(client)
+        said = (("assistant", "Yes."), ("user", "Thanks."))
+        again = [*long, *({"role": role, "content": text} for role, text in said)]
+        await client.post("/context_memory", json={"messages": again, "target_tokens": 8_000})
+        found = await samples(client)
+    steps = {name[1] for name in found if name[0] == "step_seconds_count"}
+    assert {"parse", "read", "look_up", "grow", "write", "rank", "pack"} <= steps <= set(STEPS)
+    assert found["step_seconds_sum", "grow"] > 0
+    total = found["added_seconds_sum",] + found["step_seconds_sum", "parse"]
+    assert 0 < found["step_seconds_sum", "read"] < total
+    assert found["epoch_answers_total", "begun"] == 1
+    assert found["epoch_answers_total", "continued"] == 1
+    stays, changes = (found["prefix_tokens_total", one] for one in ("stays", "changes"))
+    assert stays + changes == found["sent_tokens_total",]
+    assert begun["prefix_tokens_total", "stays"] >= 4  # "be brief", and "in the middle" with it
+    assert stays > 0.4 * found["sent_tokens_total",]
+
+
+async def test_a_step_that_fails_and_one_that_is_given_up():
+    memory = FakeMemory()
+
+    def fail() -> None:
+        with step("look_up"):
+            raise StoreUnavailable("away")
+
+    memory.before = fail
+    async with edge(None, memory) as client:
+        await client.post("/context_memory", json=turn(9))
+        found = await samples(client)
+    assert found["step_failures_total", "look_up"] == 1
+    assert found["refusals_total", "store_unavailable"] == 1
+    trace = Trace("POST", "/")
+    with pytest.raises(asyncio.CancelledError), trace.step("read"):
+        raise asyncio.CancelledError
+    assert trace.work.failed == []
+    assert set(trace.work.steps) == {"read"}
+
+
+async def test_an_upstream_that_is_not_there():
+    async with edge(f"http://127.0.0.1:{refused_port()}/v1") as client:
+        await client.post("/chat/completions", json=turn(9))
+        found = await samples(client)
+    assert found["upstream_answers_total", "upstream_unreachable"] == 1
+    assert found["upstream_seconds_count",] == 0
+    assert found["refusals_total", "upstream_unreachable"] == 1
+
+
+async def test_who_waits_is_counted_while_he_waits(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rate_limits, "UNCOUNTED_SECONDS", PATIENCE)
+    memory, waits, go = FakeMemory(), asyncio.Event(), asyncio.Event()
+
+    async def pause() -> None:
+        waits.set()
+        await go.wait()
+
+    memory.before = pause
+    async with edge(None, memory) as client:
+        asked = asyncio.create_task(client.post("/context_memory", json=turn(9)))
+        await waits.wait()
+        found = await samples(client)
+        assert found["requests_in_flight",] == 2
+        assert found["requests_waiting",] == 0  # not so soon
+        go.set()
+        await asked
+        assert (await samples(client))["requests_in_flight",] == 1
+
+
+def test_few_values_whatever_an_upstream_answers():
+    shown: set[Any] = {status(code) for code in range(-5, 1_200)}
+    assert shown == {str(code) for code in STATUSES} | {f"{c}xx" for c in range(1, 6)} | {"other"}
+    assert status(429) == "429"
+    assert status(418) == "4xx"
+    assert status("upstream_timeout") == "upstream_timeout"

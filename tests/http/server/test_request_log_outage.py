@@ -8,8 +8,8 @@ import dataclasses
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,8 @@ from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore, SqliteStore
 from memtree_proxy.observability import background_writer, request_trace
 from memtree_proxy.observability.request_log import RequestLogWriter
-from memtree_proxy.server.app import create_app
 from tests.http.pages.test_usage import metrics
-from tests.http.served.fakes import FakeMemory, services, turn
+from tests.http.served.fakes import FakeMemory, client_of, services, turn
 from tests.http.served.running import PATIENCE
 
 SOON = 0.01
@@ -66,18 +65,9 @@ async def until(what: Callable[[], bool]) -> None:
             await asyncio.sleep(SOON)
 
 
-@asynccontextmanager
-async def app(store: Any) -> AsyncIterator[httpx.AsyncClient]:
+def app(store: Any) -> AbstractAsyncContextManager[httpx.AsyncClient]:
     built = dataclasses.replace(services(None, FakeMemory()), requests=store, log_pace=SOON)
-    made = create_app(built)
-    transport = httpx.ASGITransport(made)
-    async with (
-        made.router.lifespan_context(made),
-        httpx.AsyncClient(transport=transport, base_url="http://edge") as client,
-    ):
-        client.headers.clear()
-        yield client
-    await built.upstreams.close()
+    return client_of(built, lives=True)
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable("it is down"), RuntimeError("odd")])

@@ -28,9 +28,8 @@ from memtree.stores import RamStore
 from memtree_proxy.cli.requests import read_log
 from memtree_proxy.context.time_zones import time_zone
 from memtree_proxy.observability import request_trace
-from memtree_proxy.server.app import create_app
 from tests.http.pages.test_usage import metrics
-from tests.http.served.fakes import FakeKeys, services
+from tests.http.served.fakes import FakeKeys, client_of, services
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.upstream import JSON, reply
 from tests.programs.sessions import chat
@@ -168,15 +167,8 @@ async def opened(base: str) -> AsyncIterator[Asked]:
     built = services(base + "/v1", memory, FakeKeys(A=["A"], B=["B"]), input_prices=prices,
                      metrics_key="M")  # fmt: skip
     built = dataclasses.replace(built, requests=store, tallies=store, log_pace=0.01)
-    app = create_app(built)
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://edge") as client,
-    ):
-        client.headers.clear()
+    async with client_of(built, lives=True) as client:
         yield Asked(store, client)
-    await built.upstreams.close()
 
 
 def totals(rows: Iterable[dict[str, Any]]) -> dict[str, int]:

@@ -22,9 +22,8 @@ from memtree.stores import open_store
 from memtree_proxy.observability import otel
 from memtree_proxy.observability.otel import Tracing
 from memtree_proxy.observability.setup import open_tracing
-from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
-from tests.http.served.fakes import FakeMemory, services, turn
+from tests.http.served.fakes import FakeMemory, client_of, edge, raising, services, turn
 from tests.http.served.mcp_client import OLD
 from tests.http.served.running import PATIENCE, refused_port
 from tests.http.served.upstream import FakeUpstream
@@ -53,13 +52,10 @@ async def traced(
     """Open an edge like `edge`, with traces; all of them are delivered when the block is left."""
     tracing = Tracing(collector.url, propagate=propagate)
     built = dataclasses.replace(services(base, memory), spans=tracing)
-    transport = httpx.ASGITransport(create_app(built))
     try:
-        async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
-            client.headers.clear()
+        async with client_of(built) as client:
             yield client
     finally:
-        await built.upstreams.close()
         await asyncio.to_thread(tracing.close)
 
 
@@ -186,23 +182,15 @@ async def test_a_trace_that_the_client_does_not_sample_is_not_sent(
 
 
 async def test_without_traces_headers_go_on_as_they_came(base: str, upstream: FakeUpstream):
-    built = services(base)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(create_app(built)), base_url="http://edge"
-    ) as client:
+    async with edge(base) as client:
         await client.get("/v1/models", headers={**CLIENT, "x-request-id": "r"})
-    await built.upstreams.close()
     for name, value in {**CLIENT, "x-request-id": "r"}.items():
         assert upstream.last.header(name) == [value]
 
 
 async def test_what_fails_is_marked(collector: Collector):
     memory = FakeMemory()
-
-    def fail() -> None:
-        raise KeyError("the secret of the user")
-
-    memory.before = fail
+    memory.before = raising(KeyError("the secret of the user"))
     nobody = f"http://127.0.0.1:{refused_port()}/v1"
     async with traced(nobody, collector, memory) as client:
         await client.post("/context_memory", json=turn(9))
@@ -249,9 +237,7 @@ async def test_work_in_the_background_is_linked(collector: Collector):
 async def test_a_collector_that_is_away_holds_up_nothing():
     tracing = Tracing(f"http://127.0.0.1:{refused_port()}/v1/traces")
     built = dataclasses.replace(services(None), spans=tracing)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(create_app(built)), base_url="http://edge"
-    ) as client:
+    async with client_of(built) as client:
         assert (await client.post("/context_memory", json=turn(9))).status_code == 200
     await asyncio.to_thread(tracing.close)
 

@@ -20,7 +20,7 @@ SECRET = "the boat is called Marianne"
 FLAGS = ("--embedder=none", "--upstream=none")
 LONG = [
     {"role": ("user", "assistant")[at % 2], "content": f"{SECRET}, line {at}. " * 60}
-    for at in range(120)
+    for at in range(60)
 ]
 
 

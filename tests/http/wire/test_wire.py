@@ -86,14 +86,6 @@ def test_an_error_says_nothing_of_what_was_posted():
     assert "secret" not in caught.value.message
 
 
-@pytest.mark.parametrize("value", [b"[]", b"{}", b'"x"', b"null", b"3"])
-def test_messages_must_be_a_non_empty_array(value: bytes):
-    for raw in (b'{"messages":' + value + b"}", b"{}"):
-        with pytest.raises(BadRequest, match="messages must be a non-empty array") as caught:
-            split(raw).messages()
-        assert caught.value.param == "messages"
-
-
 def test_messages_keep_their_fragments():
     messages = split(ODD).messages()
     assert [message.raw for message in messages] == [b'{"role":"user"}']
