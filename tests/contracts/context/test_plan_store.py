@@ -288,7 +288,7 @@ class TestMemoryStore(OnMemory, PlanStoreContract):
 
 
 class DurableContract(PlanStoreContract):
-    """What two stores on one file or schema do."""
+    """Promises that two stores on one file or schema keep."""
 
     async def test_two_processes_agree_on_the_turn(self, store, tmp_path):
         second = self.open(tmp_path)

@@ -115,7 +115,7 @@ class TestMemoryStore(OnMemory, TalliesContract):
 
 
 class DurableContract(TalliesContract):
-    """What several stores on one file or schema do."""
+    """Promises that several stores on one file or schema keep."""
 
     async def test_a_limit_holds_among_connections(self, store, tmp_path):
         others = [self.open(tmp_path) for _ in range(3)]

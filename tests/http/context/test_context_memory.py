@@ -212,7 +212,7 @@ async def test_an_unexpected_error_is_a_500_without_its_text(caplog: pytest.LogC
     assert answer.json()["error"]["code"] == "internal_error"
     assert "secret" not in answer.text + caplog.text
     assert "KeyError" in caplog.text
-    assert "in before" in caplog.text
+    assert "in fail" in caplog.text
 
 
 async def test_body_over_the_limit_announced_or_not():

@@ -233,7 +233,7 @@ async def client_of(
 
 
 def raising(error: Exception) -> Callable[[], Any]:
-    """What fake memory may do `before` its answers."""
+    """Return what fake memory may do `before` its answers."""
 
     def fail() -> None:
         raise error

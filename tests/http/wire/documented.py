@@ -79,7 +79,7 @@ def closed(document: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _validator(schema: str) -> Any:
-    """Of an answer with nothing beyond it."""
+    """Return the validator of an answer with nothing beyond its schema."""
     return rooted(json.loads(schema), closed(DOCUMENT))
 
 

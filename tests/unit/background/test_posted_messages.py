@@ -258,7 +258,7 @@ def test_those_that_were_used_least_lately_go_when_it_is_full() -> None:
 # A model fills schemas: what it is asked, and what of its answer is believed.
 
 
-STRUCTURED_MODEL_READER_ME = Scope.of_agent("t", "a")
+AGENT_SCOPE = Scope.of_agent("t", "a")
 TEXT = {"type": "string"}
 KEY = "sk-proj-" + "aB3dE5gH7jK9" * 4
 PROFILE = MemorySchema(
@@ -291,7 +291,7 @@ class Counted:
         self, *texts: str, schemas: Sequence[MemorySchema] = (PROFILE, TASK)
     ) -> Sequence[StructuredReading]:
         messages = [UserMessage(text.encode(), text, date(2026, 3, 4)) for text in texts]
-        return await self.reader.read(STRUCTURED_MODEL_READER_ME, messages, schemas)
+        return await self.reader.read(AGENT_SCOPE, messages, schemas)
 
 
 def data(rows: Sequence[StructuredReading]) -> list[Any]:
