@@ -123,6 +123,7 @@ class ContextMemory:
             self._read.forget(ask.tenant)
             result = await self._compress(ask, generation)
         finally:
+            self._read.weigh(ask.tenant, ask.messages)
             self._indexing.drop_forgotten(ask.tenant, generation)
         return result.answer, _details(result, self._indexing, self._retriever, generation)
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Any, Protocol
 
 from memtree.conversation import address_chain as addresses
 from memtree.conversation.day_marks import DayMark, day_mark
+from memtree.conversation.derived import Derived
 from memtree.conversation.media import FLAT_TOKENS, loose_tokens, part_tokens
 from memtree.conversation.message import (
     MESSAGE_OVERHEAD,
@@ -123,6 +124,7 @@ class History:
     marked: tuple[int, ...] = ()
     loading: tuple[int, ...] = ()
     late: tuple[tuple[int, int], ...] = ()
+    derived: Derived = field(default_factory=Derived, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -158,6 +160,10 @@ class History:
         last = len(self.facts)
         return self.totals[last if end is None else min(end, last)] - self.totals[min(start, last)]
 
+    def settled(self, end: int) -> int:
+        """Return how many messages no message from `end` on belongs to or answers."""
+        return _settled(self.rounds, end)
+
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """Yield (first, end) of each round."""
         yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
@@ -168,7 +174,8 @@ class HistoryRecord:
     """Record of a list that was read, without its text: the parts of its `History` other than
     messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
     list, system messages included; `texts`: characters of ids and names of calls in all facts.
-    `late`: (first message of the round that calls, result) of each result behind a later round."""
+    `late`: (first message of the round that calls, result) of each result behind a later round.
+    `derived`: shared with the history."""
 
     facts: tuple[MessageInfo, ...]
     posted: tuple[int, ...]
@@ -183,6 +190,7 @@ class HistoryRecord:
     length: int = 0
     texts: int = 0
     late: tuple[tuple[int, int], ...] = ()
+    derived: Derived = field(default_factory=Derived, compare=False, repr=False)
 
     def first(self, length: int) -> HistoryRecord:
         """Return the record of the first messages of the list, up to the last round boundary among
@@ -206,6 +214,7 @@ class HistoryRecord:
             length=border,
             texts=self.texts - _texts(self.facts[size:]),
             late=tuple(span for span in self.late if span[1] < size),
+            derived=self.derived.first(_settled(self.rounds, size)),
         )
 
     def history(self, tenant: str, messages: Sequence[Message], volatile: Volatile) -> History:
@@ -231,6 +240,7 @@ class HistoryRecord:
             marked=self.marked,
             loading=self.loading,
             late=self.late,
+            derived=self.derived,
         )
 
 
@@ -284,6 +294,7 @@ def extended(
         length=len(posted),
         texts=known.texts + _texts(facts),
         late=known.late + tuple(late),
+        derived=known.derived,
     )
 
 
@@ -335,6 +346,12 @@ def describe(
         day_mark=day_mark(message, volatile),
         keeps=kept_marks(message.view(volatile).own) if role == "user" else (),
     )
+
+
+def _settled(rounds: Sequence[int], end: int) -> int:
+    """Return the start of the last round that begins more than `LATE` messages before `end`."""
+    before = bisect_left(rounds, end - LATE)
+    return rounds[before - 1] if before else 0
 
 
 def _outside(cuts: Sequence[int], spans: Sequence[tuple[int, int]]) -> Iterator[int]:

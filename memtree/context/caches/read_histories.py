@@ -2,7 +2,8 @@
 one is read only from there on (docs/decisions/0033).
 
 A record holds digests, addresses and counts, some 200 bytes a message, and as its only text the ids
-and names of calls. No answer depends on it: a list without a record is read again.
+and names of calls and what was derived: paths and commands. No answer depends on it: a list without
+a record is read again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class _RecordRow:
     @property
     def size(self) -> int:
         ids = TEXT_BYTES * self.record.texts
-        return _RECORD_BYTES + MESSAGE_BYTES * self.record.length + ids
+        return _RECORD_BYTES + MESSAGE_BYTES * self.record.length + ids + self.record.derived.nbytes
 
 
 class ReadHistories:
@@ -73,6 +74,11 @@ class ReadHistories:
             tenant, record, self._replaced(tenant, earlier.number, record) if earlier else None
         )
         self._rows.put(posted.number, row)
+
+    def weigh(self, tenant: str, posted: Sequence[Message]) -> None:
+        """Count what was derived from a list since its record was stored."""
+        if isinstance(posted, MessageList) and (row := self._row(tenant, posted.number)):
+            self._rows.put(posted.number, row)
 
     def forget(self, tenant: str | None) -> None:
         """Forget the histories of a tenant, or of all tenants (None)."""

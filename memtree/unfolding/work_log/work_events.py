@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import NamedTuple
 
 from memtree.conversation.history import LATE, History
 from memtree.conversation.message import RESULT_ROLES
@@ -31,6 +32,7 @@ from memtree.digests.tool_calls.fields import (
 from memtree.digests.tool_calls.results import NO_OUTCOME, CallResult, Outcome
 
 APPLIED = b"Applied edit to "  # a client that reports some edits this way reports all of them so
+EVENT_BYTES, TEXT_BYTES = 700, 2  # of an event in memory, and of a character of its text
 FENCED = 0.6  # share of messages, for an assistant that runs commands by fenced blocks
 
 
@@ -59,20 +61,46 @@ class WorkEvent:
 
 
 def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent]:
-    """Yield the events of messages [head, cut), in order."""
-    confirms = False
-    fences = runs_fences(history, cut, head)
+    """Yield the events of messages [head, cut), in order. Events of messages that earlier histories
+    have in common are found once."""
     changed: set[str] = set()  # files that the message before the results changed
-    for message in range(head, cut):
-        fact = history.facts[message]
-        done = list(message_events(history, message, cut, confirms=confirms, fences=fences))
-        if fact.role in RESULT_ROLES:
+    for message, done in enumerate(_found(history, cut, head), head):
+        if history.facts[message].role in RESULT_ROLES:
             yield from (event for event in done if clean_path(event.text) not in changed)
         else:
             yield from done
             changed = {clean_path(event.text) for event in done if event.action.kind in CHANGES}
+
+
+class _FoundWork(NamedTuple):
+    """`confirms`: the client reports which edits it applied, as far as is known behind the
+    message."""
+
+    events: tuple[WorkEvent, ...] = ()
+    confirms: bool = False
+
+
+_NONE_FOUND = (_FoundWork(), _FoundWork(confirms=True))
+
+
+def _found(history: History, cut: int, head: int) -> Iterator[tuple[WorkEvent, ...]]:
+    """Yield the events of each message of [head, cut)."""
+    fences = runs_fences(history, cut, head)
+    settled = max(0, history.settled(cut) - head)
+    name = ("work", head, fences)
+    found = list(history.derived.get(name)[:settled])
+    known = len(found)
+    confirms = found[-1].confirms if found else False
+    for message in range(head + known, cut):
+        events = tuple(message_events(history, message, cut, confirms=confirms, fences=fences))
+        fact = history.facts[message]
         if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
             confirms = confirms or _confirms(history, message)
+        found.append(_FoundWork(events, confirms) if events else _NONE_FOUND[confirms])
+    if known < settled:
+        texts = (EVENT_BYTES + TEXT_BYTES * len(e.text) for row in found for e in row.events)
+        history.derived.put(name, found[:settled], sum(texts))
+    return (row.events for row in found)
 
 
 def _confirms(history: History, message: int) -> bool:
@@ -173,13 +201,20 @@ def _drop_answered(waiting: deque[int], answers: Mapping[int, int]) -> None:
 def runs_fences(history: History, cut: int, head: int) -> bool:
     """Return True if the assistant runs commands by fenced blocks: most of its messages end with
     one. An assistant that only explains does so occasionally."""
-    said = [
-        message
-        for message in range(head, cut)
-        if history.facts[message].role == "assistant" and not history.facts[message].calls
-    ]
-    ends = sum(prose.ends_fenced(history.messages[message].raw) for message in said)
-    return ends > FENCED * len(said)
+    known = history.derived.get("fences")
+    if len(known) < cut:
+        known = (*known, *(_ends_fenced(history, at) for at in range(len(known), cut)))
+        history.derived.put("fences", known, 0)
+    said = known[head:cut]
+    return said.count(True) > FENCED * (len(said) - said.count(None))
+
+
+def _ends_fenced(history: History, message: int) -> bool | None:
+    """Return None for messages that are no prose of the assistant."""
+    fact = history.facts[message]
+    if fact.role != "assistant" or fact.calls:
+        return None
+    return prose.ends_fenced(history.messages[message].raw)
 
 
 def _of_prose(
