@@ -28,14 +28,14 @@ from memtree.context.conversations.known_conversations import KnownConversations
 from memtree.context.epochs.epoch_answers import EpochAnswers
 from memtree.context.epochs.fresh_answers import FreshAnswers
 from memtree.context.epochs.kept_parts import Keeper
-from memtree.context.indexing.index_request import BUILD_PATIENCE, IndexRequest
 from memtree.context.indexing.index_state import IndexState, Trouble
-from memtree.context.indexing.indexing import Indexing
+from memtree.context.indexing.indexing import BUILD_PATIENCE, Indexing
 from memtree.context.indexing.summary_backlog import SummaryBacklog
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
-from memtree.context.whole_history import fixed_tokens, why_whole
+from memtree.context.turn_request import TurnRequest
+from memtree.context.whole_history import why_whole
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
@@ -131,57 +131,46 @@ class ContextMemory:
         posted = await self.read(ask)
         if not len(posted):
             return CompressResult(passed(posted, ask))
-        ask = ask.priced(posted)
-        limits = ask.limits
-        fixed = fixed_tokens(posted, ask)
-        indexed = IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
-        admitted = packing.admit(posted, limits, fixed)
+        request = _request(posted, ask.priced(posted), generation)
+        ask = request.ask
+        admitted = packing.admit(posted, request.limits, request.fixed)
         if isinstance(admitted, packing.Refuse):
             raise ContextOverflow(ask.window, admitted.tokens + ask.reserve, ask.reserve)
         if isinstance(admitted, packing.Pass):
-            return self._passed(indexed, ask, limits, admitted)
-        fits = posted.tokens <= limits.prompt - fixed and not ask.hard
+            return self._passed(request, admitted)
+        fits = posted.tokens <= request.limits.prompt - request.fixed and not ask.hard
         if fits and ask.whole:  # a side request: none of it is stored
             return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
-        return await self._folded(indexed, ask, limits, fits)
+        return await self._folded(request, fits)
 
-    def _passed(
-        self,
-        indexed: IndexRequest,
-        ask: CompressRequest,
-        limits: packing.TokenLimits,
-        admitted: packing.Pass,
-    ) -> CompressResult:
-        posted = indexed.posted
+    def _passed(self, request: TurnRequest, admitted: packing.Pass) -> CompressResult:
+        posted, ask = request.posted, request.ask
         self._indexing.passed(posted)
         short = posted.tokens < packing.THRESHOLD
-        if short and posted.tokens + fixed_tokens(posted, ask) < packing.THRESHOLD:
+        if short and posted.tokens + request.fixed < packing.THRESHOLD:
             return CompressResult(passed(posted, ask))
         if not short and not ask.whole:
-            self._indexing.prepare_later(indexed)  # it will need its tree soon
-        reason = why_whole(admitted, posted, ask, limits)
+            self._indexing.prepare_later(request)  # it will need its tree soon
         state = State.BELOW_THRESHOLD if short else State.PASSED
-        return CompressResult(passed(posted, ask, state, reason))
+        return CompressResult(passed(posted, ask, state, why_whole(admitted, request)))
 
-    async def _folded(
-        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits, fits: bool
-    ) -> CompressResult:
+    async def _folded(self, request: TurnRequest, fits: bool) -> CompressResult:
         """Fold the history. `fits`: it could also be sent whole."""
-        posted = indexed.posted
+        posted, ask = request.posted, request.ask
         # Nobody should wait long for a tree that is not needed.
         patience = min(ask.patience, BUILD_PATIENCE) if fits else ask.patience
-        awaited = replace(indexed, patience=patience)
+        awaited = replace(request, patience=patience)
         index, failed = None, False
         if ask.mode != "fresh":
             try:
-                result, index = await self._epochs.answer(awaited, ask, limits)
+                result, index = await self._epochs.answer(awaited)
             except Unavailable as error:
                 log.warning("epoch.unavailable code=%s", error.code)
                 result, failed = None, True
             if result is not None:
                 if result.answer.state is State.PASSED:
                     self._indexing.passed(posted)
-                    self._indexing.prepare_later(indexed)
+                    self._indexing.prepare_later(request)
                 return result
         query = query_of(posted, ask.query) if index is None else None
         async with self._retriever.ahead(query) as early:
@@ -191,7 +180,7 @@ class ContextMemory:
                 return CompressResult(with_index(passed(posted, ask, index.state(), reason), index))
             if failed:
                 index = replace(index, trouble=index.trouble or Trouble.STORE)
-            return await self._fresh.answer(posted, ask, limits, index, early)
+            return await self._fresh.answer(awaited, index, early)
 
     async def standing_answer(self, ask: CompressRequest) -> Answer | None:
         """Return what the epoch of this history would send now, for callers that only count tokens;
@@ -200,11 +189,10 @@ class ContextMemory:
         posted = await self.read(ask)
         if ask.mode == "fresh" or not len(posted):
             return None
-        ask = ask.priced(posted)
         generation = self._indexing.generation(ask.tenant)
-        indexed = IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
         try:
-            result = await self._epochs.standing(indexed, ask, ask.limits)
+            request = _request(posted, ask.priced(posted), generation)
+            result = await self._epochs.standing(request)
         except Unavailable as error:
             log.warning("epoch.unavailable code=%s", error.code)
             return None
@@ -216,9 +204,8 @@ class ContextMemory:
         """Index the posted history; the answer has the counts and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        index = await self._indexing.prepare(
-            IndexRequest(posted, ask.expiration_days, generation, ask.patience, True, ask.client)
-        )
+        request = _request(posted, ask, generation)
+        index = await self._indexing.prepare(replace(request, patience=ask.patience, backfill=True))
         answer = replace(passed(posted, ask, index.state()), items=(), sent_tokens=0)
         return with_index(answer, index)
 
@@ -353,10 +340,12 @@ class ContextMemory:
     async def _newest(self, ask: CompressRequest) -> tuple[History, IndexState]:
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        index = await self._indexing.prepare(
-            IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
-        )
+        index = await self._indexing.prepare(_request(posted, ask, generation))
         return posted, await self._indexing.newest(posted, index)
+
+
+def _request(posted: History, ask: CompressRequest, generation: int) -> TurnRequest:
+    return TurnRequest(posted, ask, generation, BUILD_PATIENCE)
 
 
 def _details(

@@ -18,8 +18,8 @@ import pytest
 from memtree.budget import epoch, packing
 from memtree.context import answer, retrieval
 from memtree.context.epochs.epoch_answers import EpochAnswers
-from memtree.context.epochs.turn_request import TurnRequest
 from memtree.context.indexing import index_lookup
+from memtree.context.turn_request import TurnRequest
 from memtree.conversation import address_chain, cache_control, history
 from memtree.conversation.message import Volatile
 from memtree.conversation.view_pieces import Piece, PostedSpan

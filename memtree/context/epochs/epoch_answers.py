@@ -22,14 +22,13 @@ from memtree.budget.epoch import Epoch, EpochReason, EpochTurn
 from memtree.context.answer import CompressResult, passed
 from memtree.context.epochs import injected_memories
 from memtree.context.epochs.kept_parts import Keeper
+from memtree.context.epochs.turn_content import TurnContent, epoch_result
 from memtree.context.epochs.turn_planner import TurnPlanner
-from memtree.context.epochs.turn_request import TurnContent, TurnRequest, epoch_result
-from memtree.context.indexing.index_request import IndexRequest
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing.indexing import Indexing
-from memtree.context.request import CompressRequest
 from memtree.context.retrieval import EarlyVectors, Retriever
 from memtree.context.state import Reason, State, with_size
+from memtree.context.turn_request import TurnRequest
 from memtree.context.whole_history import first_fold
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -65,22 +64,19 @@ class EpochAnswers:
         self._texts, self._keeper = indexing.texts, Keeper(store)
         self._turns = TurnPlanner(retriever, self._texts)
 
-    async def answer(
-        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
-    ) -> tuple[CompressResult | None, IndexState | None]:
+    async def answer(self, request: TurnRequest) -> tuple[CompressResult | None, IndexState | None]:
         """Return an answer, or None if it must be made for this request alone; and the index of the
         history, if it was looked up. Raises `Unavailable` if epochs cannot be stored."""
         index = None
         for _ in range(TRIES):  # if another request was first, its turn is sent here too
-            request = await self._looked_up(indexed, ask, limits)
+            request = await self._looked_up(request)
             folds_at = await self._folds_later(request)
             if folds_at is not None:
                 reason = with_size(Reason.CHEAPER_WHOLE, folds_at)
-                return CompressResult(passed(indexed.posted, ask, State.PASSED, reason)), None
+                whole = passed(request.posted, request.ask, State.PASSED, reason)
+                return CompressResult(whole), None
             async with self._retriever.ahead(_asked(request)) as early:
-                index = self._repeated(request) or await self._indexing.prepare(
-                    indexed, request.previous_length
-                )
+                index = self._repeated(request) or await self._indexing.prepare(request)
                 continued = await self._continued(request, index)
                 content = (
                     await self._begun(request, index, continued, early)
@@ -95,12 +91,10 @@ class EpochAnswers:
                     return epoch_result(request, index, *kept, self._texts), index
         return None, index
 
-    async def standing(
-        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
-    ) -> CompressResult | None:
+    async def standing(self, request: TurnRequest) -> CompressResult | None:
         """Return what the current epoch would send if it continued, without a block for the newest
         message; None if there is no epoch. Only reads. Raises `Unavailable`."""
-        request = await self._looked_up(indexed, ask, limits)
+        request = await self._looked_up(request)
         blocks = request.blocks()
         if request.previous is None or blocks is None or not request.goes_behind_cut:
             return None
@@ -110,26 +104,16 @@ class EpochAnswers:
         turn = request.previous.turn
         return epoch_result(request, NOTHING_INDEXED, content, turn, self._texts)
 
-    async def _looked_up(
-        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
-    ) -> TurnRequest:
+    async def _looked_up(self, request: TurnRequest) -> TurnRequest:
         """Return the request with the turn that it continues."""
-        posted = indexed.posted
-        request = TurnRequest.of(
-            posted,
-            ask,
-            limits,
-            recipe=self._retriever.recipe,
-            now=self._clock.now(),
-            generation=indexed.generation,
-        )
+        posted, key = request.posted, request.epoch_key(self._retriever.recipe)
         newest = posted.addresses[:0:-1][:REACH]
         with tracing.step("look_up"):
-            previous = await self._store.latest(posted.tenant, request.key, newest)
-        if previous is None:
-            return request
-        length = len(posted) - newest.index(previous.address)
-        return replace(request, previous=previous, previous_length=length)
+            previous = await self._store.latest(posted.tenant, key, newest)
+        length = len(posted) - newest.index(previous.address) if previous else 0
+        return replace(
+            request, key=key, now=self._clock.now(), previous=previous, previous_length=length
+        )
 
     def _repeated(self, request: TurnRequest) -> IndexState | None:
         """Return the index of a history whose turn was stored a moment ago and is still in the
@@ -146,7 +130,7 @@ class EpochAnswers:
         history pays for everything after the first change anyway, so folding that part is free."""
         if request.previous:
             return None
-        first = first_fold(request.posted, request.ask, request.limits)
+        first = first_fold(request)
         if first.costs_little():
             return None
         if first.costs_little(await self._indexing.longest_seen(request.posted)):
@@ -230,7 +214,7 @@ class EpochAnswers:
         packed = packing.begin(posted, request.limits, fixed)
         if not packed.memory or index.trouble:
             return None
-        packed = await self._keeper.packed(posted, request.ask, packed, request.limits, fixed)
+        packed = await self._keeper.packed(request, packed, fixed)
         lines, packed = injected_memories.in_memory_message(
             request.ask.memories, packed, request.now
         )

@@ -10,12 +10,11 @@ from memtree.context.epochs import injected_memories
 from memtree.context.epochs.kept_parts import Keeper
 from memtree.context.indexing.index_state import IndexState
 from memtree.context.indexing.indexing import Indexing
-from memtree.context.request import CompressRequest
 from memtree.context.retrieval import EarlyVectors, RetrievedContext, Retriever
 from memtree.context.state import State
+from memtree.context.turn_request import TurnRequest
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.conversation.preamble import preamble
 from memtree.ports.clock import Clock
 from memtree.process import tracing
 from memtree.text import memory_lines, tokens
@@ -35,20 +34,19 @@ class FreshAnswers:
 
     async def answer(
         self,
-        posted: History,
-        ask: CompressRequest,
-        limits: packing.TokenLimits,
+        request: TurnRequest,
         index: IndexState,
         early: EarlyVectors | None = None,
     ) -> CompressResult:
         """Unfold the tree for the present question; without a whole tree, cut the older rounds in
         the middle."""
-        fixed = posted.system_tokens + ask.tools_tokens + preamble(posted).tokens
+        posted, ask, limits = request.posted, request.ask, request.limits
+        fixed = request.fixed + request.carried
         packed = packing.pack(posted, limits, fixed)
         if not packed.memory:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
-        packed = await self._keeper.packed(posted, ask, packed, limits, fixed)
+        packed = await self._keeper.packed(request, packed, fixed)
         lines, packed = injected_memories.in_memory_message(ask.memories, packed, self._clock.now())
         if index.whole:
             newest = await self._indexing.newest(posted, index)

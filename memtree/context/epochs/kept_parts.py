@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memtree.budget.packing import Packed, TokenLimits
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import TurnRequest
 from memtree.conversation.history import History
 from memtree.conversation.keep_options import MARKS_ALONE
 from memtree.errors import Unavailable
@@ -34,23 +34,17 @@ class Keeper:
     def __init__(self, store: ConversationStore) -> None:
         self._store = store
 
-    async def packed(
-        self,
-        posted: History,
-        ask: CompressRequest,
-        packed: Packed,
-        limits: TokenLimits,
-        fixed: int,
-    ) -> Packed:
+    async def packed(self, request: TurnRequest, packed: Packed, fixed: int) -> Packed:
         """Add the passages that must stay to what was packed. `fixed`: as in `packing.begin`.
         Without the store nothing is pinned."""
         if not packed.memory:
             return packed
+        posted, ask = request.posted, request.ask
         pins = await self._pins(posted)
 
         def work() -> Packed:
             passages = kept_passages(posted, ask.keep, pins)
-            return with_kept(packed, passages, posted, limits, fixed)
+            return with_kept(packed, passages, posted, request.limits, fixed)
 
         if ask.keep == MARKS_ALONE and not pins and not any(fact.keeps for fact in posted.facts):
             return packed

@@ -10,9 +10,10 @@ from memtree.budget.epoch import EpochTurn
 from memtree.context.caches.known_tree import NodeLayers
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.epochs import injected_memories
-from memtree.context.epochs.turn_request import TurnContent, TurnRequest
+from memtree.context.epochs.turn_content import TurnContent
 from memtree.context.indexing.index_state import IndexState
 from memtree.context.retrieval import EarlyVectors, Retriever
+from memtree.context.turn_request import TurnRequest
 from memtree.ranking.query import query_of
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens

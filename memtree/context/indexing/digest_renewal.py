@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from memtree.context.indexing.index_request import IndexRequest
 from memtree.context.indexing.index_state import IndexState
+from memtree.context.turn_request import TurnRequest
 from memtree.digests.summarize import VERSION
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
@@ -85,7 +85,7 @@ class ExtractionRenewal:
     """`wanted`: returns False once something of the tenant was deleted after the request began."""
 
     def __init__(
-        self, store: TreeStore, clock: Clock, wanted: Callable[[IndexRequest], bool]
+        self, store: TreeStore, clock: Clock, wanted: Callable[[TurnRequest], bool]
     ) -> None:
         self._store, self._clock, self._wanted = store, clock, wanted
 
@@ -94,14 +94,14 @@ class ExtractionRenewal:
         version."""
         return not index.cached and any(is_outdated(node.summary) for node in index.nodes.values())
 
-    async def renew(self, request: IndexRequest, index: IndexState) -> None:
+    async def renew(self, request: TurnRequest, index: IndexState) -> None:
         """Renew all outdated summaries, a piece at a time; skips those already renewed."""
         try:
             await self._renew(request, index)
         except Unavailable as error:
             log.warning("extraction.renewal_failed code=%s", error.code)
 
-    async def _renew(self, request: IndexRequest, index: IndexState) -> None:
+    async def _renew(self, request: TurnRequest, index: IndexState) -> None:
         tenant, nodes = request.tenant, index.nodes
         old = outdated(nodes.values())
         stored = await self._store.newest_summaries(tenant, old)

@@ -14,8 +14,9 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from memtree.context.indexing.deletion_counts import Generations
-from memtree.context.indexing.index_request import IndexRequest
+from memtree.context.indexing.history_end import history_end
 from memtree.context.indexing.prefix_lookup import thinned
+from memtree.context.turn_request import TurnRequest
 from memtree.conversation.history import History
 from memtree.days import DAY
 from memtree.errors import NodesGone, Unavailable
@@ -124,7 +125,7 @@ class SharedCommits:
             WeakValueDictionary()
         )
 
-    def of(self, request: IndexRequest, stored: int) -> GrowthCommits:
+    def of(self, request: TurnRequest, stored: int) -> GrowthCommits:
         """Return the commits of a request. `stored`: messages of the prefix that is stored
         already."""
         commits = self._runs.get(_run(request))
@@ -133,9 +134,14 @@ class SharedCommits:
             commits = GrowthCommits(
                 self._store,
                 request.posted,
-                self._clock.now() + request.days * DAY,
+                self._clock.now() + request.ask.expiration_days * DAY,
                 stored,
-                end=partial(request.end, used=self._clock.now()),
+                end=partial(
+                    history_end,
+                    request.posted,
+                    client=request.ask.client,
+                    used=self._clock.now(),
+                ),
                 titled=self._titled,
                 wanted=lambda: request.generation == self._generations.of(tenant),
                 made=lambda nodes: self._made(tenant, nodes),
@@ -144,10 +150,10 @@ class SharedCommits:
         commits.stored = max(commits.stored, stored)
         return commits
 
-    def drop(self, request: IndexRequest) -> None:
+    def drop(self, request: TurnRequest) -> None:
         """Drop the commits of a request, because their rows were deleted from the store."""
         self._runs.pop(_run(request), None)
 
 
-def _run(request: IndexRequest) -> tuple[bytes, int, int]:
-    return request.posted.addresses[-1], request.days, request.generation
+def _run(request: TurnRequest) -> tuple[bytes, int, int]:
+    return request.posted.addresses[-1], request.ask.expiration_days, request.generation

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memtree.context.caches.caches import NodeCache
-from memtree.context.indexing.index_request import IndexRequest
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, Trouble
 from memtree.context.indexing.prefix_lookup import CoveredPrefix, covering
+from memtree.context.turn_request import TurnRequest
 from memtree.days import DAY
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
@@ -26,7 +26,7 @@ class IndexLookup:
     def __init__(self, store: TreeStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
 
-    async def find(self, request: IndexRequest, nodes: NodeCache) -> IndexState:
+    async def find(self, request: TurnRequest, nodes: NodeCache) -> IndexState:
         """Return the stored index of the history; `nodes`: the process's cache, which is read and
         filled."""
         try:
@@ -36,7 +36,7 @@ class IndexLookup:
             log.warning("store.unavailable code=%s", error.code)
             return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
 
-    async def _find(self, request: IndexRequest, cache: NodeCache) -> IndexState:
+    async def _find(self, request: TurnRequest, cache: NodeCache) -> IndexState:
         tenant = request.tenant
         covered = await covering(self._store, request.posted)
         if covered is None:
@@ -53,9 +53,9 @@ class IndexLookup:
         await self._renew(request, covered)
         return IndexState(frontier, tree, covered.length, cached=cached)
 
-    async def _renew(self, request: IndexRequest, covered: CoveredPrefix) -> None:
+    async def _renew(self, request: TurnRequest, covered: CoveredPrefix) -> None:
         """Extend the expiry of a chain in use; written at most once a day."""
-        expires = self._clock.now() + request.days * DAY
+        expires = self._clock.now() + request.ask.expiration_days * DAY
         if covered.expires > expires - DAY:
             return
         chain = request.posted.addresses[1 : covered.length + 1]

@@ -21,10 +21,10 @@ from memtree.context.indexing.digest_renewal import ExtractionRenewal
 from memtree.context.indexing.finished_indexes import FinishedIndexes
 from memtree.context.indexing.growth_commits import SharedCommits
 from memtree.context.indexing.index_lookup import IndexLookup
-from memtree.context.indexing.index_request import BUILD_PATIENCE, LONG_PATIENCE, IndexRequest
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, Trouble, with_summary
 from memtree.context.indexing.prefix_lookup import NEWEST, covering
 from memtree.context.indexing.summary_backlog import SummaryBacklog
+from memtree.context.turn_request import TurnRequest
 from memtree.conversation.history import History
 from memtree.conversation.message_list import raws_of
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
@@ -41,6 +41,9 @@ from memtree.tree.node import LeafWork, Node, to_read
 
 log = logging.getLogger("memtree")
 
+# Seconds for stage 1 if the history fits the model without a tree, so that waiting is not
+# necessary; and if nobody waits for it.
+BUILD_PATIENCE, LONG_PATIENCE = 20.0, 600.0
 LATER = 0.02  # seconds that a request gets before its index is prepared
 
 
@@ -75,10 +78,10 @@ class Indexing:
         )
         self._renewals = BackgroundTasks("renew")
 
-    async def prepare(self, request: IndexRequest, stored: int = 0) -> IndexState:
+    async def prepare(self, request: TurnRequest) -> IndexState:
         """Find the indexed part, grow it to the end of the history, and pass the rest to stages 2
-        and 3. `stored`: messages of a prefix that this request has seen in the store."""
-        index = await self._grown(request, stored)
+        and 3."""
+        index = await self._grown(request)
         if self._renewal.is_due(index) and index.trouble is not Trouble.STORE:
             renew = partial(self._renewal.renew, request, index)
             self._renewals.start(request.conversation, renew)
@@ -99,7 +102,7 @@ class Indexing:
         """Prepare for a long history that is being read and will have to be grown."""
         self._builder.warm()
 
-    def prepare_later(self, request: IndexRequest) -> None:
+    def prepare_later(self, request: TurnRequest) -> None:
         """Prepare the index in the background; for one conversation at most once at a time."""
         if self.finished(request.posted) is not None:
             return
@@ -174,9 +177,9 @@ class Indexing:
 
     # -- stage 1 -----------------------------------------------------------------------------
 
-    async def _grown(self, request: IndexRequest, stored: int) -> IndexState:
+    async def _grown(self, request: TurnRequest) -> IndexState:
         """Return the index of a history once it has been grown to its end, here or elsewhere."""
-        known = self._finished.before(request.posted, stored)
+        known = self._finished.before(request.posted, request.previous_length)
         index = known or await self._lookup.find(request, self._nodes)
         until = self._clock.monotonic() + request.patience
         lock: GrowthLock | None = None
@@ -208,7 +211,7 @@ class Indexing:
             posted.tenant, posted.addresses[index.prefix + 1 :][-PREFIXES:]
         )
 
-    async def _grow(self, request: IndexRequest, index: IndexState) -> IndexState:
+    async def _grow(self, request: TurnRequest, index: IndexState) -> IndexState:
         """Grow the index to the end of the history by stage 1. Raises `NodesGone`."""
         posted = request.posted
         commits = self._commits.of(request, index.prefix)
@@ -240,9 +243,10 @@ class Indexing:
             trouble=index.trouble if kept else index.trouble or Trouble.STORE,
         )
 
-    def _out_of_time(self, request: IndexRequest, index: IndexState) -> IndexState:
+    def _out_of_time(self, request: TurnRequest, index: IndexState) -> IndexState:
         if request.patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
-            self.prepare_later(replace(request, patience=LONG_PATIENCE, backfill=False))
+            later = replace(request, patience=LONG_PATIENCE, backfill=False, previous_length=0)
+            self.prepare_later(later)
         return replace(index, trouble=Trouble.INDEXING)
 
     def _made(self, tenant: str, nodes: Sequence[Node]) -> None:
@@ -250,13 +254,13 @@ class Indexing:
         if self._backlog:
             self._backlog.grown(tenant, nodes)
 
-    def _forgotten(self, request: IndexRequest) -> bool:
+    def _forgotten(self, request: TurnRequest) -> bool:
         """Return True if something of the tenant was deleted since the request began."""
         return request.generation != self.generation(request.tenant)
 
     # -- stages 2 and 3 ----------------------------------------------------------------------
 
-    async def _embeddings(self, request: IndexRequest, index: IndexState) -> IndexState:
+    async def _embeddings(self, request: TurnRequest, index: IndexState) -> IndexState:
         """Update the corpus, fetch new vectors, submit leaves that lack them."""
         if self._embedder is None or not index.whole:
             return index
@@ -286,7 +290,7 @@ class Indexing:
             unembedded_tokens=sum(item.leaf.tokens for item in work),
         )
 
-    async def _summaries(self, request: IndexRequest, index: IndexState) -> IndexState:
+    async def _summaries(self, request: TurnRequest, index: IndexState) -> IndexState:
         """Find nodes that no model has summarised yet; they are submitted after the answer is
         sent."""
         if self._backlog is None or not index.whole:

@@ -19,7 +19,7 @@ from memtree.context.indexing import digest_renewal as renewal
 from memtree.context.indexing.background_tasks import BackgroundTasks
 from memtree.context.indexing.deletion_counts import Generations
 from memtree.context.indexing.digest_renewal import newest_version
-from memtree.context.indexing.index_request import project_of
+from memtree.context.indexing.history_end import project_of
 from memtree.context.indexing.index_state import with_summary
 from memtree.context.indexing.prefix_lookup import (
     LEAVES,

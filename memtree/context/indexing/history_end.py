@@ -1,10 +1,9 @@
-"""Request to index a history, with its conditions."""
+"""What is stored of the end of a history: its size, its title, the project that it works in."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from memtree.conversation.history import History
@@ -61,55 +60,30 @@ def _last(match: re.Match[str]) -> str:
     return plain if len(plain) <= LONGEST else ""
 
 
-# Seconds for stage 1 if the history fits the model without a tree, so that waiting is not
-# necessary.
-BUILD_PATIENCE = 20.0
-LONG_PATIENCE = 600.0  # used if nobody waits for it
 SURROUNDINGS = 4  # how many system messages, and how many first messages, may name the directory
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRequest:
-    """`days`: how long the index is to be kept from now on. `generation`: the tenant's deletion
-    count when the request began. `patience`: seconds for stage 1. `backfill`: the history is not in
-    use now, so stages 2 and 3 do others first. `client`: the program that posted it."""
+def history_end(
+    posted: History, length: int, client: str, used: float, *, titled: bool = False
+) -> HistoryEnd:
+    """Describe the first `length` messages; `used`: unix seconds of their last request; `client`:
+    the program that posted them. `titled`: title and project are stored already; otherwise the
+    beginning of the conversation is read, which takes milliseconds."""
+    return HistoryEnd(
+        used,
+        length,
+        posted.size(0, length),
+        posted.posted[0],
+        length == len(posted),
+        "" if titled else title(posted.first_request(MESSAGES)),
+        client,
+        "" if titled else project_of(_surroundings(posted)),
+    )
 
-    posted: History
-    days: int
-    generation: int
-    patience: float = BUILD_PATIENCE
-    backfill: bool = False
-    client: str = ""
 
-    @property
-    def tenant(self) -> str:
-        return self.posted.tenant
-
-    @property
-    def conversation(self) -> tuple[str, bytes]:
-        """Return a key that all requests of the conversation share: the tenant and the address of
-        the first message."""
-        return self.posted.tenant, self.posted.addresses[1]
-
-    def end(self, length: int, used: float, *, titled: bool = False) -> HistoryEnd:
-        """Describe the first `length` messages; `used`: unix seconds of their last request.
-        `titled`: title and project are stored already; otherwise the beginning of the conversation
-        is read, which takes milliseconds."""
-        posted = self.posted
-        return HistoryEnd(
-            used,
-            length,
-            posted.size(0, length),
-            posted.posted[0],
-            length == len(posted),
-            "" if titled else title(posted.first_request(MESSAGES)),
-            self.client,
-            "" if titled else project_of(self._surroundings()),
-        )
-
-    def _surroundings(self) -> Iterator[str]:
-        """Yield texts in which a client may name the directory."""
-        yield from (message.words for _, message in islice(self.posted.system, SURROUNDINGS))
-        for index, info in enumerate(self.posted.facts[:SURROUNDINGS]):
-            if info.role == "user":
-                yield self.posted.messages[index].words
+def _surroundings(posted: History) -> Iterator[str]:
+    """Yield texts in which a client may name the directory."""
+    yield from (message.words for _, message in islice(posted.system, SURROUNDINGS))
+    for index, info in enumerate(posted.facts[:SURROUNDINGS]):
+        if info.role == "user":
+            yield posted.messages[index].words
