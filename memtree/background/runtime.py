@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from memtree.background.embedder import OpenedEmbedder, loaded, open_unloaded
@@ -122,11 +122,10 @@ class ContextCaches:
         )
 
     def by_name(self) -> Mapping[str, SizedCache]:
-        trees = {each.name: getattr(self.trees, each.name) for each in fields(self.trees)}
         return {
             "message_infos": self.message_infos,
             "read_histories": self.read_histories,
-            **trees,
+            **self.trees._asdict(),
         }
 
 

@@ -83,7 +83,7 @@ class ContextMemory:
         """`summaries`: None if no model writes them; `settled`: the nodes that the summary queue
         has done, if it works in this process; `peers`: None if no other process needs to hear of
         deletions."""
-        caches = caches or TreeCaches()
+        caches = caches or TreeCaches.of()
         self._store, self._queue, self._clock = store, queue, clock
         self._embedder = embedder
         self._facts = facts
@@ -281,10 +281,7 @@ class ContextMemory:
     def forgotten(self, tenant: str | None) -> None:
         """Drop a tenant's cached data, because another process deleted something of it (None: the
         tenant is unknown, so drop all). Running requests store nothing of it either."""
-        if tenant is None:
-            self._indexing.forget_all()
-        else:
-            self._indexing.forget(tenant)
+        self._indexing.forget(tenant)
         self._forget_texts(tenant)
 
     def on_deletion(self, forget: Callable[[str | None], object]) -> None:

@@ -112,7 +112,7 @@ class Retriever:
                 return work(RankedHistory(posted, corpus, scores, sought))
 
         with tracing.step("rank"):
-            async with self._indexing.corpus(posted, index) as corpus:
+            async with self._indexing.corpus(index) as corpus:
                 if vectors:  # none if the embedder failed
                     vectors = await self._less_named(posted, corpus, query.meanings, vectors)
                 return await in_thread(ranked, corpus, vectors), by_words

@@ -14,8 +14,7 @@ _THOUSANDTHS = {
     "message_infos": 50,
     "read_histories": 40,
     "known_bodies": 30,
-    "nodes": 290,
-    "corpora": 330,
+    "conversations": 620,
     "texts": 15,
     "passed": 10,
     "message_translations": 80,
@@ -33,7 +32,7 @@ class CacheLimits:
     """Bytes that each cache of a process may hold.
 
     `message_infos`: facts about posted messages. `read_histories`: addresses, rounds and totals of
-    posted histories. `known_bodies`: digests of posted bodies. `nodes`: of trees. `corpora`: their
+    posted histories. `known_bodies`: digests of posted bodies. `conversations`: trees, and their
     passages with vectors, ready to rank. `texts`: rendered memory messages. `passed`: which
     histories went whole. `message_translations`, `response_translations`: posted items of the two
     APIs as chat messages. `vectors`: of passages that were embedded lately. `queries`: vectors of
@@ -44,8 +43,7 @@ class CacheLimits:
     message_infos: int
     read_histories: int
     known_bodies: int
-    nodes: int
-    corpora: int
+    conversations: int
     texts: int
     passed: int
     message_translations: int
@@ -60,8 +58,8 @@ class CacheLimits:
     def of(cls, megabytes: int = MEGABYTES) -> CacheLimits:
         """Divide this many megabytes among the caches.
 
-        >>> CacheLimits.of(100).nodes
-        30408704
+        >>> CacheLimits.of(100).conversations
+        65011712
         """
         every = megabytes << 20
         return cls(**{each.name: every * _THOUSANDTHS[each.name] // 1_000 for each in fields(cls)})

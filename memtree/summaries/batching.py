@@ -48,12 +48,10 @@ class CompletedSummaries:
         for id_ in ids:
             self._ids.pop((tenant, id_), None)
 
-    def forget(self, tenant: str) -> None:
-        for key in [key for key in self._ids if key[0] == tenant]:
+    def forget(self, tenant: str | None) -> None:
+        """Forget a tenant's nodes; None: all tenants'."""
+        for key in [key for key in self._ids if tenant in (None, key[0])]:
             del self._ids[key]
-
-    def forget_all(self) -> None:
-        self._ids.clear()
 
     def lacking(
         self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]

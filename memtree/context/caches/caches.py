@@ -1,79 +1,61 @@
 """Caches of a process between requests, so that a request costs work only for its new messages:
-nodes, corpora, and which histories were sent whole.
+warm conversations, which histories were sent whole, and rendered texts.
 
 No answer depends on them: all of it can be read or built again from the store.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
-from memtree.context.caches.known_tree import KnownTree
+from memtree.context.caches.known_tree import Conversation, KnownTree
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.conversation.history import History
-from memtree.process.bounded import SizedRows, TenantRows
+from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
-from memtree.tree.node import Frontier, Node, node_bytes
+from memtree.tree.node import Frontier, Node
 
-TREES = 1_000  # most recent frontiers
+TREES = 100  # most recent trees of one conversation
 TREE_BYTES = 3_000  # size of one tree, without its nodes
-# one part in this many of the bytes for nodes goes to nodes outside of any known tree
-NODES_SHARE = 3
-CORPORA = 200  # all corpora of a tenant are scanned each time
-ROW_BYTES = 300  # size of a row: a key, its place and its value, without texts and addresses
+CONVERSATION_BYTES = 1_000  # size of one conversation, without nodes, trees and corpus
 PASSED_BYTES = 220  # an address, its place, and a tenant
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
+_Key = tuple[str, tuple[bytes, ...]]
 
 
-class NodeCache:
-    """Decoded nodes by tenant and id, and trees that grew recently, which share their nodes; least
-    recently used first out. Nodes in both count twice."""
+class Conversations:
+    """Warm conversations, and their trees by tenant and top nodes; the least recently used
+    conversation goes first. One that is still in use lives until its request ends."""
 
-    def __init__(self, most: int = CacheLimits.of().nodes) -> None:
-        """`most`: bytes. 1,200 tokens of history take some 7 kB in nodes and trees together."""
-        self._nodes: TenantRows[bytes, Node] = TenantRows(
-            most // NODES_SHARE, lambda _, node: ROW_BYTES + node_bytes(node)
-        )
-        self._most_in_trees = most - most // NODES_SHARE
-        self._trees: OrderedDict[tuple[str, tuple[bytes, ...]], KnownTree] = OrderedDict()
-        # By the identity of shared nodes: how many trees share them, and their bytes.
-        self._shared: dict[int, tuple[int, int]] = {}
-        self._in_trees = 0
-
-    def add(self, tenant: str, nodes: Iterable[Node]) -> None:
-        for node in nodes:
-            self._nodes.put((tenant, node.id), node)
-
-    @property
-    def nbytes(self) -> int:
-        return self._nodes.nbytes + self._in_trees
+    def __init__(self, most: int = CacheLimits.of().conversations) -> None:
+        """`most`: bytes. 1,200 tokens of history take some 5 kB in nodes; a passage takes 300
+        bytes, and 1,500 for each vector of 384 numbers."""
+        self._most = most
+        self._trees: dict[_Key, KnownTree] = {}
+        self._roots: dict[Conversation, dict[tuple[bytes, ...], None]] = {}
+        self._sizes: OrderedDict[Conversation, int] = OrderedDict()
+        self.nbytes = 0
 
     @property
     def tenants(self) -> set[str]:
-        """Return the tenants with cached nodes."""
-        return self._nodes.tenants | {tenant for tenant, _ in self._trees}
+        """Return the tenants with warm conversations."""
+        return {conversation.tenant for conversation in self._sizes}
 
     def forget(self, tenant: str | None) -> None:
-        """Drop a tenant's nodes; None: all tenants'."""
-        self._nodes.forget(tenant)
-        for key in [key for key in self._trees if tenant in (None, key[0])]:
-            self._drop(key)
+        """Drop a tenant's conversations; None: all tenants'."""
+        for conversation in [each for each in self._sizes if tenant in (None, each.tenant)]:
+            self._drop(conversation)
 
     def tree(self, tenant: str, frontier: Frontier) -> KnownTree | None:
-        """Return the tree below a frontier; None if one of its nodes is not cached."""
-        tree = self._trees.get((tenant, frontier.nodes))
-        if tree is None:
-            below = self._below(tenant, frontier.nodes)
-            tree = None if below is None else KnownTree.of(frontier, below)
+        """Return the tree below a frontier; None if no conversation has all of its nodes."""
+        tree = self._trees.get((tenant, frontier.nodes)) or self._within(tenant, frontier)
         if tree is not None:
-            self._remember(tenant, frontier, tree)
+            self._use(tree)
         return tree
 
     def grown(
@@ -81,161 +63,91 @@ class NodeCache:
     ) -> KnownTree:
         """Return the tree below a frontier, into which an `earlier` one has grown by the nodes
         `made`. Raises `KeyError` if a node is missing."""
-        self.add(tenant, made)
         if isinstance(earlier, KnownTree):
-            tree = earlier.grown(frontier, made)
+            tree = earlier.grown(tenant, frontier, made)
         else:
-            tree = KnownTree.of(frontier, {**earlier, **{node.id: node for node in made}})
-        self._remember(tenant, frontier, tree)
+            known = {**earlier, **{node.id: node for node in made}}
+            tree = KnownTree.of(tenant, frontier, known)
+        if tree.leaves:
+            self._use(tree)
         return tree
 
-    def _remember(self, tenant: str, frontier: Frontier, tree: KnownTree) -> None:
-        """Trees of one growing history count once: they share their nodes."""
-        key = (tenant, frontier.nodes)
-        if self._trees.get(key) is tree:
-            self._trees.move_to_end(key)
-            return
-        self._drop(key)
-        self._trees[key] = tree
-        trees, before = self._shared.get(id(tree.shared), (0, 0))
-        self._shared[id(tree.shared)] = trees + 1, tree.shared_bytes
-        self._in_trees += TREE_BYTES + tree.shared_bytes - before
-        while len(self._trees) > TREES or self._in_trees > self._most_in_trees:
-            self._drop(next(iter(self._trees)))
-
-    def _drop(self, key: tuple[str, tuple[bytes, ...]]) -> None:
-        tree = self._trees.pop(key, None)
-        if tree is None:
-            return
-        trees, size = self._shared.pop(id(tree.shared))
-        if trees > 1:
-            self._shared[id(tree.shared)] = trees - 1, size
-        self._in_trees -= TREE_BYTES + (size if trees == 1 else 0)
-
-    def _below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
-        """Return all nodes from these downwards; None if one is not cached."""
-        below: dict[bytes, Node] = {}
-        waiting = list(ids)
-        while waiting:
-            id_ = waiting.pop()
-            node = self._nodes.get((tenant, id_))
-            if node is None:
-                return None
-            below[id_] = node
-            waiting.extend(node.children)
-        return below
-
-
-@dataclass(slots=True)
-class _CorpusUse:
-    """`tree`: the corpus holds its leaves, or at least the first of them. `size`: bytes at its last
-    use."""
-
-    tenant: str
-    tree: KnownTree
-    size: int = 0
-    is_broken: bool = False
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def begins(self, corpus: Corpus, tree: KnownTree) -> bool:
-        """Return True if the corpus holds exactly the first leaves of a tree."""
-        held = corpus.final_leaves
-        if self.is_broken or held > tree.leaves:
-            return False
-        if self.tree.shares_with(tree) or not held:
-            return True
-        leaves, _ = tree.leaves_from(0)
-        if leaves[0].id != corpus.leaves[0].id:  # nearly always different for another history
-            return False
-        return corpus.begins([leaf.id for leaf in leaves[:held]])
-
-
-class CorpusCache:
-    """Corpora by the leaves they begin with; least recently used first out. A corpus that is still
-    referenced is found even after it was dropped: a request that opens it again gets the vectors
-    already read."""
-
-    def __init__(self, most: int = CacheLimits.of().corpora) -> None:
-        """`most`: bytes. A passage takes 300, and 1,500 for each vector of 384 numbers. The tree of
-        its leaves counts as well: a corpus keeps it alive after the node cache has dropped it."""
-        self._most = most
-        self._kept: list[Corpus] = []
-        self._uses: WeakKeyDictionary[Corpus, _CorpusUse] = WeakKeyDictionary()
-
     @asynccontextmanager
-    async def of(self, tenant: str, tree: KnownTree, dimensions: int) -> AsyncIterator[Corpus]:
-        """Yield the corpus of exactly the leaves of a tree, locked while the block runs."""
+    async def corpus(self, tree: KnownTree, dimensions: int) -> AsyncIterator[Corpus]:
+        """Yield the passages of exactly the leaves of a tree, locked while the block runs."""
+        if not tree.leaves:
+            yield Corpus(dimensions)
+            return
         while True:
-            corpus = self._pick(tenant, tree, dimensions)
-            if corpus is None:
-                corpus = Corpus(dimensions)
-            use = self._uses.get(corpus) or _CorpusUse(tenant, tree)
-            async with use.lock:
-                if use.begins(corpus, tree):  # False if it grew with another branch while we waited
-                    use.tree = tree
-                    try:
-                        await _extend(corpus, tree)
-                    except BaseException:  # some of the leaves may have been added
-                        use.is_broken = True  # others may wait for it
-                        self._drop(corpus)
-                        raise
-                    self._keep(corpus, use)
-                    try:
-                        yield corpus
-                    finally:
-                        self._weigh(corpus)  # it may have received vectors
-                    return
+            tree = self._without_later(tree)
+            conversation = tree.conversation
+            async with conversation.lock:
+                if tree.has_corpus_of_others:  # it grew while we waited
+                    continue
+                corpus, conversation.corpus = conversation.corpus, None
+                # One that was created before the dimensions were known has no vectors.
+                if corpus is None or corpus.dimensions != dimensions:
+                    corpus = Corpus(dimensions)
+                await _extend(corpus, tree)  # if it fails, some of the leaves may have been added
+                conversation.corpus = corpus
+                self._weigh(conversation)
+                try:
+                    yield corpus
+                finally:
+                    self._weigh(conversation)  # it may have received vectors
+                return
 
-    @property
-    def tenants(self) -> set[str]:
-        """Return the tenants with cached corpora."""
-        return {use.tenant for use in self._uses.values()}
+    def _without_later(self, tree: KnownTree) -> KnownTree:
+        """Return the tree, in a conversation whose corpus holds no leaves of later turns."""
+        known = self._trees.get((tree.conversation.tenant, tree.roots))
+        for each in (tree, known):
+            if each is not None and not each.has_corpus_of_others:
+                return each
+        branch = tree.copied(tree.conversation.tenant)
+        self._use(branch)
+        return branch
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by all kept corpora."""
-        return sum(self._uses[corpus].size for corpus in self._kept)
+    def _within(self, tenant: str, frontier: Frontier) -> KnownTree | None:
+        for conversation in reversed(self._sizes):
+            nodes = conversation.nodes
+            if conversation.tenant == tenant and all(id_ in nodes for id_ in frontier.nodes):
+                return KnownTree.of(tenant, frontier, nodes)
+        return None
 
-    def forget(self, tenant: str | None) -> None:
-        """Drop a tenant's corpora; None: all tenants'. A corpus in use lives until its block
-        ends."""
-        for corpus, use in list(self._uses.items()):
-            if tenant in (None, use.tenant):
-                self._drop(corpus)
+    def _use(self, tree: KnownTree) -> None:
+        conversation = tree.conversation
+        roots = self._roots.setdefault(conversation, {})
+        roots.pop(tree.roots, None)
+        roots[tree.roots] = None
+        self._trees[conversation.tenant, tree.roots] = tree
+        if len(roots) > TREES:
+            oldest = next(iter(roots))
+            del roots[oldest]
+            self._drop_tree(conversation, oldest)
+        self._sizes.setdefault(conversation, 0)
+        self._sizes.move_to_end(conversation)
+        self._weigh(conversation)
 
-    def _pick(self, tenant: str, tree: KnownTree, dimensions: int) -> Corpus | None:
-        """Pick the corpus to extend. One that was created before the dimensions were known has no
-        vectors, and gets none. Corpora of the same growing history are tried first: they need no
-        comparison leaf by leaf."""
-        mine = [
-            (corpus, use)
-            for corpus, use in list(self._uses.items())
-            if use.tenant == tenant and corpus.dimensions == dimensions
-        ]
-        mine.sort(key=lambda each: not each[1].tree.shares_with(tree))
-        best: Corpus | None = None
-        for corpus, use in mine:
-            if best is not None and corpus.final_leaves <= best.final_leaves:
-                continue
-            if use.begins(corpus, tree):
-                best = corpus
-        return best
+    def _weigh(self, conversation: Conversation) -> None:
+        if conversation not in self._sizes:  # it was dropped or forgotten meanwhile
+            return
+        corpus = conversation.corpus
+        size = CONVERSATION_BYTES + TREE_BYTES * len(self._roots[conversation])
+        size += conversation.nbytes + (corpus.nbytes if corpus else 0)
+        self.nbytes += size - self._sizes[conversation]
+        self._sizes[conversation] = size
+        while self.nbytes > self._most:
+            self._drop(next(iter(self._sizes)))
 
-    def _drop(self, corpus: Corpus) -> None:
-        self._uses.pop(corpus, None)
-        self._kept = [kept for kept in self._kept if kept is not corpus]
+    def _drop(self, conversation: Conversation) -> None:
+        self.nbytes -= self._sizes.pop(conversation)
+        for roots in self._roots.pop(conversation):
+            self._drop_tree(conversation, roots)
 
-    def _keep(self, corpus: Corpus, use: _CorpusUse) -> None:
-        self._uses[corpus] = use
-        self._kept = [kept for kept in self._kept if kept is not corpus] + [corpus]
-        self._weigh(corpus)
-
-    def _weigh(self, corpus: Corpus) -> None:
-        use = self._uses.get(corpus)
-        if use is not None:  # None if it was forgotten meanwhile
-            use.size = ROW_BYTES + corpus.nbytes + use.tree.shared_bytes
-        while len(self._kept) > CORPORA or self.nbytes > self._most:
-            self._kept.pop(0)
+    def _drop_tree(self, conversation: Conversation, roots: tuple[bytes, ...]) -> None:
+        key = (conversation.tenant, roots)
+        if (tree := self._trees.get(key)) and tree.conversation is conversation:
+            del self._trees[key]
 
 
 async def _extend(corpus: Corpus, tree: KnownTree) -> None:
@@ -272,20 +184,18 @@ class PassedHistories:
         self._tenants.drop_where(lambda _, whose: tenant in (None, whose))
 
 
-@dataclass(frozen=True, slots=True)
-class TreeCaches:
+class TreeCaches(NamedTuple):
     """Caches of a process for trees."""
 
-    nodes: NodeCache = field(default_factory=NodeCache)
-    corpora: CorpusCache = field(default_factory=CorpusCache)
-    passed: PassedHistories = field(default_factory=PassedHistories)
-    texts: RenderedTexts = field(default_factory=RenderedTexts)
+    conversations: Conversations
+    passed: PassedHistories
+    texts: RenderedTexts
 
     @classmethod
-    def of(cls, limits: CacheLimits) -> TreeCaches:
+    def of(cls, limits: CacheLimits | None = None) -> TreeCaches:
+        limits = limits or CacheLimits.of()
         return cls(
-            NodeCache(limits.nodes),
-            CorpusCache(limits.corpora),
+            Conversations(limits.conversations),
             PassedHistories(limits.passed),
             RenderedTexts(limits.texts),
         )

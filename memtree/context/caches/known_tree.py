@@ -1,32 +1,37 @@
-"""The nodes of a tree that only grows: each turn shares them with the turn before it.
+"""A warm conversation: what a process keeps of one that grows, shared by the trees of its turns.
 
-A turn adds a few nodes to thousands. All trees of one growing history share one set of nodes and
-one list of leaves, and each tree knows how many of these are its own, so that a turn costs only its
-new nodes. A branch that grows from an earlier turn makes a copy once.
+A turn adds a few nodes to thousands. All trees of one growing conversation share one set of nodes,
+one list of leaves and one corpus, and each tree knows how many of these are its own, so that a turn
+costs only its new nodes. A branch that grows from an earlier turn makes a copy once.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from memtree.ranking.corpus import Corpus
 from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node, NodePlace, after, node_bytes
 
 PLACE_BYTES = 200  # of a node in a tree, besides the node itself
 
 
-@dataclass(slots=True)
-class _SharedNodes:
-    """Nodes that all trees of one growing history share; only ever added to. `counts`: leaves below
-    each node."""
+@dataclass(slots=True, eq=False)
+class Conversation:
+    """Nodes and leaves are only ever added to. `counts`: leaves below each node. `nbytes`: of the
+    nodes. `corpus`: the passages of its first leaves; use it under the `lock`."""
 
+    tenant: str
     nodes: dict[bytes, Node] = field(default_factory=dict)
     leaves: list[Node] = field(default_factory=list)
     places: list[NodePlace] = field(default_factory=list)
     counts: dict[bytes, int] = field(default_factory=dict)
     nbytes: int = 0
+    corpus: Corpus | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def add(self, nodes: Sequence[Node]) -> None:
         """Add nodes: leaves in their order; inner nodes in any order, but their children must be
@@ -58,92 +63,96 @@ class _SharedNodes:
 
 
 class KnownTree(Mapping[bytes, Node]):
-    """The nodes of one tree by id. A look-up may also return a node of a later tree of the same
-    history: ids are hashes of the content, so it is the same node."""
+    """The nodes of one tree by id; `roots`: the top ones. A look-up may also return a node of a
+    later tree of the same conversation: ids are hashes of the content, so it is the same node."""
 
-    __slots__ = ("_nodes", "_shared", "leaves")
+    __slots__ = ("_nodes", "conversation", "leaves", "roots")
 
-    def __init__(self, shared: _SharedNodes, nodes: int, leaves: int) -> None:
-        """`nodes`, `leaves`: how many of the shared nodes and leaves belong to this tree, from the
-        first on."""
-        self._shared, self._nodes = shared, nodes
-        self.leaves = leaves
+    def __init__(
+        self, conversation: Conversation, roots: tuple[bytes, ...], nodes: int, leaves: int
+    ) -> None:
+        """`nodes`, `leaves`: how many of the conversation's belong to this tree, from the first
+        on."""
+        self.conversation, self.roots = conversation, roots
+        self._nodes, self.leaves = nodes, leaves
 
     @classmethod
-    def of(cls, frontier: Frontier, nodes: Mapping[bytes, Node]) -> KnownTree:
+    def of(cls, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]) -> KnownTree:
         """Build the tree below a frontier. Raises `KeyError` if a node is missing."""
-        shared = _SharedNodes()
-        shared.add([node for node, _ in walk(frontier.nodes, nodes)])
-        return cls(shared, len(shared.nodes), len(shared.leaves))
+        conversation = Conversation(tenant)
+        conversation.add([node for node, _ in walk(frontier.nodes, nodes)])
+        return cls._newest(conversation, frontier)
 
-    def grown(self, frontier: Frontier, made: Sequence[Node]) -> KnownTree:
-        """Return the tree below a later frontier of the same history; `made`: its nodes that this
-        tree lacks, and maybe more, in the order in which they were sealed."""
+    @classmethod
+    def _newest(cls, conversation: Conversation, frontier: Frontier) -> KnownTree:
+        return cls(conversation, frontier.nodes, len(conversation.nodes), len(conversation.leaves))
+
+    def grown(self, tenant: str, frontier: Frontier, made: Sequence[Node]) -> KnownTree:
+        """Return the tree below a later frontier of the same conversation; `made`: its nodes that
+        this tree lacks, and maybe more, in the order in which they were sealed."""
         if not made:
             return self
         # `made` began before the end of this tree
-        if not self._shared.fits(frontier, self.leaves, made):
+        if not self.conversation.fits(frontier, self.leaves, made):
             known = {**{id_: self[id_] for id_ in self}, **{node.id: node for node in made}}
-            return KnownTree.of(frontier, known)
+            return KnownTree.of(tenant, frontier, known)
         # The empty tree is shared by everybody, so it is never added to.
-        shared = self._shared if self.is_newest and self.leaves else self._copied()
-        shared.add(made)
-        return KnownTree(shared, len(shared.nodes), len(shared.leaves))
+        tree = self if self.is_newest and self.leaves else self.copied(tenant)
+        tree.conversation.add(made)
+        return self._newest(tree.conversation, frontier)
 
     @property
     def is_newest(self) -> bool:
         """Return True if no later tree shares its nodes."""
-        shared = self._shared
+        shared = self.conversation
         return len(shared.nodes) == self._nodes and len(shared.leaves) == self.leaves
 
     @property
-    def shared(self) -> object:
-        """Return an object that is identical for all trees of one growing history."""
-        return self._shared
+    def has_vectors(self) -> bool:
+        """Return True if every passage of its corpus has its vector."""
+        corpus = self.conversation.corpus
+        return corpus is not None and corpus.final_leaves >= self.leaves and not corpus.lacking()
 
     @property
-    def shared_bytes(self) -> int:
-        """Return the bytes of the nodes that it keeps in memory, those of later trees included."""
-        return self._shared.nbytes
-
-    def shares_with(self, other: KnownTree | None) -> bool:
-        """Return True if both belong to one growing history, so that the leaves of one begin with
-        those of the other."""
-        return other is not None and self._shared is other._shared
+    def has_corpus_of_others(self) -> bool:
+        """Return True if the corpus holds leaves of later trees."""
+        corpus = self.conversation.corpus
+        return corpus is not None and corpus.final_leaves > self.leaves
 
     def leaves_from(self, start: int) -> tuple[list[Node], list[NodePlace]]:
         """Return the leaves from the `start`-th on, and their places."""
-        shared = self._shared
+        shared = self.conversation
         return shared.leaves[start : self.leaves], shared.places[start : self.leaves]
 
     def leaf_count(self, id_: bytes) -> int | None:
         """Return the number of leaves below a node; None if it is not known."""
-        return self._shared.counts.get(id_)
+        return self.conversation.counts.get(id_)
+
+    def copied(self, tenant: str) -> KnownTree:
+        """Return the same tree in a conversation of its own, without a corpus."""
+        shared = self.conversation
+        nodes = dict(islice(shared.nodes.items(), self._nodes))
+        counts = {id_: shared.counts[id_] for id_ in nodes}
+        size = sum(PLACE_BYTES + node_bytes(node) for node in nodes.values())
+        leaves, places = self.leaves_from(0)
+        own = Conversation(tenant, nodes, leaves, places, counts, size)
+        return KnownTree(own, self.roots, self._nodes, self.leaves)
 
     def __getitem__(self, id_: bytes) -> Node:
-        return self._shared.nodes[id_]
+        return self.conversation.nodes[id_]
 
     def __contains__(self, id_: object) -> bool:
-        return id_ in self._shared.nodes
+        return id_ in self.conversation.nodes
 
     def __iter__(self) -> Iterator[bytes]:
         # A copy: another request may add nodes meanwhile.
-        return iter(list(islice(self._shared.nodes, self._nodes)))
+        return iter(list(islice(self.conversation.nodes, self._nodes)))
 
     def __len__(self) -> int:
         return self._nodes
 
-    def _copied(self) -> _SharedNodes:
-        shared = self._shared
-        nodes = dict(islice(shared.nodes.items(), self._nodes))
-        counts = {id_: shared.counts[id_] for id_ in nodes}
-        size = sum(PLACE_BYTES + node_bytes(node) for node in nodes.values())
-        return _SharedNodes(
-            nodes, shared.leaves[: self.leaves], shared.places[: self.leaves], counts, size
-        )
 
-
-EMPTY_TREE = KnownTree(_SharedNodes(), 0, 0)
+EMPTY_TREE = KnownTree(Conversation(""), (), 0, 0)
 
 
 class NodeLayers(Mapping[bytes, Node]):

@@ -9,7 +9,7 @@ a record is read again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtree.conversation.history import HistoryRecord, nothing_read
 from memtree.conversation.message import Message
@@ -24,16 +24,18 @@ _RECORD_BYTES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _RecordRow:
-    """`before`: the list that this one branched from."""
+    """`before`: the list that this one branched from. `derived`: bytes of what was derived when the
+    row was stored, which may be more by now."""
 
     tenant: str
     record: HistoryRecord
     before: int | None = None
+    derived: int = 0
 
     @property
     def size(self) -> int:
         ids = TEXT_BYTES * self.record.texts
-        return _RECORD_BYTES + MESSAGE_BYTES * self.record.length + ids + self.record.derived.nbytes
+        return _RECORD_BYTES + MESSAGE_BYTES * self.record.length + ids + self.derived
 
 
 class ReadHistories:
@@ -70,15 +72,14 @@ class ReadHistories:
         if not isinstance(posted, MessageList):
             return
         earlier = posted.earlier
-        row = _RecordRow(
-            tenant, record, self._replaced(tenant, earlier.number, record) if earlier else None
-        )
+        before = self._replaced(tenant, earlier.number, record) if earlier else None
+        row = _RecordRow(tenant, record, before, record.derived.nbytes)
         self._rows.put(posted.number, row)
 
     def weigh(self, tenant: str, posted: Sequence[Message]) -> None:
         """Count what was derived from a list since its record was stored."""
         if isinstance(posted, MessageList) and (row := self._row(tenant, posted.number)):
-            self._rows.put(posted.number, row)
+            self._rows.put(posted.number, replace(row, derived=row.record.derived.nbytes))
 
     def forget(self, tenant: str | None) -> None:
         """Forget the histories of a tenant, or of all tenants (None)."""

@@ -18,13 +18,12 @@ class Generations:
     def of(self, tenant: str) -> int:
         return max(self._everybody, self._tenants.get(tenant, 0))
 
-    def change(self, tenant: str) -> None:
-        """Count a deletion of the tenant."""
+    def change(self, tenant: str | None) -> None:
+        """Count a deletion of the tenant (None: of an unknown one)."""
+        if tenant is None:
+            self._everybody = next(self._deletions)
+            self._tenants.clear()
+            return
         self._tenants[tenant] = next(self._deletions)
         if len(self._tenants) > MAX_TENANTS:  # drop the oldest: no request is that old
             del self._tenants[next(iter(self._tenants))]
-
-    def change_all(self) -> None:
-        """Count a deletion of an unknown tenant."""
-        self._everybody = next(self._deletions)
-        self._tenants.clear()

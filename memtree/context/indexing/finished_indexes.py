@@ -2,24 +2,22 @@
 
 The key is the address. A history with nothing left to embed or summarise is neither read nor grown
 again; a longer one grows from there. The caller has checked that the turn at this address is still
-stored, so a deletion in another process is noticed. Nodes and corpora belong to their own caches
-and are not kept alive longer than there. No answer depends on this cache.
+stored, so a deletion in another process is noticed. Trees belong to warm conversations and are not
+kept alive longer than these. No answer depends on this cache.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import NamedTuple
-from weakref import ref
 
-from memtree.context.caches.caches import NodeCache
-from memtree.context.caches.known_tree import EMPTY_TREE
+from memtree.context.caches.caches import Conversations
+from memtree.context.caches.known_tree import EMPTY_TREE, KnownTree
 from memtree.context.indexing.index_state import IndexState
 from memtree.conversation.history import History
 from memtree.ports.clock import Clock
 from memtree.process.bounded import TenantRows
-from memtree.ranking.corpus import Corpus
-from memtree.tree.node import node_bytes
+from memtree.tree.node import Frontier, node_bytes
 
 NEWEST = 32  # prefixes that are looked for
 LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded
@@ -29,28 +27,28 @@ ROW = 700
 
 
 class _IndexRow(NamedTuple):
-    """`indexed`: without its nodes, its corpus and the ids of leaves without vectors. `corpus`:
-    None if there was none. `until`: on the monotonic clock."""
+    """`indexed`: without its nodes and the ids of leaves without vectors. `until`: on the monotonic
+    clock."""
 
     indexed: IndexState
-    corpus: ref[Corpus] | None
     until: float
 
 
 class FinishedIndexes(TenantRows[bytes, _IndexRow]):
     """Finished indexes by tenant and address."""
 
-    def __init__(self, nodes: NodeCache, clock: Clock, most: int = MOST) -> None:
-        """`most`: bytes of all rows."""
+    def __init__(
+        self, conversations: Conversations, clock: Clock, most: int = MOST, *, embeds: bool = False
+    ) -> None:
+        """`most`: bytes of all rows. `embeds`: an index is finished when it has its vectors."""
         super().__init__(most, _size)
-        self._nodes, self._clock = nodes, clock
+        self._conversations, self._clock, self._embeds = conversations, clock, embeds
 
     def add(self, posted: History, index: IndexState) -> None:
         """Remember the index of a history."""
         if index.whole and index.trouble is None:
-            kept = replace(index, tree=EMPTY_TREE, cached=True, corpus=None, unembedded=frozenset())
-            corpus = ref(index.corpus) if index.corpus is not None else None
-            row = _IndexRow(kept, corpus, self._clock.monotonic() + LASTING)
+            kept = replace(index, tree=EMPTY_TREE, cached=True, unembedded=frozenset())
+            row = _IndexRow(kept, self._clock.monotonic() + LASTING)
             self.put((posted.tenant, posted.addresses[-1]), row)
 
     def find(self, posted: History) -> IndexState | None:
@@ -59,11 +57,10 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
         row = self._row(posted, len(posted))
         if row is None or row.indexed.pending_tokens:
             return None
-        corpus = row.corpus() if row.corpus else None
-        if row.corpus and corpus is None:  # a rebuilt one has no vectors
+        tree = self._tree(posted, row.indexed.frontier)
+        if tree is None or (self._embeds and tree.leaves and not tree.has_vectors):
             return None
-        tree = self._nodes.tree(posted.tenant, row.indexed.frontier)
-        return None if tree is None else replace(row.indexed, tree=tree, corpus=corpus)
+        return replace(row.indexed, tree=tree)
 
     def before(self, posted: History, length: int) -> IndexState | None:
         """Return the index to grow from: the tree over the first `length` messages; None as in
@@ -74,7 +71,7 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
         if row is None or any(self._row(posted, at) for at in later):
             return None
         frontier = row.indexed.frontier
-        tree = self._nodes.tree(posted.tenant, frontier)
+        tree = self._tree(posted, frontier)
         return None if tree is None else IndexState(frontier, tree, length, cut=row.indexed.cut)
 
     def with_cut(self, posted: History, index: IndexState) -> IndexState:
@@ -84,6 +81,9 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
         if row is None or row.indexed.frontier != index.frontier:
             return index
         return replace(index, cut=row.indexed.cut)
+
+    def _tree(self, posted: History, frontier: Frontier) -> KnownTree | None:
+        return self._conversations.tree(posted.tenant, frontier) if frontier.nodes else EMPTY_TREE
 
     def _row(self, posted: History, length: int) -> _IndexRow | None:
         row = self.get((posted.tenant, posted.addresses[length]))

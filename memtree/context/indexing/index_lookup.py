@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from memtree.context.caches.caches import NodeCache
+from memtree.context.caches.caches import Conversations
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, Trouble
 from memtree.context.indexing.prefix_lookup import CoveredPrefix, covering
 from memtree.context.turn_request import TurnRequest
@@ -26,30 +26,30 @@ class IndexLookup:
     def __init__(self, store: TreeStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
 
-    async def find(self, request: TurnRequest, nodes: NodeCache) -> IndexState:
-        """Return the stored index of the history; `nodes`: the process's cache, which is read and
-        filled."""
+    async def find(self, request: TurnRequest, known: Conversations) -> IndexState:
+        """Return the stored index of the history; `known`: the process's conversations, which are
+        read and added to."""
         try:
             with tracing.step("look_up"):
-                return await self._find(request, nodes)
+                return await self._find(request, known)
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
             return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
 
-    async def _find(self, request: TurnRequest, cache: NodeCache) -> IndexState:
+    async def _find(self, request: TurnRequest, known: Conversations) -> IndexState:
         tenant = request.tenant
         covered = await covering(self._store, request.posted)
         if covered is None:
             return NOTHING_INDEXED
         frontier = covered.frontier
-        tree = cache.tree(tenant, frontier)
+        tree = known.tree(tenant, frontier)
         cached = tree is not None
         if tree is None:
             nodes = await self._store.descendants(tenant, frontier.nodes)
             if not _complete(frontier.nodes, nodes):
                 log.warning("store.node_missing")
                 return NOTHING_INDEXED
-            tree = cache.grown(tenant, {}, frontier, tuple(nodes.values()))
+            tree = known.grown(tenant, {}, frontier, tuple(nodes.values()))
         await self._renew(request, covered)
         return IndexState(frontier, tree, covered.length, cached=cached)
 

@@ -11,7 +11,6 @@ import msgspec
 from memtree.context.caches.known_tree import EMPTY_TREE, KnownTree, NodeLayers
 from memtree.context.state import State
 from memtree.conversation.history import History
-from memtree.ranking.corpus import Corpus
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
@@ -35,8 +34,7 @@ class IndexState:
     blocks of the open leaf, or, before the tree has grown, those after the prefix. `unembedded`:
     ids of leaves without vectors, with their tokens; `unsummarised_tokens`: in leaves (or, where
     all leaves are done, in inner nodes) that lack only a model's summary. `cached`: the whole tree
-    was in this process's memory. `newer`: nodes with a later version of their summary. `corpus`:
-    held, with its vectors, until the answer is made.
+    was in this process's memory. `newer`: nodes with a later version of their summary.
     """
 
     frontier: Frontier
@@ -50,7 +48,6 @@ class IndexState:
     unsummarised_tokens: int = 0
     cached: bool = True
     newer: Mapping[bytes, Node] = field(default_factory=dict)
-    corpus: Corpus | None = field(default=None, compare=False, repr=False)
 
     @property
     def nodes(self) -> Mapping[bytes, Node]:

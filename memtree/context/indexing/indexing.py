@@ -62,14 +62,13 @@ class Indexing:
         caches: TreeCaches | None = None,
     ) -> None:
         """`backlog`: None where no model writes summaries; `peers`: None where there are none."""
-        caches = caches or TreeCaches()
+        caches = caches or TreeCaches.of()
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers or NoPeers()
         self._lookup = IndexLookup(store, clock)
-        self._nodes, self._corpora, self._passed = caches.nodes, caches.corpora, caches.passed
-        self._finished = FinishedIndexes(self._nodes, clock)
-        self.texts = caches.texts
+        self._conversations, self._passed, self.texts = caches
+        self._finished = FinishedIndexes(self._conversations, clock, embeds=embedder is not None)
         self._generations = Generations()
         self._commits = SharedCommits(store, clock, self._generations, self._made)
         self._background = BackgroundTasks("prepare", LATER)
@@ -128,16 +127,16 @@ class Indexing:
         covered = await covering(self._store, posted)
         return max(passed, covered.length if covered else 0)
 
-    def corpus(self, posted: History, index: IndexState) -> AbstractAsyncContextManager[Corpus]:
+    def corpus(self, index: IndexState) -> AbstractAsyncContextManager[Corpus]:
         """Return the passages of a tree, locked while the block runs."""
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any dimension will do.
-        return self._corpora.of(posted.tenant, index.tree, dimensions or 1)
+        return self._conversations.corpus(index.tree, dimensions or 1)
 
     @property
     def cached_tenants(self) -> set[str]:
         """Return the tenants with cached trees in this process."""
-        kept = (self._nodes, self._corpora, self._finished, self.texts)
+        kept = (self._conversations, self._finished, self.texts)
         return {tenant for each in kept for tenant in each.tenants}
 
     # -- deletions ---------------------------------------------------------------------------
@@ -147,25 +146,15 @@ class Indexing:
         write."""
         return self._generations.of(tenant)
 
-    def forget(self, tenant: str) -> None:
+    def forget(self, tenant: str | None) -> None:
+        """Forget a tenant (None: all, because data of an unknown one was deleted)."""
         self._generations.change(tenant)
         self.drop(tenant)
 
-    def forget_all(self) -> None:
-        """Forget every tenant, because data of an unknown tenant was deleted."""
-        self._generations.change_all()
-        for cache in (self._nodes, self._corpora, self._passed, self._finished, self.texts):
-            cache.forget(None)
-        if self._backlog:
-            self._backlog.forget_all()
-
-    def drop(self, tenant: str) -> None:
-        """Drop the tenant's cached data."""
-        self._nodes.forget(tenant)
-        self._corpora.forget(tenant)
-        self._passed.forget(tenant)
-        self._finished.forget(tenant)
-        self.texts.forget(tenant)
+    def drop(self, tenant: str | None) -> None:
+        """Drop the tenant's cached data; None: all tenants'."""
+        for cache in (self._conversations, self._passed, self._finished, self.texts):
+            cache.forget(tenant)
         if self._backlog:
             self._backlog.forget(tenant)
 
@@ -180,7 +169,7 @@ class Indexing:
     async def _grown(self, request: TurnRequest) -> IndexState:
         """Return the index of a history once it has been grown to its end, here or elsewhere."""
         known = self._finished.before(request.posted, request.previous_length)
-        index = known or await self._lookup.find(request, self._nodes)
+        index = known or await self._lookup.find(request, self._conversations)
         until = self._clock.monotonic() + request.patience
         lock: GrowthLock | None = None
         while lock is None:
@@ -190,14 +179,14 @@ class Indexing:
             except TimeoutError:
                 return self._out_of_time(request, index)
             if lock is None:
-                index = await self._lookup.find(request, self._nodes)
+                index = await self._lookup.find(request, self._conversations)
         index = index if known else self._finished.with_cut(request.posted, index)
         async with lock:
             rest = replace(request, patience=until - self._clock.monotonic())
             try:
                 return await self._grow(rest, index)
             except NodesGone:  # deleted between reading and writing: start from the beginning
-                self._nodes.forget(request.tenant)
+                self._conversations.forget(request.tenant)
             try:
                 return await self._grow(rest, NOTHING_INDEXED)
             except NodesGone:
@@ -232,7 +221,7 @@ class Indexing:
         except NodesGone:
             self._commits.drop(request)
             raise
-        tree = self._nodes.grown(request.tenant, index.nodes, grown.frontier, grown.nodes)
+        tree = self._conversations.grown(request.tenant, index.nodes, grown.frontier, grown.nodes)
         self._made(request.tenant, grown.nodes)
         return replace(
             index,
@@ -269,7 +258,7 @@ class Indexing:
         # read.
         recipe = self._embedder.recipe
         store_works = index.trouble is not Trouble.STORE
-        async with self.corpus(posted, index) as corpus:
+        async with self.corpus(index) as corpus:
             lacking = corpus.lacking()
             if lacking and store_works:
                 ids = [corpus.leaves[row].id for row in lacking]
@@ -285,7 +274,6 @@ class Indexing:
             self._queue.submit(posted, start, work, backfill=request.backfill)
         return replace(
             index,
-            corpus=corpus,
             unembedded=frozenset(item.leaf.id for item in work),
             unembedded_tokens=sum(item.leaf.tokens for item in work),
         )

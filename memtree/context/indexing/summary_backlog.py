@@ -80,11 +80,8 @@ class SummaryBacklog:
         tokens = sum(to_read(node) for handover in waiting for node in handover.lacking)
         return Pending(queued.tokens + tokens, queued.jobs + len(waiting))
 
-    def forget(self, tenant: str) -> None:
+    def forget(self, tenant: str | None) -> None:
         self._settled.forget(tenant)
-
-    def forget_all(self) -> None:
-        self._settled.forget_all()
 
     def grown(self, tenant: str, nodes: Sequence[Node]) -> None:
         """Handle nodes that stage 1 has just made: what was known of them may be out of date, since

@@ -67,7 +67,7 @@ class Server:
             self.clock,
             facts=caches.message_infos,
             read=caches.read_histories,
-            caches=replace(caches.trees, passed=self._passed),
+            caches=caches.trees._replace(passed=self._passed),
         )
         self._services = services(
             self._base,

@@ -202,7 +202,7 @@ def as_list(posted: list[dict[str, Any]], before: ListedMessages | None) -> List
 async def test_answers_do_not_depend_on_what_is_cached(mode: str) -> None:
     usual, caches = await sent(CacheLimits.of(), mode)
     used = {name for name, cache in caches.by_name().items() if cache.nbytes}
-    assert used >= {"message_infos", "read_histories", "nodes", "corpora"}
+    assert used >= {"message_infos", "read_histories", "conversations"}
     for limits in (NOTHING, LITTLE):
         answers, caches = await sent(limits, mode)
         assert answers == usual

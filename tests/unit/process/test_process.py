@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from memtree.background.embedding_queue import VectorCache
 from memtree.background.posted_messages import KnownMessage, ReadMessages
 from memtree.config import Settings
-from memtree.context.caches.caches import CorpusCache, NodeCache, PassedHistories
+from memtree.context.caches.caches import Conversations, PassedHistories
 from memtree.context.caches.known_tree import EMPTY_TREE
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
@@ -182,10 +182,9 @@ def test_read_messages() -> None:
 async def test_nodes_and_the_corpus_over_them() -> None:
     posted = [Message(json.dumps(each).encode()) for each in as_chat(conversation(1, 100, 30))]
     grown = batch(history.read("t", posted, Volatile()))
-    cache = NodeCache()
+    cache = Conversations()
     tree = cache.grown("t", EMPTY_TREE, grown.frontier, grown.nodes)
-    # A node stands in both of its parts, and counts in both.
-    assert 1 < cache.nbytes / real_size(cache) < 3
+    assert 0.5 < cache.nbytes / real_size(cache) < 2
     corpus = Corpus(384)
     leaves, places = tree.leaves_from(0)
     assert len(leaves) > 20
@@ -198,10 +197,9 @@ async def test_nodes_and_the_corpus_over_them() -> None:
     corpus.add_vectors(rows)
     vectors = 4 * 384 * len(corpus)
     assert vectors <= corpus.nbytes - before < 2.1 * vectors
-    kept = CorpusCache()
-    async with kept.of("t", tree, 384):
-        pass
-    assert 0.5 < kept.nbytes / real_size(kept) < 2  # with the tree, which it keeps
+    async with cache.corpus(tree, 384) as corpus:
+        corpus.add_vectors(rows)
+    assert 0.5 < cache.nbytes / real_size(cache) < 2
 
 
 @pytest.mark.slow

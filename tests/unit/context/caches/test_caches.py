@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 from collections.abc import Iterator
@@ -12,12 +13,13 @@ from typing import Any
 import pytest
 
 from memtree.budget.epoch import Epoch
-from memtree.context.caches.caches import NODES_SHARE, TREE_BYTES, NodeCache
+from memtree.context.caches.caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
 from memtree.context.caches.known_tree import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from memtree.process.bounded import SizedRows
+from memtree.ranking.corpus import Corpus
 from memtree.text.terms import is_common
 from memtree.tree import growth
 from memtree.tree.btree import walk
@@ -43,7 +45,7 @@ def steps(history, ends):
         loose = {id_: tree[id_] for id_ in frontier.nodes}
         part = history_of(history.messages[:end])
         made = growth.grow(tail_of(part, frontier, loose))
-        tree = tree.grown(made.frontier, made.nodes)
+        tree = tree.grown("t", made.frontier, made.nodes)
         frontier = made.frontier
         found[end] = (tree, made)
     return found
@@ -75,10 +77,10 @@ def test_each_turn_has_the_tree_below_its_frontier_and_shares_the_rest(history):
         check(tree, made.frontier)
     trees = [tree for tree, _ in found.values() if tree.leaves]
     assert len(trees) > 3
-    assert all(tree.shares_with(trees[0]) for tree in trees)
+    assert all(tree.conversation is trees[0].conversation for tree in trees)
     assert trees[-1].is_newest
     assert not trees[0].is_newest
-    assert trees[0].shared_bytes == size_of(trees[-1])
+    assert trees[0].conversation.nbytes == size_of(trees[-1])
 
 
 @pytest.mark.slow
@@ -89,11 +91,11 @@ def test_a_branch_has_a_copy_and_changes_nothing_of_the_trees_that_were_there(hi
     other = history_of([*history.messages[:middle], *conversation(9, 9_000)])
     loose = {id_: early[id_] for id_ in made.frontier.nodes}
     branch = growth.grow(tail_of(other, made.frontier, loose))
-    tree = early.grown(branch.frontier, branch.nodes)
+    tree = early.grown("t", branch.frontier, branch.nodes)
     check(tree, branch.frontier)
     check(early, made.frontier)
     check(late, last.frontier)
-    assert not tree.shares_with(late)
+    assert tree.conversation is not late.conversation
 
 
 @pytest.mark.slow
@@ -102,18 +104,18 @@ def test_nodes_of_a_run_that_began_earlier_give_the_same_tree(history):
     middle = len(history) // 2
     early, _ = steps(history, [middle])[middle]
     whole = batch(history)
-    tree = early.grown(whole.frontier, whole.nodes)
+    tree = early.grown("t", whole.frontier, whole.nodes)
     check(tree, whole.frontier)
 
 
 @pytest.mark.slow
 def test_nothing_is_ever_added_to_the_empty_tree(history):
     made = batch(history)
-    tree = EMPTY_TREE.grown(made.frontier, made.nodes)
+    tree = EMPTY_TREE.grown("t", made.frontier, made.nodes)
     check(tree, made.frontier)
-    assert len(EMPTY_TREE) == EMPTY_TREE.shared_bytes == 0
-    assert not tree.shares_with(EMPTY_TREE)
-    assert EMPTY_TREE.grown(EMPTY, ()) is EMPTY_TREE
+    assert len(EMPTY_TREE) == EMPTY_TREE.conversation.nbytes == 0
+    assert tree.conversation is not EMPTY_TREE.conversation
+    assert EMPTY_TREE.grown("t", EMPTY, ()) is EMPTY_TREE
 
 
 @pytest.mark.slow
@@ -128,7 +130,7 @@ def test_a_text_that_stands_twice_makes_two_leaves_of_one_node():
 @pytest.mark.slow
 def test_of_nodes_in_two_layers_the_first_counts(history):
     made = batch(history)
-    tree = KnownTree.of(made.frontier, {node.id: node for node in made.nodes})
+    tree = KnownTree.of("t", made.frontier, {node.id: node for node in made.nodes})
     first = next(iter(tree))
     layers = NodeLayers({first: made.open, b"other": made.open}, tree)
     assert layers[first] is made.open
@@ -142,13 +144,13 @@ def test_of_nodes_in_two_layers_the_first_counts(history):
 @pytest.mark.slow
 def test_the_cache_walks_no_tree_that_it_has_seen_grow(history):
     """A turn costs what is new in it: the tree of the turn before is at hand as it is."""
-    cache = NodeCache()
+    cache = Conversations()
     found = steps(history, [len(history) // 2, len(history)])
     (_, first), (_, second) = found.values()
     tree = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
     assert cache.tree("t", first.frontier) is tree
     later = cache.grown("t", tree, second.frontier, second.nodes)
-    assert later.shares_with(tree)
+    assert later.conversation is tree.conversation
     assert cache.tree("t", second.frontier) is later
     assert cache.tree("other", first.frontier) is None
     cache.forget("t")
@@ -159,9 +161,9 @@ def test_the_cache_walks_no_tree_that_it_has_seen_grow(history):
 @pytest.mark.slow
 def test_the_cache_keeps_no_more_nodes_than_it_may(history):
     made = batch(history)
-    size = size_of(KnownTree.of(made.frontier, by_id(made))) + TREE_BYTES
-    most = size * NODES_SHARE // (NODES_SHARE - 1) + 1
-    cache = NodeCache(most)
+    size = size_of(KnownTree.of("t", made.frontier, by_id(made)))
+    most = size + TREE_BYTES + CONVERSATION_BYTES
+    cache = Conversations(most)
     cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
     assert cache.tree("t", made.frontier) is not None
     other = batch(history_of(conversation(5, 30_000)))
@@ -169,23 +171,114 @@ def test_the_cache_keeps_no_more_nodes_than_it_may(history):
     assert cache.tree("t", other.frontier) is not None
     assert cache.tree("t", made.frontier) is None
     assert cache.nbytes <= most
-    NodeCache(0).grown("t", EMPTY_TREE, made.frontier, made.nodes)
-    assert NodeCache(0).tree("t", made.frontier) is None
+    Conversations(0).grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    assert Conversations(0).tree("t", made.frontier) is None
 
 
 @pytest.mark.slow
 def test_nodes_that_trees_share_count_once_however_many_trees_there_are(history):
-    cache, tree = NodeCache(), EMPTY_TREE
-    alone = NodeCache()
+    cache, tree = Conversations(), EMPTY_TREE
     for made in (made for _, made in steps(history, range(8, len(history), 9)).values()):
         tree = cache.grown("t", tree, made.frontier, made.nodes)
         assert cache.tree("t", made.frontier) is tree
     known = len(set(steps(history, range(8, len(history), 9))))
-    alone.add("t", tree.values())
-    assert 0 < cache.nbytes - alone.nbytes - size_of(tree) <= known * TREE_BYTES
+    assert 0 < cache.nbytes - size_of(tree) <= known * TREE_BYTES + CONVERSATION_BYTES
     cache.forget("other")
-    assert cache.nbytes > alone.nbytes
+    assert cache.nbytes > size_of(tree)
     cache.forget("t")
+    assert cache.nbytes == 0
+
+
+def held(corpus):
+    return [leaf.id for leaf in corpus.leaves]
+
+
+def ids_of(tree):
+    return [leaf.id for leaf in tree.leaves_from(0)[0]]
+
+
+@pytest.mark.slow
+async def test_an_earlier_turn_has_a_corpus_of_its_own_leaves_alone(history):
+    cache = Conversations()
+    (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
+    early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
+    late = cache.grown("t", early, second.frontier, second.nodes)
+    async with cache.corpus(early, 4) as corpus:
+        assert held(corpus) == ids_of(early)
+    async with cache.corpus(late, 4) as grown:
+        assert grown is corpus
+        assert held(corpus) == ids_of(late)
+    async with cache.corpus(early, 4) as own:
+        assert own is not corpus
+        assert held(own) == ids_of(early)
+        assert held(corpus) == ids_of(late)
+    async with cache.corpus(early, 4) as again:
+        assert again is own
+    async with cache.corpus(late, 4) as still:
+        assert still is corpus
+    async with cache.corpus(early, 8) as wider:  # the dimensions became known
+        assert wider.dimensions == 8
+    cache.forget("t")
+    assert cache.nbytes == 0
+
+
+@pytest.mark.slow
+async def test_of_two_that_wait_the_one_with_the_earlier_turn_gets_its_own_leaves(history):
+    cache = Conversations()
+    (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
+    early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
+    late = cache.grown("t", early, second.frontier, second.nodes)
+
+    async def opened(tree):
+        async with cache.corpus(tree, 4) as corpus:
+            await asyncio.sleep(0)
+            return held(corpus)
+
+    made = await asyncio.gather(opened(late), opened(early), opened(late), opened(early))
+    assert made == [ids_of(late), ids_of(early)] * 2
+
+
+@pytest.mark.slow
+async def test_a_corpus_that_was_extended_in_part_is_not_kept(history, monkeypatch):
+    cache = Conversations()
+    made = batch(history)
+    tree = cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
+
+    def broken(corpus, leaves, places):
+        corpus._add(leaves[:1], places[:1])
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Corpus, "extend", broken)
+        with pytest.raises(MemoryError):
+            async with cache.corpus(tree, 4):
+                pass
+    async with cache.corpus(tree, 4) as corpus:
+        assert held(corpus) == ids_of(tree)
+
+
+@pytest.mark.slow
+def test_a_tree_within_a_known_conversation_is_not_read_again(history):
+    """A client that goes back to a turn of long ago."""
+    cache = Conversations()
+    (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
+    both = [*first.nodes, *second.nodes]
+    cache.grown("t", EMPTY_TREE, second.frontier, both)
+    tree = cache.tree("t", first.frontier)
+    check(tree, first.frontier)
+    assert cache.tree("t", first.frontier) is tree
+    assert cache.tree("other", first.frontier) is None
+
+
+@pytest.mark.slow
+async def test_a_conversation_that_was_forgotten_in_use_does_not_come_back(history):
+    cache = Conversations()
+    made = batch(history)
+    tree = cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    async with cache.corpus(tree, 4) as corpus:
+        cache.forget("t")
+        assert held(corpus) == ids_of(tree)
+    assert cache.tenants == set()
     assert cache.nbytes == 0
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cache
 from threading import Thread, current_thread, main_thread
 from typing import Any
-from weakref import ref
 
+import numpy as np
 import pytest
 from msgspec.structs import replace as replace_frontier
 
-from memtree.context.caches.caches import NodeCache
+from memtree.context.caches.caches import Conversations
 from memtree.context.caches.known_tree import EMPTY_TREE
 from memtree.context.indexing.finished_indexes import LASTING, FinishedIndexes
 from memtree.context.indexing.index_state import (
@@ -22,7 +22,7 @@ from memtree.context.indexing.index_state import (
     Trouble,
 )
 from memtree.context.state import Reason, State, is_degraded, with_size
-from memtree.ranking.corpus import Corpus
+from memtree.ranking.vectors import pack
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node
 from tests.properties.process import Clock, World, after, an_ask, story, user
@@ -48,7 +48,7 @@ def indexed(nodes):
 
 
 def test_what_lacks_nothing_is_found_by_the_very_history():
-    nodes, clock = NodeCache(), Clock()
+    nodes, clock = Conversations(), Clock()
     kept = FinishedIndexes(nodes, clock)
     index = indexed(nodes)
     kept.add(posted_history(), index)
@@ -61,7 +61,7 @@ def test_what_lacks_nothing_is_found_by_the_very_history():
 
 
 def test_the_blocks_behind_a_prefix_are_found_by_its_words_however_old_they_are():
-    nodes, clock = NodeCache(), Clock()
+    nodes, clock = Conversations(), Clock()
     kept = FinishedIndexes(nodes, clock)
     index = replace(indexed(nodes), prefix=len(posted_history()), cut=grown_batch().cut)
     kept.add(posted_history(), index)
@@ -76,7 +76,7 @@ def test_the_blocks_behind_a_prefix_are_found_by_its_words_however_old_they_are(
 
 
 def test_what_lacks_something_is_looked_up_again():
-    nodes = NodeCache()
+    nodes = Conversations()
     kept = FinishedIndexes(nodes, Clock())
     index = indexed(nodes)
     for lacking in (
@@ -90,31 +90,33 @@ def test_what_lacks_something_is_looked_up_again():
 
 
 def test_it_holds_no_node_longer_than_the_cache_of_nodes():
-    nodes = NodeCache()
+    nodes = Conversations()
     kept = FinishedIndexes(nodes, Clock())
     kept.add(posted_history(), indexed(nodes))
     nodes.forget("t")
     assert kept.find(posted_history()) is None
 
 
-def test_it_holds_no_corpus_and_finds_none_without_its_vectors():
-    nodes, corpus = NodeCache(), Corpus(4)
-    kept = FinishedIndexes(nodes, Clock())
-    kept.add(posted_history(), replace(indexed(nodes), corpus=corpus))
-    found = kept.find(posted_history())
-    assert found is not None
-    assert found.corpus is corpus
-    held = ref(corpus)
-    del found, corpus
-    gc.collect()
-    assert held() is None
+async def test_it_finds_no_tree_without_its_vectors():
+    nodes = Conversations()
+    kept = FinishedIndexes(nodes, Clock(), embeds=True)
+    index = indexed(nodes)
+    kept.add(posted_history(), index)
     assert kept.find(posted_history()) is None
+    async with nodes.corpus(index.tree, 4) as corpus:
+        assert kept.find(posted_history()) is None
+        corpus.add_vectors({leaf.id: packed(leaf) for leaf in corpus.leaves})
+    assert kept.find(posted_history()) == index
     assert kept.before(posted_history(), len(posted_history())) is not None
+
+
+def packed(leaf):
+    return pack(np.ones((len(leaf.passages), 4), np.float32), [1] * len(leaf.passages))
 
 
 @pytest.mark.slow
 def test_what_lacks_vectors_takes_no_more_for_each_of_them():
-    nodes = NodeCache()
+    nodes = Conversations()
     kept = FinishedIndexes(nodes, Clock(), 100_000)
     ids = frozenset(number.to_bytes(32, "big") for number in range(50_000))
     gc.collect()
@@ -124,7 +126,7 @@ def test_what_lacks_vectors_takes_no_more_for_each_of_them():
 
 
 def test_a_deletion_takes_what_is_of_the_tenant_and_bytes_are_bounded():
-    nodes = NodeCache()
+    nodes = Conversations()
     kept = FinishedIndexes(nodes, Clock())
     kept.add(posted_history(), indexed(nodes))
     assert kept.tenants == {"t"}

@@ -109,7 +109,7 @@ def test_a_deletion_of_some_tenant_changes_all_numbers() -> None:
     counted = Generations()
     counted.change("a")
     before = counted.of("a"), counted.of("b")
-    counted.change_all()
+    counted.change(None)
     assert counted.of("a") != before[0]
     assert counted.of("b") != before[1]
 
@@ -119,7 +119,7 @@ def test_no_number_comes_twice() -> None:
     for _ in range(5):
         counted.change("a")
         seen.add(counted.of("a"))
-        counted.change_all()
+        counted.change(None)
         seen.add(counted.of("a"))
     assert len(seen) == 10
 
