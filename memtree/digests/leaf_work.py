@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -310,6 +311,7 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
         work.name = short_path(said[file[0] : file[1]])
 
 
+@lru_cache(maxsize=4)  # each leaf of a message asks
 def printed(text: str) -> bool:
     """Return True for a text with the form of program output: a client's mark of a result, a prompt
     at its end, a listing, numbered lines, or errors without a person's words around them."""

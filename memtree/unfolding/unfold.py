@@ -29,6 +29,7 @@ from memtree.unfolding.excerpts.units import folded_rows, row_at
 from memtree.unfolding.memory_message.memory_text import (
     KEPT,
     WRAPPER,
+    Made,
     outline_line,
     render,
     root_line,
@@ -291,8 +292,10 @@ def _fit(
     """Render, count exactly, and correct the draft: estimates of labels and joints are not exact.
     Returns the text and its tokens."""
 
+    made: Made = {}
+
     def rendered() -> tuple[str, int]:
-        text = render(draft.plan, history, tree.nodes)
+        text = render(draft.plan, history, tree.nodes, made)
         return text, tokens.count(text)
 
     text, size = rendered()

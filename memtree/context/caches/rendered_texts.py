@@ -56,6 +56,10 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
 
         return self._kept(posted, epoch.id, plan.cut, _quoted(plan), rendered)
 
+    def add(self, posted: History, epoch: Epoch, text: RenderedText) -> None:
+        """Keep the memory message of an epoch that begins."""
+        self.put(self._key(posted, epoch.id, epoch.plan.cut, _quoted(epoch.plan)), text)
+
     def block(
         self,
         posted: History,
@@ -85,12 +89,18 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
         quoted: Iterable[int],
         make: Callable[[], RenderedText],
     ) -> RenderedText:
-        key = (posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, quoted)))
+        key = self._key(posted, plan, cut, quoted)
         known = self.get(key)
         if known is None:
             known = make()
             self.put(key, known)
         return known
+
+    @staticmethod
+    def _key(
+        posted: History, plan: Hashable, cut: int, quoted: Iterable[int]
+    ) -> tuple[str, Hashable]:
+        return posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, quoted))
 
 
 @lru_cache(maxsize=128)  # plans of running epochs, needed with every request

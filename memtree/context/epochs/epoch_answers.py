@@ -20,6 +20,7 @@ import msgspec
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochReason, EpochTurn
 from memtree.context.answer import CompressResult, passed
+from memtree.context.caches.rendered_texts import RenderedText
 from memtree.context.epochs import injected_memories
 from memtree.context.epochs.kept_parts import Keeper
 from memtree.context.epochs.turn_content import TurnContent, epoch_result
@@ -238,6 +239,7 @@ class EpochAnswers:
             reason.value,
             packed.reserved,
         )
+        self._texts.add(posted, begun, RenderedText(unfolding.text, unfolding.outline_tokens))
         return TurnContent(
             begun,
             newest.all_nodes,

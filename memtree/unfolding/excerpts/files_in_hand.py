@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ FILES = 40  # in hand at most, so that a turn of many calls costs time linear in
 REACH = 400  # messages of the assistant in which the text of such files is looked for
 MOST = 12  # messages for each file
 FIRST = 3  # turns; of each file touched in these a passage is quoted before all others
+NAME_BYTES = 200  # of a touched file in memory, besides its path
 HELD = (CREATED, EDITED, WRITTEN)  # actions whose message holds text of the file
 NAMED = 3  # files that newest calls and results name, looked for at each turn of a loop
 NEAR, PARSED = 50, NAMED + 1  # messages of the assistant in which these are looked for, and parsed
@@ -182,9 +184,17 @@ def _written(history: History, message: int) -> Iterator[tuple[str, int]]:
     yield from _shown(history, message)
 
 
-def _touched(history: History, message: int, *, fences: bool) -> Iterator[tuple[str, int]]:
-    """Yield the files that a message of the assistant changes or reads, each with the message that
+def _touched(history: History, message: int, *, fences: bool) -> Sequence[tuple[str, int]]:
+    """Return the files that a message of the assistant changes or reads, each with the message that
     holds their text: the message itself for a change, the result that shows what was read."""
+    row = history.derived.row(("touched", fences), len(history))
+    if (known := row.values[message]) is None:
+        known = tuple(_found(history, message, fences))
+        row.put(message, known, sum(NAME_BYTES + len(path) for path, _ in known))
+    return cast("Sequence[tuple[str, int]]", known)
+
+
+def _found(history: History, message: int, fences: bool) -> Iterator[tuple[str, int]]:
     for event in message_events(history, message, len(history), fences=fences):
         if event.action.kind in HELD and event.name is not None and not event.refused:
             yield clean_path(event.text), message

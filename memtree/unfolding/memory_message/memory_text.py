@@ -17,12 +17,12 @@ the text are indexes of posted messages, counted from 0, as in `explain`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -92,9 +92,22 @@ class Entry:
 EntryRun = tuple[Entry, ...]  # entries of consecutive messages, under one label
 
 
-def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
-    """Return the content of the memory message. Raises `KeyError` if a node is not in `nodes`."""
-    return "".join(piece.text for piece in pieces(plan, history, nodes))
+Made = dict[Hashable, Any]  # parts of a text, by what they depend on besides history and nodes
+Part = TypeVar("Part")
+
+
+def render(
+    plan: Plan, history: History, nodes: Mapping[bytes, Node], made: Made | None = None
+) -> str:
+    """Return the content of the memory message. `made`: parts of earlier drafts of it, which is
+    added to. Raises `KeyError` if a node is not in `nodes`."""
+    return "".join(piece.text for piece in pieces(plan, history, nodes, made))
+
+
+def _once(made: Made, key: Hashable, make: Callable[[], Part]) -> Part:
+    if key not in made:
+        made[key] = make()
+    return cast("Part", made[key])
 
 
 def spent(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> dict[str, int]:
@@ -110,14 +123,17 @@ def spent(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> dict[str
     return {**sizes, "joints": whole - sum(counts)}
 
 
-def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterator[Piece]:
-    """Yield the memory message in pieces. Raises as `render`."""
-    body = list(_nested(plan, history, nodes, Days()))
+def pieces(
+    plan: Plan, history: History, nodes: Mapping[bytes, Node], made: Made | None = None
+) -> Iterator[Piece]:
+    """Yield the memory message in pieces. Parameters and errors as of `render`."""
+    made = {} if made is None else made
+    body = list(_nested(plan, history, nodes, Days(), made))
     yield Piece(HEAD, f"{OPENING}\n{_legend(plan, history, body)}\n")
-    if root := root_line(plan, history, nodes):
+    if root := root_line(plan, history, nodes, made):
         yield Piece(LINES, f"{root}\n")
     yield from body
-    for line in work_lines(plan.work, history):
+    for line in _once(made, ("work", plan.work), lambda: work_lines(plan.work, history)):
         yield Piece(LOG, f"{line}\n")
     for line in kept_lines(plan.kept, history):
         yield Piece(KEPT, f"{line}\n")
@@ -177,6 +193,14 @@ class Days:
     def __init__(self) -> None:
         self._told = self._year = 0
 
+    @property
+    def state(self) -> tuple[int, int]:
+        return self._told, self._year
+
+    @state.setter
+    def state(self, state: tuple[int, int]) -> None:
+        self._told, self._year = state
+
     def of_label(self, day: int) -> str:
         """Return the day for a label; "" if the text above has it already."""
         if not day or day == self._told:
@@ -194,20 +218,26 @@ class Days:
         return f"{day_text(first)} to {day_text(last)}"
 
 
-def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
+def root_line(
+    plan: Plan, history: History, nodes: Mapping[bytes, Node], made: Made | None = None
+) -> str:
     """Return one line for the whole, from the beginning of the conversation and the summaries of
     the plan's top nodes; "" if the plan has no nodes, or a single top node."""
     tops = [shown for shown in plan.outline if not shown.depth]
     if len(tops) < 2 or not plan.root:
         return ""
-    summaries = [nodes[shown.id].summary for shown in tops]
-    said = root_summary(summaries, beginning_title(history, plan.cut))
+    ids = tuple(shown.id for shown in tops)
+
+    def summary() -> str:
+        return root_summary([nodes[id_].summary for id_ in ids], beginning_title(history, plan.cut))
+
+    said = summary() if made is None else _once(made, ("root", ids), summary)
     where = numbered(tops[0].place.first, plan.cut - 1, history)
     return own_lines.line(f"- {where}", f"Whole: {said}") if said else ""
 
 
 def _nested(
-    plan: Plan, history: History, nodes: Mapping[bytes, Node], days: Days
+    plan: Plan, history: History, nodes: Mapping[bytes, Node], days: Days, made: Made
 ) -> Iterator[Piece]:
     """Yield summary lines in reading order, with runs of excerpts at their places between them."""
     waiting = list(runs(placed(plan), history))
@@ -215,11 +245,21 @@ def _nested(
     for shown in plan.outline:
         begins = (shown.place.first, shown.place.start)
         while waiting and _begin(waiting[-1][0]) < begins:
-            yield from run_pieces(waiting.pop(), history, days)
+            yield from _run_pieces(waiting.pop(), history, days, made)
         said = "" if shown.bare else days.of_line(shown.first_day, shown.last_day)
         yield Piece(LINES, f"{outline_line(shown, nodes[shown.id], history, said)}\n")
     while waiting:
-        yield from run_pieces(waiting.pop(), history, days)
+        yield from _run_pieces(waiting.pop(), history, days, made)
+
+
+def _run_pieces(run: EntryRun, history: History, days: Days, made: Made) -> list[Piece]:
+    entries = tuple((each.spans, _facts(each.note), each.named, each.day) for each in run)
+
+    def pieces_and_days() -> tuple[list[Piece], tuple[int, int]]:
+        return list(run_pieces(run, history, days)), days.state
+
+    made_pieces, days.state = _once(made, ("run", entries, days.state), pieces_and_days)
+    return made_pieces
 
 
 def _begin(entry: Entry) -> tuple[int, int]:

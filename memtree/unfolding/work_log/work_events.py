@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
@@ -33,7 +33,8 @@ from memtree.digests.tool_calls.results import NO_OUTCOME, CallResult, Outcome
 
 APPLIED = b"Applied edit to "  # a client that reports some edits this way reports all of them so
 EVENT_BYTES, TEXT_BYTES = 700, 2  # of an event in memory, and of a character of its text
-FENCED = 0.6  # share of messages, for an assistant that runs commands by fenced blocks
+NO_PROSE, PROSE, FENCED = range(3)  # messages, as far as they are prose of the assistant
+MOSTLY = 0.6  # share of messages, for an assistant that runs commands by fenced blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +86,32 @@ _NONE_FOUND = (_FoundWork(), _FoundWork(confirms=True))
 
 def _found(history: History, cut: int, head: int) -> Iterator[tuple[WorkEvent, ...]]:
     """Yield the events of each message of [head, cut)."""
-    fences = runs_fences(history, cut, head)
-    settled = max(0, history.settled(cut) - head)
-    name = ("work", head, fences)
-    found = list(history.derived.get(name)[:settled])
-    known = len(found)
-    confirms = found[-1].confirms if found else False
-    for message in range(head + known, cut):
-        events = tuple(message_events(history, message, cut, confirms=confirms, fences=fences))
-        fact = history.facts[message]
-        if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
-            confirms = confirms or _confirms(history, message)
-        found.append(_FoundWork(events, confirms) if events else _NONE_FOUND[confirms])
-    if known < settled:
-        texts = (EVENT_BYTES + TEXT_BYTES * len(e.text) for row in found for e in row.events)
-        history.derived.put(name, found[:settled], sum(texts))
-    return (row.events for row in found)
+    fences, settled = runs_fences(history, cut, head), history.settled(cut)
+    row = history.derived.row(("work", head, fences), settled)
+    confirms = False
+    for message in range(head, cut):
+        found = row.values[message] if message < settled else None
+        if found is None:
+            found = _of_message(history, message, cut, confirms, fences)
+            if message < settled:
+                row.put(message, found, events_size(found.events))
+        confirms = found.confirms
+        yield found.events
+
+
+def _of_message(
+    history: History, message: int, cut: int, confirms: bool, fences: bool
+) -> _FoundWork:
+    events = tuple(message_events(history, message, cut, confirms=confirms, fences=fences))
+    fact = history.facts[message]
+    if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
+        confirms = confirms or _confirms(history, message)
+    return _FoundWork(events, confirms) if events else _NONE_FOUND[confirms]
+
+
+def events_size(events: Sequence[WorkEvent]) -> int:
+    """Return the estimated bytes of events."""
+    return sum(EVENT_BYTES + TEXT_BYTES * len(event.text) for event in events)
 
 
 def _confirms(history: History, message: int) -> bool:
@@ -201,20 +212,19 @@ def _drop_answered(waiting: deque[int], answers: Mapping[int, int]) -> None:
 def runs_fences(history: History, cut: int, head: int) -> bool:
     """Return True if the assistant runs commands by fenced blocks: most of its messages end with
     one. An assistant that only explains does so occasionally."""
-    known = history.derived.get("fences")
-    if len(known) < cut:
-        known = (*known, *(_ends_fenced(history, at) for at in range(len(known), cut)))
-        history.derived.put("fences", known, 0)
-    said = known[head:cut]
-    return said.count(True) > FENCED * (len(said) - said.count(None))
+    row = history.derived.row("fences", cut)
+    for message in range(head, cut):
+        if row.values[message] is None:
+            row.put(message, _ends_fenced(history, message))
+    said = row.values[head:cut]
+    return said.count(FENCED) > MOSTLY * (len(said) - said.count(NO_PROSE))
 
 
-def _ends_fenced(history: History, message: int) -> bool | None:
-    """Return None for messages that are no prose of the assistant."""
+def _ends_fenced(history: History, message: int) -> int:
     fact = history.facts[message]
     if fact.role != "assistant" or fact.calls:
-        return None
-    return prose.ends_fenced(history.messages[message].raw)
+        return NO_PROSE
+    return FENCED if prose.ends_fenced(history.messages[message].raw) else PROSE
 
 
 def _of_prose(
