@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from memtree.background.embedding_queue import InProcessQueue, NoQueue
 from memtree.background.stage_one import StageOne
+from memtree.context.caches.caches import TreeCaches
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
@@ -23,6 +24,7 @@ from memtree.digests.clauses.clauses import read_lines
 from memtree.digests.clauses.read_lines import ReadLines
 from memtree.errors import BadRequest
 from memtree.ports.store import Store
+from memtree.process.cache_limits import CacheLimits
 from memtree.stores import open_store
 from memtree.tree import btree, growth
 from memtree.tree.growth import GrownTree, Tail
@@ -362,7 +364,11 @@ class World:
 
 
 def open_world(
-    *, embedding: bool = True, store: Store | None = None, clock: FixedClock | None = None
+    *,
+    embedding: bool = True,
+    store: Store | None = None,
+    clock: FixedClock | None = None,
+    caches: CacheLimits | None = None,
 ) -> World:
     """Inside a running loop. `store`: that of another process."""
     store, clock = store or open_store("memory:"), clock or FixedClock()
@@ -370,7 +376,14 @@ def open_world(
     queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
     if isinstance(queue, InProcessQueue):
         queue.start()
-    memory = ContextMemory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    memory = ContextMemory(
+        store,
+        StageOne(child=False),
+        queue,
+        clock,
+        embedder=embedder,
+        caches=TreeCaches.of(caches),
+    )
     return World(memory, store, queue)
 
 

@@ -1,16 +1,20 @@
 """The promises of DESIGN section 2 over epochs: a client that walks through its history, on two
 processes over one store, while time passes and summaries land.
 
-Beside what `examine` finds in each answer: within an epoch what is sent only grows, asking twice
-gives the same bytes, and an answer shows nothing of another branch.
+The first process reads each history from where the one before ended; the second one reads every
+history anew, with hardly any room for caches. Beside what `examine` finds in each answer: within an
+epoch what is sent only grows, asking twice gives the same bytes, an answer shows nothing of another
+branch, and after a deletion neither process holds anything of the tenant.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
@@ -19,11 +23,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget.prices import Prices
+from memtree.context.caches.known_tree import Conversation
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.conversation.message_list import EarlierList
+from memtree.process.cache_limits import CacheLimits
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.answered import Answered, compressed
+from tests.made.listed_messages import ListedMessages
 from tests.properties.examined import examine, unmarked
 from tests.properties.strategies import (
     FixedClock,
@@ -37,6 +45,7 @@ from tests.properties.strategies import (
     turns,
 )
 
+LITTLE = CacheLimits.of(1)  # megabytes
 MARK = re.compile(r"\bmk\d{6}\b")
 seeds = st.integers(0, 9_999)
 places = st.floats(0, 1)
@@ -73,8 +82,10 @@ class Walk(RuleBasedStateMachine):
         self.sent: list[Sent] = []
         self.versions = 0
 
-    async def opened(self) -> World:
-        return open_world(embedding=self.embedding, store=self.store, clock=self.clock)
+    async def opened(self, caches: CacheLimits | None = None) -> World:
+        return open_world(
+            embedding=self.embedding, store=self.store, clock=self.clock, caches=caches
+        )
 
     @initialize(
         seed=seeds,
@@ -90,7 +101,8 @@ class Walk(RuleBasedStateMachine):
         self.store, self.embedding = RamStore(), embedding
         prices = Prices(1.25, read)
         self.options = {"target": tokens, "hard": hard, "mode": mode, "prices": prices, **form}
-        self.worlds = [self.runner.run(self.opened()) for _ in range(2)]
+        self.listed: ListedMessages | None = None
+        self.worlds = [self.runner.run(self.opened(each)) for each in (None, LITTLE)]
         self.post(self.marked(conversation(seed, size) + Turn("user", seed, 9).messages()))
 
     # -- what a client does ------------------------------------------------------------------
@@ -160,6 +172,39 @@ class Walk(RuleBasedStateMachine):
     def the_other_takes_over(self):
         self.worlds.reverse()
 
+    @rule(steps=st.integers(0, 40), seed=seeds)
+    def hang_up(self, steps, seed):
+        """The client goes away while its next request is answered, and never sends it again."""
+        made = Turn("assistant", seed, 60).messages() + Turn("user", seed, 30).messages()
+        said = tuple(self.posted + self.marked(made))
+
+        async def cut_short() -> None:
+            ask = replace(self.ask(), messages=said)
+            work = asyncio.ensure_future(compressed(self.worlds[0].memory, ask))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            work.cancel()
+            with suppress(asyncio.CancelledError):
+                await work
+
+        self.runner.run(cut_short())
+
+    @rule()
+    def forget(self):
+        async def forgotten() -> None:
+            for world in self.worlds:
+                await world.settle()
+            await self.worlds[0].memory.forget_tenant("t")
+            self.worlds[1].memory.forgotten("t")
+
+        self.runner.run(forgotten())
+        self.sent.clear()
+        for world in self.worlds:
+            assert world.memory.cached_tenants == set()
+        gc.collect()
+        kept = [each for each in gc.get_objects() if isinstance(each, Conversation)]
+        assert [each for each in kept if each.tenant == "t"] == []
+
     @rule()
     def restart(self):
         self.runner.run(self.worlds[0].stop())
@@ -194,7 +239,8 @@ class Walk(RuleBasedStateMachine):
             return
         self.posted = messages
         self.past.append(messages)
-        answer, problems = self.runner.run(examine(self.worlds[0], self.ask()))
+        ask = replace(self.ask(), messages=self.continued())
+        answer, problems = self.runner.run(examine(self.worlds[0], ask))
         self.runner.run(self.worlds[0].memory.close())
         event(f"state: {answer.state}, epoch: {answer.epoch is not None}")
         event(f"recall block: {answer.recall_tokens > 0}")
@@ -223,6 +269,18 @@ class Walk(RuleBasedStateMachine):
         assert again.epoch == answer.epoch
         if answer.epoch or not answer.changed:
             assert again.messages == answer.messages
+
+    def continued(self) -> ListedMessages:
+        """Return what is posted as a list that knows how much of the one before it begins with."""
+        before, posted = self.listed, tuple(self.posted)
+        if before is None:
+            self.listed = ListedMessages(posted)
+            return self.listed
+        pairs = enumerate(zip(posted, before, strict=False))
+        equal = next((at for at, (new, old) in pairs if new.raw != old.raw), len(before))
+        known = EarlierList(before.number, min(equal, len(posted)))
+        self.listed = ListedMessages(posted, known)
+        return self.listed
 
     def ask(self) -> CompressRequest:
         return CompressRequest("t", tuple(self.posted), **self.options)
