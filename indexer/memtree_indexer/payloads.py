@@ -17,6 +17,7 @@ import msgspec
 
 from memtree.conversation.history import History, MessageInfo
 from memtree.conversation.message import Message, Volatile
+from memtree.conversation.message_list import NumberedMessages
 from memtree.ports.store import TreeStore
 from memtree.tree.node import LeafWork, Node, NodePlace, NodeWork
 
@@ -87,7 +88,7 @@ class Payload(msgspec.Struct, array_like=True):
             cuts=(),
             addresses=(self.start, self.end),
             totals=(0,) * (size + 1),
-            system=(),
+            system=NumberedMessages((), ()),
             system_tokens=0,
             volatile=Volatile(self.tags),
         )

@@ -1,5 +1,12 @@
 """The one use case: a posted history in, the messages for the model out.
 
+    read      the list goes on from one that is known; only what is new is read (`caches`)
+    decide    refuse, send whole, or fold: once a turn, by sizes and prices (`packing`)
+    know      find the turn before, and grow the tree to the history's end (`indexing`)
+    render    the epoch goes on as it was sent, or a new one begins (`epochs`); where neither can,
+              the tree is unfolded for this request alone (`fresh_answers`)
+    remember  the turn is stored; the warm conversation and what was found in its messages stay
+
 `/context_memory`, the chat route, the command line and library callers all use `ContextMemory`.
 Pure rooms decide; `indexing`, `retrieval` and `epochs` await ports for them. No failure of a port
 prevents an answer: without the store the tree is built for this request alone, without the embedder
@@ -342,7 +349,7 @@ class ContextMemory:
 
 
 def _request(posted: History, ask: CompressRequest, generation: int) -> TurnRequest:
-    return TurnRequest(posted, ask, generation, BUILD_PATIENCE)
+    return TurnRequest(posted, ask, ask.limits, generation, BUILD_PATIENCE)
 
 
 def _details(

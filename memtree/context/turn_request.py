@@ -10,7 +10,6 @@ from functools import cached_property
 from memtree.budget import epoch
 from memtree.budget.epoch import EpochTerms, EpochTurn
 from memtree.budget.packing import TokenLimits
-from memtree.context.indexing.prefix_lookup import TAIL, stored_from
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.conversation.preamble import preamble
@@ -19,13 +18,15 @@ from memtree.ports.store import ContinuedTurn
 
 @dataclass(frozen=True)  # without slots: what is computed from it is cached
 class TurnRequest:
-    """`generation`: the tenant's deletion count when the request began. `patience`: seconds for
-    stage 1. `backfill`: the history is not in use now, so stages 2 and 3 do others first. Known
-    once its turn was looked up: `key` of the epochs that it may continue, `now` (unix seconds),
-    `previous`, the newest turn on its chain, at a history of `previous_length` messages."""
+    """`limits`: those of `ask`. `generation`: the tenant's deletion count when the request began.
+    `patience`: seconds for stage 1. `backfill`: the history is not in use now, so stages 2 and 3 do
+    others first. Known once its turn was looked up: `key` of the epochs that it may continue, `now`
+    (unix seconds), `previous`, the newest turn on its chain, at a history of `previous_length`
+    messages."""
 
     posted: History
     ask: CompressRequest
+    limits: TokenLimits
     generation: int
     patience: float
     backfill: bool = False
@@ -43,10 +44,6 @@ class TurnRequest:
         """Return a key that all requests of the conversation share: the tenant and the address of
         the first message."""
         return self.posted.tenant, self.posted.addresses[1]
-
-    @cached_property
-    def limits(self) -> TokenLimits:
-        return self.ask.limits
 
     @property
     def fixed(self) -> int:
@@ -85,7 +82,7 @@ class TurnRequest:
     @property
     def again(self) -> bool:
         """Return True if this request repeats the previous turn's request exactly."""
-        return self.stands_here and not self._partial
+        return self.stands_here and not self.partial
 
     @property
     def goes_behind_cut(self) -> bool:
@@ -96,32 +93,8 @@ class TurnRequest:
         return not any(caller < cut <= result for caller, result in self.posted.late)
 
     @property
-    def _partial(self) -> bool:
+    def partial(self) -> bool:
         return self.previous is not None and self.previous.turn.partial
-
-    def beginnings(self, cut: int, indexed: int, *, begun: bool) -> set[int]:
-        """Return the lengths of the prefixes at which this turn is stored as well, since the client
-        may leave out of the next request what it puts at the end of this one. `cut`: of its epoch;
-        any history that contains it may continue the epoch. `begun`: the epoch begins with this
-        turn. `indexed`: messages of the longest indexed prefix."""
-        length = len(self.posted)
-        lengths = {self.previous_length} if self._partial else set()
-        if begun:
-            lengths = {stored_from(cut)}
-        if self.posted.facts[-1].role == "user":
-            if begun:
-                lengths |= {length - 1, length - TAIL}
-            elif self._partial or self._strays(indexed):
-                lengths.add(length - 1)
-        return {each for each in lengths if cut <= each < length}
-
-    def _strays(self, indexed: int) -> bool:
-        """Return True if the client changed its last request after sending it: the known part of
-        this history ends before that request."""
-        facts = self.posted.facts
-        known = self.previous_length or indexed
-        behind = range(len(facts) - 1, known, -1)  # the newest answer is usually near the end
-        return known > 0 and any(facts[at].role == "assistant" for at in behind)
 
     def blocks(self) -> dict[int, EpochTurn] | None:
         """Return the recall blocks that the previous turn sent, by message; None if one is lost."""

@@ -26,7 +26,7 @@ PLAIN = {"type": "ephemeral"}
 def used(history: History, elsewhere: int) -> bool:
     """Return True if the posted request has markers. `elsewhere`: number of markers outside the
     messages (in tools)."""
-    return bool(elsewhere or history.system_markers or history.marked)
+    return bool(elsewhere or history.system.markers or history.marked)
 
 
 def of_memory(
@@ -38,7 +38,7 @@ def of_memory(
     marked = history.marked
     behind = [at for at in pinned if history.facts[at].markers]
     behind += marked[bisect_left(marked, cut) :]
-    sent = elsewhere + history.system_markers
+    sent = elsewhere + history.system.markers
     sent += sum(history.facts[at].markers for at in marked[: bisect_left(marked, head)])
     sent += sum(history.facts[at].markers for at in behind)
     if sent >= MOST or not used(history, elsewhere):
@@ -52,7 +52,7 @@ def lives_an_hour(history: History) -> bool:
     marks: list[Any] = []
     if history.marked:
         marks = markers(history.messages[history.marked[-1]])
-    elif history.system_markers:
+    elif history.system.markers:
         marks = [marker for _, message in history.system for marker in markers(message)]
     return bool(marks) and isinstance(marks[-1], dict) and marks[-1].get("ttl") == "1h"
 
@@ -66,7 +66,7 @@ def _near(history: History, cut: int, head: int, behind: Iterable[int]) -> Itera
     first, end = bisect_left(marked, head), bisect_left(marked, cut)
     for index in reversed(marked[:first]):
         yield markers(history.messages[index])[-1]
-    for _, message in reversed(history.system) if history.system_markers else ():
+    for _, message in reversed(history.system) if history.system.markers else ():
         if marker := markers(message):
             yield marker[-1]
     for index in reversed(marked[first:end]):

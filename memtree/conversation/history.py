@@ -9,14 +9,13 @@ history, or the same error.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Any, Protocol
 
 from memtree.conversation import address_chain as addresses
 from memtree.conversation.day_marks import DayMark, day_mark
-from memtree.conversation.derived import Derived
 from memtree.conversation.media import FLAT_TOKENS, loose_tokens, part_tokens
 from memtree.conversation.message import (
     MESSAGE_OVERHEAD,
@@ -97,6 +96,39 @@ class MessageInfoCache(Protocol):
     def forget(self) -> None: ...
 
 
+PLACE_BYTES = 8  # of a message in a row, besides its value
+
+
+class Derived:
+    """Values found in the messages of a history, kept for the histories that continue it, so that a
+    later turn reads only new messages. Rows by name; a name holds all else that its values depend
+    on. Threads that find the same value need no lock. `nbytes`: an estimate."""
+
+    __slots__ = ("_rows", "nbytes")
+
+    def __init__(self) -> None:
+        self._rows: dict[Hashable, list[Any]] = {}
+        self.nbytes = 0
+
+    def row(self, name: Hashable, length: int) -> list[Any]:
+        """Return a row with places for at least the first `length` messages, None where nothing was
+        found yet. Who puts a value there adds its size to `nbytes`."""
+        row = self._rows.setdefault(name, [])
+        if (lacking := length - len(row)) > 0:
+            row.extend([None] * lacking)
+            self.nbytes += PLACE_BYTES * lacking
+        return row
+
+    def first(self, length: int) -> Derived:
+        """Return the values of the first `length` messages."""
+        kept = Derived()
+        if self._rows:
+            longest = max(1, *map(len, self._rows.values()))
+            kept._rows = {name: row[:length] for name, row in self._rows.items()}
+            kept.nbytes = self.nbytes * min(length, longest) // longest
+        return kept
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """`messages` are the posted messages without system messages; parallel tuples describe them.
@@ -117,10 +149,9 @@ class History:
     cuts: tuple[int, ...]
     addresses: tuple[bytes, ...]
     totals: tuple[int, ...]  # tokens of the first i messages, so it has one entry more
-    system: Sequence[tuple[int, Message]]  # (posted index, message)
+    system: NumberedMessages  # (posted index, message)
     system_tokens: int
     volatile: Volatile
-    system_markers: int = 0  # cache markers of system messages
     marked: tuple[int, ...] = ()
     loading: tuple[int, ...] = ()
     late: tuple[tuple[int, int], ...] = ()
@@ -233,10 +264,11 @@ class HistoryRecord:
             cuts=tuple(_outside(self.cuts, self.late)) if self.late else self.cuts,
             addresses=self.addresses,
             totals=self.totals,
-            system=NumberedMessages(messages, self.system),
+            system=NumberedMessages(
+                messages, self.system, sum(fact.markers for fact in self.system_facts)
+            ),
             system_tokens=sum(fact.tokens for fact in self.system_facts),
             volatile=volatile,
-            system_markers=sum(fact.markers for fact in self.system_facts),
             marked=self.marked,
             loading=self.loading,
             late=self.late,

@@ -155,12 +155,13 @@ class ChosenMessages(Sequence[Message]):
 
 
 class NumberedMessages(Sequence[tuple[int, Message]]):
-    """Messages, each with its index in the list: the system messages."""
+    """Messages, each with its index in the list: the system messages. `markers`: their cache
+    markers."""
 
-    __slots__ = ("_among", "_indexes")
+    __slots__ = ("_among", "_indexes", "markers")
 
-    def __init__(self, among: Sequence[Message], indexes: Sequence[int]) -> None:
-        self._among, self._indexes = among, indexes
+    def __init__(self, among: Sequence[Message], indexes: Sequence[int], markers: int = 0) -> None:
+        self._among, self._indexes, self.markers = among, indexes, markers
 
     def __len__(self) -> int:
         return len(self._indexes)

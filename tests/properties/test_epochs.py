@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget.prices import Prices
-from memtree.context.caches.known_tree import Conversation
+from memtree.context.caches.conversation import Conversation
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.conversation.message_list import EarlierList

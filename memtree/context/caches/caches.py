@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from memtree.context.caches.known_tree import Conversation, KnownTree
+from memtree.context.caches.conversation import EMPTY_TREE, Conversation, KnownTree
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.conversation.history import History
-from memtree.process.bounded import SizedRows
+from memtree.process.bounded import TenantRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
@@ -23,7 +23,7 @@ from memtree.tree.node import Frontier, Node
 TREES = 100  # most recent trees of one conversation
 TREE_BYTES = 3_000  # size of one tree, without its nodes
 CONVERSATION_BYTES = 1_000  # size of one conversation, without nodes, trees and corpus
-PASSED_BYTES = 220  # an address, its place, and a tenant
+PASSED_BYTES = 290  # a tenant with an address, and its place
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
 _Key = tuple[str, tuple[bytes, ...]]
 
@@ -37,7 +37,6 @@ class Conversations:
         bytes, and 1,500 for each vector of 384 numbers."""
         self._most = most
         self._trees: dict[_Key, KnownTree] = {}
-        self._roots: dict[Conversation, dict[tuple[bytes, ...], None]] = {}
         self._sizes: OrderedDict[Conversation, int] = OrderedDict()
         self.nbytes = 0
 
@@ -53,8 +52,12 @@ class Conversations:
 
     def tree(self, tenant: str, frontier: Frontier) -> KnownTree | None:
         """Return the tree below a frontier; None if no conversation has all of its nodes."""
-        tree = self._trees.get((tenant, frontier.nodes)) or self._within(tenant, frontier)
+        if not frontier.nodes:
+            return EMPTY_TREE
+        tree = self._trees.get((tenant, frontier.nodes))
         if tree is not None:
+            self._sizes.move_to_end(tree.conversation)
+        elif (tree := self._within(tenant, frontier)) is not None:
             self._use(tree)
         return tree
 
@@ -68,7 +71,7 @@ class Conversations:
         else:
             known = {**earlier, **{node.id: node for node in made}}
             tree = KnownTree.of(tenant, frontier, known)
-        if tree.leaves:
+        if made and tree.leaves:
             self._use(tree)
         return tree
 
@@ -85,16 +88,17 @@ class Conversations:
                 if tree.has_corpus_of_others:  # it grew while we waited
                     continue
                 corpus, conversation.corpus = conversation.corpus, None
+                conversation.corpus_bytes = 0
                 # One that was created before the dimensions were known has no vectors.
                 if corpus is None or corpus.dimensions != dimensions:
                     corpus = Corpus(dimensions)
                 await _extend(corpus, tree)  # if it fails, some of the leaves may have been added
                 conversation.corpus = corpus
-                self._weigh(conversation)
                 try:
                     yield corpus
                 finally:
-                    self._weigh(conversation)  # it may have received vectors
+                    conversation.corpus_bytes = corpus.nbytes  # it may have received vectors
+                    self._weigh(conversation)
                 return
 
     def _without_later(self, tree: KnownTree) -> KnownTree:
@@ -116,14 +120,10 @@ class Conversations:
 
     def _use(self, tree: KnownTree) -> None:
         conversation = tree.conversation
-        roots = self._roots.setdefault(conversation, {})
-        roots.pop(tree.roots, None)
-        roots[tree.roots] = None
+        conversation.tops[tree.roots] = None
         self._trees[conversation.tenant, tree.roots] = tree
-        if len(roots) > TREES:
-            oldest = next(iter(roots))
-            del roots[oldest]
-            self._drop_tree(conversation, oldest)
+        if len(conversation.tops) > TREES:
+            self._drop_tree(conversation, next(iter(conversation.tops)))
         self._sizes.setdefault(conversation, 0)
         self._sizes.move_to_end(conversation)
         self._weigh(conversation)
@@ -131,9 +131,8 @@ class Conversations:
     def _weigh(self, conversation: Conversation) -> None:
         if conversation not in self._sizes:  # it was dropped or forgotten meanwhile
             return
-        corpus = conversation.corpus
-        size = CONVERSATION_BYTES + TREE_BYTES * len(self._roots[conversation])
-        size += conversation.nbytes + (corpus.nbytes if corpus else 0)
+        size = CONVERSATION_BYTES + TREE_BYTES * len(conversation.tops)
+        size += conversation.nbytes + conversation.corpus_bytes
         self.nbytes += size - self._sizes[conversation]
         self._sizes[conversation] = size
         while self.nbytes > self._most:
@@ -141,13 +140,14 @@ class Conversations:
 
     def _drop(self, conversation: Conversation) -> None:
         self.nbytes -= self._sizes.pop(conversation)
-        for roots in self._roots.pop(conversation):
+        for roots in list(conversation.tops):
             self._drop_tree(conversation, roots)
 
     def _drop_tree(self, conversation: Conversation, roots: tuple[bytes, ...]) -> None:
-        key = (conversation.tenant, roots)
-        if (tree := self._trees.get(key)) and tree.conversation is conversation:
-            del self._trees[key]
+        del conversation.tops[roots]
+        tree = self._trees.get((conversation.tenant, roots))
+        if tree is not None and tree.conversation is conversation:
+            del self._trees[conversation.tenant, roots]
 
 
 async def _extend(corpus: Corpus, tree: KnownTree) -> None:
@@ -159,29 +159,21 @@ async def _extend(corpus: Corpus, tree: KnownTree) -> None:
         corpus.extend(nodes, places)
 
 
-class PassedHistories:
+class PassedHistories(TenantRows[bytes, bool]):
     """Addresses of histories that were sent whole, by tenant; oldest first out."""
 
     def __init__(self, most: int = CacheLimits.of().passed) -> None:
         """`most`: bytes."""
-        self._tenants: SizedRows[bytes, str] = SizedRows(most, lambda *_: PASSED_BYTES)
-
-    @property
-    def nbytes(self) -> int:
-        return self._tenants.nbytes
+        super().__init__(most, lambda *_: PASSED_BYTES)
 
     def add(self, posted: History) -> None:
-        self._tenants.put(posted.addresses[-1], posted.tenant)
+        self.put((posted.tenant, posted.addresses[-1]), True)
 
     def longest(self, posted: History) -> int:
         """Return the number of messages of the longest prefix that was sent whole; 0 if there is
         none."""
         lengths = range(len(posted), 0, -1)
-        return next((i for i in lengths if posted.addresses[i] in self._tenants), 0)
-
-    def forget(self, tenant: str | None) -> None:
-        """Drop a tenant's addresses; None: all tenants'."""
-        self._tenants.drop_where(lambda _, whose: tenant in (None, whose))
+        return next((i for i in lengths if (posted.tenant, posted.addresses[i]) in self), 0)
 
 
 class TreeCaches(NamedTuple):

@@ -9,7 +9,7 @@ this cache.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -86,7 +86,7 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
         posted: History,
         plan: Hashable,
         cut: int,
-        quoted: Iterable[int],
+        quoted: Sequence[int],
         make: Callable[[], RenderedText],
     ) -> RenderedText:
         key = self._key(posted, plan, cut, quoted)
@@ -98,9 +98,16 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
 
     @staticmethod
     def _key(
-        posted: History, plan: Hashable, cut: int, quoted: Iterable[int]
+        posted: History, plan: Hashable, cut: int, quoted: Sequence[int]
     ) -> tuple[str, Hashable]:
-        return posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, quoted))
+        # No message behind this one changes the source.
+        last = max(cut - 1, 0, *quoted[-1:])
+        row = posted.derived.row("sources", last + 1)
+        sources = row[last] = row[last] or {}
+        if (source := sources.get(plan)) is None:
+            source = sources[plan] = _source(posted, cut, quoted)
+            posted.derived.nbytes += ROW
+        return posted.tenant, (plan, posted.volatile, cut, source)
 
 
 @lru_cache(maxsize=128)  # plans of running epochs, needed with every request
@@ -113,7 +120,7 @@ def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
     return tuple(sorted(quoted))
 
 
-def _source(posted: History, cut: int, quoted: Iterable[int]) -> bytes:
+def _source(posted: History, cut: int, quoted: Sequence[int]) -> bytes:
     """Return a digest of everything in the posted messages before `cut` that a text quoting these
     messages depends on: the raw messages, those whose calls they answer, and their numbers."""
     end = posted.posted[cut - 1] if cut else 0

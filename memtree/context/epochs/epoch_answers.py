@@ -23,7 +23,7 @@ from memtree.context.answer import CompressResult, passed
 from memtree.context.caches.rendered_texts import RenderedText
 from memtree.context.epochs import injected_memories
 from memtree.context.epochs.kept_parts import Keeper
-from memtree.context.epochs.turn_content import TurnContent, epoch_result
+from memtree.context.epochs.turn_content import TurnContent, beginnings, epoch_result
 from memtree.context.epochs.turn_planner import TurnPlanner
 from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing.indexing import Indexing
@@ -293,7 +293,7 @@ class EpochAnswers:
         if kept.shows:
             content = replace(content, blocks={**content.blocks, len(posted) - 1: kept})
         cut = content.epoch.plan.cut
-        for length in request.beginnings(cut, index.prefix, begun=not continues):
+        for length in beginnings(request, cut, index.prefix, begun=not continues):
             await self._put_beginning(request, content, kept, length)
         return content, kept
 

@@ -16,6 +16,7 @@ from memtree.context.answer import (
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.epochs import injected_memories
 from memtree.context.indexing.index_state import IndexState
+from memtree.context.indexing.prefix_lookup import TAIL, stored_from
 from memtree.context.retrieval import RetrievedContext
 from memtree.context.turn_request import TurnRequest
 from memtree.conversation.history import History
@@ -91,3 +92,29 @@ def epoch_result(
         reserved=content.epoch.reserved,
     )
     return CompressResult(with_index(answer, index), evidence, index)
+
+
+def beginnings(request: TurnRequest, cut: int, indexed: int, *, begun: bool) -> set[int]:
+    """Return the lengths of the prefixes at which this turn is stored as well, since the client
+    may leave out of the next request what it puts at the end of this one. `cut`: of its epoch;
+    any history that contains it may continue the epoch. `begun`: the epoch begins with this
+    turn. `indexed`: messages of the longest indexed prefix."""
+    length = len(request.posted)
+    lengths = {request.previous_length} if request.partial else set()
+    if begun:
+        lengths = {stored_from(cut)}
+    if request.posted.facts[-1].role == "user":
+        if begun:
+            lengths |= {length - 1, length - TAIL}
+        elif request.partial or _strays(request, indexed):
+            lengths.add(length - 1)
+    return {each for each in lengths if cut <= each < length}
+
+
+def _strays(request: TurnRequest, indexed: int) -> bool:
+    """Return True if the client changed its last request after sending it: the known part of
+    this history ends before that request."""
+    facts = request.posted.facts
+    known = request.previous_length or indexed
+    behind = range(len(facts) - 1, known, -1)  # the newest answer is usually near the end
+    return known > 0 and any(facts[at].role == "assistant" for at in behind)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memtree.budget import epoch
 from memtree.budget.epoch import EpochTurn
-from memtree.context.caches.known_tree import NodeLayers
+from memtree.context.caches.conversation import NodeLayers
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.epochs import injected_memories
 from memtree.context.epochs.turn_content import TurnContent

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memtree.context.caches.caches import Conversations
-from memtree.context.caches.known_tree import EMPTY_TREE, KnownTree
+from memtree.context.caches.conversation import EMPTY_TREE
 from memtree.context.indexing.index_state import IndexState
 from memtree.conversation.history import History
 from memtree.ports.clock import Clock
 from memtree.process.bounded import TenantRows
-from memtree.tree.node import Frontier, node_bytes
+from memtree.tree.node import node_bytes
 
 NEWEST = 32  # prefixes that are looked for
 LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded
@@ -57,7 +57,7 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
         row = self._row(posted, len(posted))
         if row is None or row.indexed.pending_tokens:
             return None
-        tree = self._tree(posted, row.indexed.frontier)
+        tree = self._conversations.tree(posted.tenant, row.indexed.frontier)
         if tree is None or (self._embeds and tree.leaves and not tree.has_vectors):
             return None
         return replace(row.indexed, tree=tree)
@@ -71,7 +71,7 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
         if row is None or any(self._row(posted, at) for at in later):
             return None
         frontier = row.indexed.frontier
-        tree = self._tree(posted, frontier)
+        tree = self._conversations.tree(posted.tenant, frontier)
         return None if tree is None else IndexState(frontier, tree, length, cut=row.indexed.cut)
 
     def with_cut(self, posted: History, index: IndexState) -> IndexState:
@@ -81,9 +81,6 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
         if row is None or row.indexed.frontier != index.frontier:
             return index
         return replace(index, cut=row.indexed.cut)
-
-    def _tree(self, posted: History, frontier: Frontier) -> KnownTree | None:
-        return self._conversations.tree(posted.tenant, frontier) if frontier.nodes else EMPTY_TREE
 
     def _row(self, posted: History, length: int) -> _IndexRow | None:
         row = self.get((posted.tenant, posted.addresses[length]))

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from weakref import WeakValueDictionary
 
 from memtree.context.indexing.deletion_counts import Generations
-from memtree.context.indexing.history_end import history_end
 from memtree.context.indexing.prefix_lookup import thinned
 from memtree.context.turn_request import TurnRequest
 from memtree.conversation.history import History
 from memtree.days import DAY
+from memtree.digests.conversation_title import MESSAGES, project_of, title
 from memtree.errors import NodesGone, Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.conversations import HistoryEnd
@@ -157,3 +158,32 @@ class SharedCommits:
 
 def _run(request: TurnRequest) -> tuple[bytes, int, int]:
     return request.posted.addresses[-1], request.ask.expiration_days, request.generation
+
+
+SURROUNDINGS = 4  # how many system messages, and how many first messages, may name the directory
+
+
+def history_end(
+    posted: History, length: int, client: str, used: float, *, titled: bool = False
+) -> HistoryEnd:
+    """Describe the first `length` messages; `used`: unix seconds of their last request; `client`:
+    the program that posted them. `titled`: title and project are stored already; otherwise the
+    beginning of the conversation is read, which takes milliseconds."""
+    return HistoryEnd(
+        used,
+        length,
+        posted.size(0, length),
+        posted.posted[0],
+        length == len(posted),
+        "" if titled else title(posted.first_request(MESSAGES)),
+        client,
+        "" if titled else project_of(_surroundings(posted)),
+    )
+
+
+def _surroundings(posted: History) -> Iterator[str]:
+    """Yield texts in which a client may name the directory."""
+    yield from (message.words for _, message in islice(posted.system, SURROUNDINGS))
+    for index, info in enumerate(posted.facts[:SURROUNDINGS]):
+        if info.role == "user":
+            yield posted.messages[index].words

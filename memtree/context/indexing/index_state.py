@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
-from memtree.context.caches.known_tree import EMPTY_TREE, KnownTree, NodeLayers
+from memtree.context.caches.conversation import EMPTY_TREE, KnownTree, NodeLayers
 from memtree.context.state import State
 from memtree.conversation.history import History
 from memtree.tree import growth

@@ -77,7 +77,7 @@ def between(low: int, high: int) -> list[int]:
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
     """Choose which frontiers of a chain are stored. `last`: length of the last prefix; the earlier
-    lengths have no gaps. Wherever a turn may be stored (`TurnRequest.beginnings`), a frontier must
+    lengths have no gaps. Wherever a turn may be stored (`turn_content.beginnings`), a frontier must
     be stored, or a deletion would not find the turn."""
     kept: dict[bytes, Frontier] = {}
     leaves = 0

@@ -188,9 +188,9 @@ def _touched(history: History, message: int, *, fences: bool) -> Sequence[tuple[
     """Return the files that a message of the assistant changes or reads, each with the message that
     holds their text: the message itself for a change, the result that shows what was read."""
     row = history.derived.row(("touched", fences), len(history))
-    if (known := row.values[message]) is None:
-        known = tuple(_found(history, message, fences))
-        row.put(message, known, sum(NAME_BYTES + len(path) for path, _ in known))
+    if (known := row[message]) is None:
+        known = row[message] = tuple(_found(history, message, fences))
+        history.derived.nbytes += sum(NAME_BYTES + len(path) for path, _ in known)
     return cast("Sequence[tuple[str, int]]", known)
 
 

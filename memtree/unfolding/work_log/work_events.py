@@ -90,11 +90,12 @@ def _found(history: History, cut: int, head: int) -> Iterator[tuple[WorkEvent, .
     row = history.derived.row(("work", head, fences), settled)
     confirms = False
     for message in range(head, cut):
-        found = row.values[message] if message < settled else None
+        found = row[message] if message < settled else None
         if found is None:
             found = _of_message(history, message, cut, confirms, fences)
             if message < settled:
-                row.put(message, found, events_size(found.events))
+                row[message] = found
+                history.derived.nbytes += _size(found.events)
         confirms = found.confirms
         yield found.events
 
@@ -109,8 +110,7 @@ def _of_message(
     return _FoundWork(events, confirms) if events else _NONE_FOUND[confirms]
 
 
-def events_size(events: Sequence[WorkEvent]) -> int:
-    """Return the estimated bytes of events."""
+def _size(events: Sequence[WorkEvent]) -> int:
     return sum(EVENT_BYTES + TEXT_BYTES * len(event.text) for event in events)
 
 
@@ -214,9 +214,9 @@ def runs_fences(history: History, cut: int, head: int) -> bool:
     one. An assistant that only explains does so occasionally."""
     row = history.derived.row("fences", cut)
     for message in range(head, cut):
-        if row.values[message] is None:
-            row.put(message, _ends_fenced(history, message))
-    said = row.values[head:cut]
+        if row[message] is None:
+            row[message] = _ends_fenced(history, message)
+    said = row[head:cut]
     return said.count(FENCED) > MOSTLY * (len(said) - said.count(NO_PROSE))
 
 

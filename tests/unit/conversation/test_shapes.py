@@ -208,7 +208,7 @@ def test_cache_markers_are_counted_where_they_are_markers(fields, number):
     assert len(markers(Message.of(fields))) == number
     found = history(said("system", "S", **CACHED), fields if fields["role"] != "tool" else said())
     assert found.facts[0].markers == (number if fields["role"] != "tool" else 0)
-    assert found.system_markers == 1
+    assert found.system.markers == 1
 
 
 # ---------------------------------------------------------------- calls and their answers

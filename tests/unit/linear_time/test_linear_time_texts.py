@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from starlette.datastructures import Headers
 
-from memtree.context.indexing import history_end
 from memtree.conversation import history
 from memtree.conversation.call_arguments import argument_values
 from memtree.conversation.history import History
@@ -261,7 +260,9 @@ def call_texts_of(text: str) -> object:
 TEXTS = {
     "the title of a conversation": Subject(conversation_title.title),
     "the task behind a label": Subject(lambda text: summarize.labelled(f"Task: {text}")),
-    "the project of a conversation": Subject(lambda text: history_end.project_of([text, text])),
+    "the project of a conversation": Subject(
+        lambda text: conversation_title.project_of([text, text])
+    ),
     "the texts of a call": Subject(
         call_texts_of, lambda text: f'{{"command": "a b", "thought": "{text}", "a": "b c"}}'
     ),

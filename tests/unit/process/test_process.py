@@ -21,7 +21,7 @@ from memtree.background.embedding_queue import VectorCache
 from memtree.background.posted_messages import KnownMessage, ReadMessages
 from memtree.config import Settings
 from memtree.context.caches.caches import Conversations, PassedHistories
-from memtree.context.caches.known_tree import EMPTY_TREE
+from memtree.context.caches.conversation import EMPTY_TREE
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache

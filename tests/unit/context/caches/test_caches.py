@@ -14,7 +14,7 @@ import pytest
 
 from memtree.budget.epoch import Epoch
 from memtree.context.caches.caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
-from memtree.context.caches.known_tree import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
+from memtree.context.caches.conversation import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
 from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message

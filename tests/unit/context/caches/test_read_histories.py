@@ -93,7 +93,7 @@ def outcome(read):
         [m.raw for m in found.messages],
         [(index, m.raw) for index, m in found.system],
         *(found.facts, found.posted, found.rounds, found.cuts, found.addresses, found.totals),
-        *(found.system_tokens, found.system_markers, found.tokens, len(found)),
+        *(found.system_tokens, found.system.markers, found.tokens, len(found)),
         *(found.marked, found.loading),
     )
 

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace as replace_frontier
 
 from memtree.context.caches.caches import Conversations
-from memtree.context.caches.known_tree import EMPTY_TREE
+from memtree.context.caches.conversation import EMPTY_TREE
 from memtree.context.indexing.finished_indexes import LASTING, FinishedIndexes
 from memtree.context.indexing.index_state import (
     NOTHING_INDEXED,

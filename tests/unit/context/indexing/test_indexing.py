@@ -19,7 +19,6 @@ from memtree.context.indexing import digest_renewal as renewal
 from memtree.context.indexing.background_tasks import BackgroundTasks
 from memtree.context.indexing.deletion_counts import Generations
 from memtree.context.indexing.digest_renewal import newest_version
-from memtree.context.indexing.history_end import project_of
 from memtree.context.indexing.index_state import with_summary
 from memtree.context.indexing.prefix_lookup import (
     LEAVES,
@@ -32,6 +31,7 @@ from memtree.context.indexing.prefix_lookup import (
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
+from memtree.digests.conversation_title import project_of
 from memtree.digests.summarize import VERSION
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import IndexBatch

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.conversation import history
-from memtree.conversation.derived import Derived
-from memtree.conversation.history import LATE, History, HistoryRecord
+from memtree.conversation.history import LATE, Derived, History, HistoryRecord
 from memtree.conversation.message import Message, Volatile
 from memtree.unfolding.excerpts.files_in_hand import files_in_hand
-from memtree.unfolding.work_log.work_events import work_events
+from memtree.unfolding.work_log.work_events import WorkEvent, work_events
 from tests.work_counts import counting
 
 PATCH = "a.py\n```\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n```"
@@ -70,7 +69,7 @@ def grown(known: HistoryRecord, start: int, posted: list[Message]) -> tuple[Hist
     return record, record.history("t", posted, VOLATILE)
 
 
-def found(said: History, cut: int) -> tuple[list[object], list[object]]:
+def found(said: History, cut: int) -> tuple[list[WorkEvent], list[tuple[str, int, list[int]]]]:
     files = [(file.path, file.age, file.messages) for file in files_in_hand(said)]
     return list(work_events(said, cut)), files
 
@@ -116,9 +115,9 @@ def test_a_turn_looks_at_its_own_messages_and_the_last_ones_alone():
 def test_values_of_messages_that_a_later_one_may_change_are_not_kept():
     derived = Derived()
     row = derived.row("a", 10)
-    for message in range(10):
-        row.put(message, message, 100)
+    row[:] = range(10)
+    derived.nbytes += 1_000
     kept = derived.first(4)
-    assert kept.row("a", 6).values == [0, 1, 2, 3, None, None]
-    assert kept.row("other", 2).values == [None, None]
+    assert kept.row("a", 6) == [0, 1, 2, 3, None, None]
+    assert kept.row("other", 2) == [None, None]
     assert 400 <= kept.nbytes < derived.nbytes

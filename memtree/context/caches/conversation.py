@@ -22,7 +22,8 @@ PLACE_BYTES = 200  # of a node in a tree, besides the node itself
 @dataclass(slots=True, eq=False)
 class Conversation:
     """Nodes and leaves are only ever added to. `counts`: leaves below each node. `nbytes`: of the
-    nodes. `corpus`: the passages of its first leaves; use it under the `lock`."""
+    nodes. `tops`: the top nodes of its trees that are kept, oldest first. `corpus`: the passages of
+    its first leaves, `corpus_bytes` large when it was last used; use it under the `lock`."""
 
     tenant: str
     nodes: dict[bytes, Node] = field(default_factory=dict)
@@ -31,6 +32,8 @@ class Conversation:
     counts: dict[bytes, int] = field(default_factory=dict)
     nbytes: int = 0
     corpus: Corpus | None = None
+    corpus_bytes: int = 0
+    tops: dict[tuple[bytes, ...], None] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def add(self, nodes: Sequence[Node]) -> None:
