@@ -149,7 +149,7 @@ def budget_is_ignored(original):
 
 
 def last_system_message_is_lost(original):
-    return lambda *args: replace(original(*args), system=original(*args).system[:-1])
+    return lambda record, *args: original(replace(record, system=record.system[:-1]), *args)
 
 
 def plans_look_behind_their_cut(original):

@@ -90,14 +90,14 @@ def _found(history: History, cut: int, head: int) -> Iterator[tuple[WorkEvent, .
     row = history.derived.row(("work", head, fences), settled)
     confirms = False
     for message in range(head, cut):
-        found = row[message] if message < settled else None
-        if found is None:
-            found = _of_message(history, message, cut, confirms, fences)
+        work = row[message] if message < settled else None
+        if work is None:
+            work = _of_message(history, message, cut, confirms, fences)
             if message < settled:
-                row[message] = found
-                history.derived.nbytes += _size(found.events)
-        confirms = found.confirms
-        yield found.events
+                row[message] = work
+                history.derived.nbytes += _size(work.events)
+        confirms = work.confirms
+        yield work.events
 
 
 def _of_message(

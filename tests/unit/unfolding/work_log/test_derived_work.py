@@ -1,4 +1,4 @@
-"""What earlier turns found in messages is what the whole history says, however it grew."""
+"""Findings of earlier turns are those of the whole history, however it grew."""
 
 from __future__ import annotations
 
