@@ -115,17 +115,15 @@ class Derived:
         found yet. Who puts a value there adds its size to `nbytes`."""
         row = self._rows.setdefault(name, [])
         if (lacking := length - len(row)) > 0:
-            row.extend([None] * lacking)
+            row += [None] * lacking
             self.nbytes += PLACE_BYTES * lacking
         return row
 
     def first(self, length: int) -> Derived:
         """Return the values of the first `length` messages."""
-        kept = Derived()
-        if self._rows:
-            longest = max(1, *map(len, self._rows.values()))
-            kept._rows = {name: row[:length] for name, row in self._rows.items()}
-            kept.nbytes = self.nbytes * min(length, longest) // longest
+        kept, rows = Derived(), list(self._rows.items())  # a thread may add one meanwhile
+        kept._rows = {name: row[:length] for name, row in rows}
+        kept.nbytes = self.nbytes * length // max(1, length, *[len(row) for _, row in rows])
         return kept
 
 
