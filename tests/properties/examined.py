@@ -37,6 +37,7 @@ from tests.properties.strategies import (
     history_text,
     leaf_text,
     leaves_of,
+    open_world,
     prose,
     readable,
     rewritten,
@@ -325,16 +326,18 @@ def broken_addresses(messages: Sequence[Message]) -> Iterator[str]:
 
 
 async def lasting_scenario(seed: int = 7, size: int = 14_000) -> AsyncGenerator[str, None]:
-    """Ask about the past through an epoch, with summaries that land and a soft target beside the
-    hard one; yield each broken promise, those of growth included."""
+    """Ask two processes in turn about the past through an epoch, with summaries that land and a
+    soft target beside the hard one; yield each broken promise, those of growth included."""
     async with a_world() as world:
+        worlds = (world, open_world(store=world.store))
         for hard in (True, False):
             posted = conversation(seed, size)
             ask = CompressRequest("t", tuple(posted), target=8_000, hard=hard, mode="stable")
             before: Answered | None = None
             epochs = set()
             for step in range(8):
-                answer, found = await examine(world, replace(ask, messages=tuple(posted)))
+                process = worlds[step % 2]
+                answer, found = await examine(process, replace(ask, messages=tuple(posted)))
                 for problem in found:
                     yield problem
                 if before and before.epoch == answer.epoch:
@@ -351,6 +354,7 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> AsyncGenerator[
                 posted = [*posted, *said, Message.of({"role": "user", "content": f"{asked}?"})]
             if not 2 <= len(epochs) <= 6:
                 yield f"{len(epochs)} epochs in 8 requests"
+        await worlds[1].stop()
         await asyncio.wait_for(world.settle(), 60)
 
 
