@@ -27,7 +27,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,10 @@ import msgspec
 # Applied only to valid JSON, so a string is always closed; possessive, so it never backtracks.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
 _WHOLE = re.compile(r'"(?:[^"\\]++|\\.)*+"|(-?[0-9]++)\.0(?![0-9eE])', re.DOTALL)
+
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^u])"
+)
 
 
 def canonical(arguments: str) -> str:
@@ -66,12 +70,38 @@ def _integer(match: re.Match[str]) -> str:
     return "0" if whole == "-0" else whole
 
 
+class Escapes:
+    """Ends of the escapes in the text of a JSON string, as it is spelled and decoded."""
+
+    def __init__(self, raw: str) -> None:
+        self._spelled, self._decoded, removed = [0], [0], 0
+        for match in _ESCAPE.finditer(raw):
+            removed += len(match[0]) - 1
+            self._spelled.append(match.end())
+            self._decoded.append(match.end() - removed)
+
+    def decoded(self, offset: int, *, first: bool) -> int:
+        """Return the place in the decoded text; the end of a span (not `first`) that cuts an escape
+        is behind it."""
+        at = bisect_right(self._spelled, offset) - 1
+        place = self._decoded[at] + offset - self._spelled[at]
+        if at + 1 < len(self._decoded) and place >= self._decoded[at + 1]:  # inside an escape
+            return self._decoded[at + 1] - first
+        return place
+
+    def spelled(self, place: int) -> int:
+        """Return where a character of the decoded text is spelled."""
+        at = bisect_right(self._decoded, place) - 1
+        return self._spelled[at] + place - self._decoded[at]
+
+
 @dataclass(frozen=True)  # without slots, since the tokens are cached properties
 class Spelling:
     """The posted text of a JSON object beside its compact form, token by token."""
 
     posted: str
     compact: str
+    _escapes: dict[int, tuple[Escapes, Escapes] | None] = field(default_factory=dict, compare=False)
 
     @cached_property
     def _posted(self) -> tuple[tuple[int, int], ...]:
@@ -87,26 +117,31 @@ class Spelling:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the span of the posted characters for the compact characters [start, end), start <
-        end. A token with a different spelling is included whole.
+        end. An escape, or a number with a different spelling, is included whole.
         """
-        return self._posted_at(start, first=True), self._posted_at(end - 1, first=False)
+        return self._posted_at(start, 0), self._posted_at(end - 1, 1)
 
-    def _posted_at(self, offset: int, *, first: bool) -> int:
-        """Return where the posted form of one compact character begins or ends."""
+    def _posted_at(self, offset: int, behind: int) -> int:
+        """Return where the posted form of a compact character begins, or ends (`behind` is 1)."""
         token = bisect_right(self._starts, offset) - 1
         low, high = self._compact[token]
         posted_low, posted_high = self._posted[token]
-        if self.compact[low:high] == self.posted[posted_low:posted_high]:
-            return posted_low + offset - low + (0 if first else 1)
-        return posted_low if first else posted_high
+        if token not in self._escapes:
+            compact, posted = self.compact[low:high], self.posted[posted_low:posted_high]
+            same = compact == posted
+            self._escapes[token] = None if same else (Escapes(compact), Escapes(posted))
+        escapes = self._escapes[token]
+        if escapes is None:
+            return posted_low + offset - low + behind
+        if self.compact[low] != '"':
+            return self._posted[token][behind]
+        place = escapes[0].decoded(offset - low + behind, first=not behind)
+        return posted_low + escapes[1].spelled(place)
 
 
 MAX_DEPTH = 24
 LONGEST_PATH = 150  # characters; `explain` repeats the path with each excerpt
 _VALUE = re.compile(r'"((?:[^"\\]++|\\.)*+)"|[{}\[\],]', re.DOTALL)
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^u])"
-)
 _KEY = re.compile(r"[^.\[\]]+")  # a name that the path of a part can hold
 
 
@@ -122,28 +157,14 @@ class ArgumentValue:
     text: str
 
     @cached_property
-    def _escapes(self) -> tuple[list[int], list[int]]:
-        """Ends of the escapes, in the posted and in the decoded text."""
-        posted, decoded, removed = [0], [0], 0
-        for match in _ESCAPE.finditer(self.raw):
-            removed += len(match[0]) - 1
-            posted.append(match.end())
-            decoded.append(match.end() - removed)
-        return posted, decoded
+    def _escapes(self) -> Escapes:
+        return Escapes(self.raw)
 
     def decoded(self, start: int, end: int) -> tuple[int, int]:
         """Return the characters of the decoded text for characters [start, end) of the arguments;
         an escape that the span cuts is included whole."""
         low, high = max(start, self.start) - self.start, min(end, self.end) - self.start
-        return self._at(low, first=True), self._at(high, first=False)
-
-    def _at(self, offset: int, *, first: bool) -> int:
-        posted, decoded = self._escapes
-        at = bisect_right(posted, offset) - 1
-        place = decoded[at] + offset - posted[at]
-        if at + 1 < len(decoded) and place >= decoded[at + 1]:  # inside an escape
-            return decoded[at + 1] - first
-        return place
+        return self._escapes.decoded(low, first=True), self._escapes.decoded(high, first=False)
 
 
 def argument_values(arguments: str) -> tuple[ArgumentValue, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,9 +158,29 @@ def test_a_span_of_the_form_is_found_in_what_was_posted(value, ascii_only, data)
     low, high = spelling.span(start, end)
     assert 0 <= low < high <= len(posted)
     assert spelling.span(0, len(compact)) == (0, len(posted))
+    # What is quoted holds what was meant, and no more of it than an escape or a number.
+    assert len(posted[low:high]) <= 12 * (end - start) + 40
     if posted.replace(" ", "") == compact.replace(" ", ""):  # nothing but white space differs
         assert compact[start] == posted[low]
         assert compact[end - 1] == posted[high - 1]
+
+
+@given(st.text('a\n"\\/\u00e9\x1f\U0001f680', min_size=1, max_size=12), st.data())
+def test_each_character_of_a_string_is_found_in_its_own_spelling(said, data):
+    spelled = [data.draw(st.sampled_from(spellings(each))) for each in said]
+    posted = f'{{"a": "{"".join(spelled)}"}}'
+    compact = canonical(posted)
+    spelling = Spelling(posted, compact)
+    at, where = len('{"a":"'), len('{"a": "')
+    for each, own in zip(said, spelled, strict=True):
+        width = len(msgspec.json.encode(each).decode()) - 2
+        if compact != posted:
+            assert spelling.span(at, at + width) == (where, where + len(own))
+        at, where = at + width, where + len(own)
+
+
+def spellings(each):
+    return sorted({json.dumps(each)[1:-1], msgspec.json.encode(each).decode()[1:-1]})
 
 
 def test_a_view_counts_in_the_form_and_quotes_what_was_posted():
@@ -174,7 +195,10 @@ def test_a_view_counts_in_the_form_and_quotes_what_was_posted():
     assert message.text[low:high] == "a.py"
     start = view.text.index("au")
     [(low, high)] = view.posted(start, start + 2)
-    assert message.text[low:high] == '"caf\\u00e9 au lait"', "spelled otherwise: the whole token"
+    assert message.text[low:high] == "au"
+    start = view.text.index("f\u00e9")
+    [(low, high)] = view.posted(start, start + 2)
+    assert message.text[low:high] == "f\\u00e9"
     assert [segment.part for segment in view.segments] == [
         "content", "", "tool_calls[0].function.arguments",
     ]  # fmt: skip
