@@ -90,7 +90,6 @@ class ContextMemory:
         """`summaries`: None if no model writes them; `settled`: the nodes that the summary queue
         has done, if it works in this process; `peers`: None if no other process needs to hear of
         deletions."""
-        caches = caches or TreeCaches.of()
         self._store, self._queue, self._clock = store, queue, clock
         self._embedder = embedder
         self._facts = facts
@@ -102,6 +101,7 @@ class ContextMemory:
         )
         self._peers = peers or NoPeers()
         self._keepers: list[Callable[[str | None], object]] = []
+        caches = caches or TreeCaches.of()
         self._indexing = Indexing(
             store, builder, queue, clock, embedder, self._backlog, self._peers, caches
         )

@@ -57,20 +57,26 @@ class Conversations:
         tree = self._trees.get((tenant, frontier.nodes))
         if tree is not None:
             self._sizes.move_to_end(tree.conversation)
-        elif (tree := self._within(tenant, frontier)) is not None:
-            self._use(tree)
+            return tree
+        for conversation in reversed(self._sizes):
+            nodes = conversation.nodes
+            if conversation.tenant == tenant and all(id_ in nodes for id_ in frontier.nodes):
+                return self.add(tenant, frontier, nodes)
+        return None
+
+    def add(self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]) -> KnownTree:
+        """Return the tree below a frontier, of nodes that are at hand. Raises `KeyError` if one is
+        missing."""
+        tree = KnownTree.of(tenant, frontier, nodes)
+        self._use(tree)
         return tree
 
     def grown(
-        self, tenant: str, earlier: Mapping[bytes, Node], frontier: Frontier, made: Sequence[Node]
+        self, tenant: str, earlier: KnownTree, frontier: Frontier, made: Sequence[Node]
     ) -> KnownTree:
         """Return the tree below a frontier, into which an `earlier` one has grown by the nodes
         `made`. Raises `KeyError` if a node is missing."""
-        if isinstance(earlier, KnownTree):
-            tree = earlier.grown(tenant, frontier, made)
-        else:
-            known = {**earlier, **{node.id: node for node in made}}
-            tree = KnownTree.of(tenant, frontier, known)
+        tree = earlier.grown(tenant, frontier, made)
         if made and tree.leaves:
             self._use(tree)
         return tree
@@ -85,7 +91,7 @@ class Conversations:
             tree = self._without_later(tree)
             conversation = tree.conversation
             async with conversation.lock:
-                if tree.has_corpus_of_others:  # it grew while we waited
+                if tree.corpus_is_ahead:  # it grew while we waited
                     continue
                 corpus, conversation.corpus = conversation.corpus, None
                 conversation.corpus_bytes = 0
@@ -105,18 +111,11 @@ class Conversations:
         """Return the tree, in a conversation whose corpus holds no leaves of later turns."""
         known = self._trees.get((tree.conversation.tenant, tree.roots))
         for each in (tree, known):
-            if each is not None and not each.has_corpus_of_others:
+            if each is not None and not each.corpus_is_ahead:
                 return each
         branch = tree.copied(tree.conversation.tenant)
         self._use(branch)
         return branch
-
-    def _within(self, tenant: str, frontier: Frontier) -> KnownTree | None:
-        for conversation in reversed(self._sizes):
-            nodes = conversation.nodes
-            if conversation.tenant == tenant and all(id_ in nodes for id_ in frontier.nodes):
-                return KnownTree.of(tenant, frontier, nodes)
-        return None
 
     def _use(self, tree: KnownTree) -> None:
         conversation = tree.conversation

@@ -117,8 +117,8 @@ class KnownTree(Mapping[bytes, Node]):
         return corpus is not None and corpus.final_leaves >= self.leaves and not corpus.lacking()
 
     @property
-    def has_corpus_of_others(self) -> bool:
-        """Return True if the corpus holds leaves of later trees."""
+    def corpus_is_ahead(self) -> bool:
+        """Return True if the corpus holds leaves of later trees, too."""
         corpus = self.conversation.corpus
         return corpus is not None and corpus.final_leaves > self.leaves
 

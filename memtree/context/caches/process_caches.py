@@ -7,12 +7,10 @@ from __future__ import annotations
 from memtree.digests.leaf_work import printed
 from memtree.text.anchors import token_kind
 from memtree.text.terms import is_common
-from memtree.unfolding.memory_message import beginning_title
 from memtree.unfolding.memory_message.memory_text import line_topic
 
 
 def forget() -> None:
     """Empty these caches."""
-    beginning_title.forget()
     for cached in (line_topic, is_common, token_kind, printed):
         cached.cache_clear()

@@ -2,8 +2,8 @@
 one is read only from there on (docs/decisions/0033).
 
 A record holds digests, addresses and counts, some 200 bytes a message, and as its only text the ids
-and names of calls and what was derived: paths and commands. No answer depends on it: a list without
-a record is read again.
+and names of calls and what was derived: a title, paths, commands. No answer depends on it: a list
+without a record is read again.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class IndexLookup:
             if not _complete(frontier.nodes, nodes):
                 log.warning("store.node_missing")
                 return NOTHING_INDEXED
-            tree = known.grown(tenant, {}, frontier, tuple(nodes.values()))
+            tree = known.add(tenant, frontier, nodes)
         await self._renew(request, covered)
         return IndexState(frontier, tree, covered.length, cached=cached)
 

@@ -30,7 +30,7 @@ from memtree.conversation.message_list import raws_of
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.growth import NEWEST as PREFIXES
-from memtree.ports.growth import OWN, SHARED_TOKENS, Builder, GrowthLock, NoPeers, Peers
+from memtree.ports.growth import OWN, SHARED_TOKENS, Builder, GrowthLock, Peers
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue
 from memtree.ports.store import TreeStore
@@ -57,15 +57,14 @@ class Indexing:
         queue: IndexQueue,
         clock: Clock,
         embedder: Embedder | None,
-        backlog: SummaryBacklog | None = None,
-        peers: Peers | None = None,
-        caches: TreeCaches | None = None,
+        backlog: SummaryBacklog | None,
+        peers: Peers,
+        caches: TreeCaches,
     ) -> None:
-        """`backlog`: None where no model writes summaries; `peers`: None where there are none."""
-        caches = caches or TreeCaches.of()
+        """`backlog`: None where no model writes summaries."""
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._backlog = embedder, backlog
-        self._peers = peers or NoPeers()
+        self._peers = peers
         self._lookup = IndexLookup(store, clock)
         self._conversations, self._passed, self.texts = caches
         self._finished = FinishedIndexes(self._conversations, clock, embeds=embedder is not None)
@@ -221,7 +220,7 @@ class Indexing:
         except NodesGone:
             self._commits.drop(request)
             raise
-        tree = self._conversations.grown(request.tenant, index.nodes, grown.frontier, grown.nodes)
+        tree = self._conversations.grown(request.tenant, index.tree, grown.frontier, grown.nodes)
         self._made(request.tenant, grown.nodes)
         return replace(
             index,

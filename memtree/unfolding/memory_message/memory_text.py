@@ -104,7 +104,9 @@ def render(
     return "".join(piece.text for piece in pieces(plan, history, nodes, made))
 
 
-def _once(made: Made, key: Hashable, make: Callable[[], Part]) -> Part:
+def _once(made: Made | None, key: Hashable, make: Callable[[], Part]) -> Part:
+    if made is None:
+        return make()
     if key not in made:
         made[key] = make()
     return cast("Part", made[key])
@@ -127,7 +129,6 @@ def pieces(
     plan: Plan, history: History, nodes: Mapping[bytes, Node], made: Made | None = None
 ) -> Iterator[Piece]:
     """Yield the memory message in pieces. Parameters and errors as of `render`."""
-    made = {} if made is None else made
     body = list(_nested(plan, history, nodes, Days(), made))
     yield Piece(HEAD, f"{OPENING}\n{_legend(plan, history, body)}\n")
     if root := root_line(plan, history, nodes, made):
@@ -191,30 +192,22 @@ class Days:
     only where that changes."""
 
     def __init__(self) -> None:
-        self._told = self._year = 0
-
-    @property
-    def state(self) -> tuple[int, int]:
-        return self._told, self._year
-
-    @state.setter
-    def state(self, state: tuple[int, int]) -> None:
-        self._told, self._year = state
+        self.last = 0, 0  # day that was told, year
 
     def of_label(self, day: int) -> str:
         """Return the day for a label; "" if the text above has it already."""
-        if not day or day == self._told:
+        told, before = self.last
+        if not day or day == told:
             return ""
-        self._told = day
-        before, self._year = self._year, date.fromordinal(day).year
-        said = day_text(day)
-        return said.removesuffix(f" {self._year}") if self._year == before else said
+        year = date.fromordinal(day).year
+        self.last = day, year
+        return day_text(day).removesuffix(f" {year}") if year == before else day_text(day)
 
     def of_line(self, first: int, last: int) -> str:
         """Return the days for a summary line that spans several."""
         if not first or not last or first == last:
             return self.of_label(first) if first == last else ""
-        self._told, self._year = 0, date.fromordinal(last).year
+        self.last = 0, date.fromordinal(last).year
         return f"{day_text(first)} to {day_text(last)}"
 
 
@@ -231,13 +224,13 @@ def root_line(
     def summary() -> str:
         return root_summary([nodes[id_].summary for id_ in ids], beginning_title(history, plan.cut))
 
-    said = summary() if made is None else _once(made, ("root", ids), summary)
+    said = _once(made, ("root", ids), summary)
     where = numbered(tops[0].place.first, plan.cut - 1, history)
     return own_lines.line(f"- {where}", f"Whole: {said}") if said else ""
 
 
 def _nested(
-    plan: Plan, history: History, nodes: Mapping[bytes, Node], days: Days, made: Made
+    plan: Plan, history: History, nodes: Mapping[bytes, Node], days: Days, made: Made | None
 ) -> Iterator[Piece]:
     """Yield summary lines in reading order, with runs of excerpts at their places between them."""
     waiting = list(runs(placed(plan), history))
@@ -252,14 +245,16 @@ def _nested(
         yield from _run_pieces(waiting.pop(), history, days, made)
 
 
-def _run_pieces(run: EntryRun, history: History, days: Days, made: Made) -> list[Piece]:
+def _run_pieces(run: EntryRun, history: History, days: Days, made: Made | None) -> Iterable[Piece]:
+    if made is None:
+        return run_pieces(run, history, days)
     entries = tuple((each.spans, _facts(each.note), each.named, each.day) for each in run)
-
-    def pieces_and_days() -> tuple[list[Piece], tuple[int, int]]:
-        return list(run_pieces(run, history, days)), days.state
-
-    made_pieces, days.state = _once(made, ("run", entries, days.state), pieces_and_days)
-    return made_pieces
+    parts, days.last = _once(
+        made,
+        ("run", entries, days.last),
+        lambda: (list(run_pieces(run, history, days)), days.last),
+    )
+    return parts
 
 
 def _begin(entry: Entry) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
@@ -95,7 +95,8 @@ def _found(history: History, cut: int, head: int) -> Iterator[tuple[WorkEvent, .
             work = _of_message(history, message, cut, confirms, fences)
             if message < settled:
                 row[message] = work
-                history.derived.nbytes += _size(work.events)
+                sizes = (EVENT_BYTES + TEXT_BYTES * len(event.text) for event in work.events)
+                history.derived.nbytes += sum(sizes)
         confirms = work.confirms
         yield work.events
 
@@ -108,10 +109,6 @@ def _of_message(
     if fact.role in RESULT_ROLES or (fact.role != "user" and not fact.calls):
         confirms = confirms or _confirms(history, message)
     return _FoundWork(events, confirms) if events else _NONE_FOUND[confirms]
-
-
-def _size(events: Sequence[WorkEvent]) -> int:
-    return sum(EVENT_BYTES + TEXT_BYTES * len(event.text) for event in events)
 
 
 def _confirms(history: History, message: int) -> bool:
