@@ -192,12 +192,12 @@ class Days:
     only where that changes."""
 
     def __init__(self) -> None:
-        self.last = 0, 0  # day that was told, year
+        self.last = 0, 0  # day that was written, and year
 
     def of_label(self, day: int) -> str:
         """Return the day for a label; "" if the text above has it already."""
-        told, before = self.last
-        if not day or day == told:
+        written, before = self.last
+        if not day or day == written:
             return ""
         year = date.fromordinal(day).year
         self.last = day, year
