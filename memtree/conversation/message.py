@@ -81,7 +81,6 @@ class Message:
 
     __slots__ = (
         "_calls",
-        "_documents",
         "_fields",
         "_has_thoughts",
         "_name",
@@ -114,7 +113,6 @@ class Message:
         self._has_thoughts = True  # until it is known that it has none
         self._calls: tuple[ToolCall, ...] | None = None
         self._only: dict[tuple[str, str], ToolCall | None] | None = None
-        self._documents: tuple[PastedDocument, ...] | None = None
         self._name: str | None = None
         self._values: dict[str, tuple[ArgumentValue, ...]] = {}
         self._viewed: tuple[Volatile, tuple[Piece, ...], str] | None = None
@@ -248,7 +246,8 @@ class Message:
 
     def view(self, volatile: Volatile) -> View:
         """Return the text that leaves refer to."""
-        if self._viewed is None or self._viewed[0] != volatile:
+        known = self._viewed
+        if known is None or (known[0] is not volatile and known[0] != volatile):
             if self.role == "user":
                 cuts = volatile.find(self.text)
             elif self.role in RESULT_ROLES:
@@ -257,8 +256,8 @@ class Message:
                 cuts = tuple(self._thoughts())
             else:
                 cuts = ()
-            self._viewed = volatile, *view_pieces(self.text, self.segments, cuts)
-        return View(self, *self._viewed[1:])  # not cached: the two would reference each other
+            known = self._viewed = volatile, *view_pieces(self.text, self.segments, cuts)
+        return View(self, *known[1:])  # not cached: the two would reference each other
 
     def _thoughts(self) -> Iterator[tuple[int, int]]:
         for segment in self.segments:
@@ -266,16 +265,13 @@ class Message:
                 for start, end in thoughts(self.text[segment.start : segment.end]):
                     yield segment.start + start, segment.start + end
 
-    def document_at(self, start: int, end: int, volatile: Volatile) -> PastedDocument | None:
-        """Return the first pasted document that a span of a user's message overlaps; None if the
-        span is the user's own text. `start`, `end`: in the text of the view."""
+    def documents(self, volatile: Volatile) -> tuple[PastedDocument, ...]:
+        """Return the documents that a user's message pastes or attaches, in the text of the
+        view."""
         if self.role != "user":
-            return None
-        if self._documents is None:
-            view = self.view(volatile)
-            self._documents = (*documents(view.own), *_attached_documents(view))
-        touched = (each for each in self._documents if each.start < end and start < each.end)
-        return next(touched, None)
+            return ()
+        view = self.view(volatile)
+        return (*documents(view.own), *_attached_documents(view))
 
 
 class View:

@@ -7,7 +7,7 @@ the days of a history stay when messages are added to it.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from memtree.conversation.day_marks import DayMark, MarkSource
@@ -24,25 +24,23 @@ EARLIEST = date(1990, 1, 1).toordinal()
 
 def message_days(history: History) -> Sequence[int]:
     """Return the proleptic ordinal of each message's day, 0 if it is unknown."""
-    return days_of((fact.day_mark, fact.role) for fact in history.facts)
-
-
-def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
-    """Return the day of each message, given their marks and roles."""
+    facts = history.facts
+    marks = [(at, fact.day_mark) for at, fact in enumerate(facts) if fact.day_mark is not None]
+    answer = next((at for at, fact in enumerate(facts) if fact.role == "assistant"), len(facts))
     days, current, refused = array("i"), 0, 0
     orders: dict[str, bool] = {}
-    answered, last = False, None
-    for mark, role in marked:
-        if mark is not None and mark is not last and (answered or _stays(mark)):
-            day = _ordinal(mark, current, orders)
-            if mark.source is not MarkSource.LOOSE or _follows(day, current, refused):
-                current = day  # 0 if it is unknown: the day before no longer applies
-            elif day > current:
-                refused = day
-            last = mark
-        answered = answered or role == "assistant"
-        days.append(current)
-    return days
+    last = None
+    for at, mark in marks:
+        if mark is last or not (at > answer or _stays(mark)):
+            continue
+        days += array("i", (current,)) * (at - len(days))
+        day = _ordinal(mark, current, orders)
+        if mark.source is not MarkSource.LOOSE or _follows(day, current, refused):
+            current = day  # 0 if it is unknown: the day before no longer applies
+        elif day > current:
+            refused = day
+        last = mark
+    return days + array("i", (current,)) * (len(facts) - len(days))
 
 
 def _stays(mark: DayMark) -> bool:

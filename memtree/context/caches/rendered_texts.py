@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -54,11 +53,11 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
         def rendered() -> RenderedText:
             return RenderedText(render(plan, posted, nodes), outline_size(plan, posted, nodes))
 
-        return self._kept(posted, epoch.id, plan.cut, _quoted(plan), rendered)
+        return self._kept(posted, epoch.id, plan.cut, plan, rendered)
 
     def add(self, posted: History, epoch: Epoch, text: RenderedText) -> None:
         """Keep the memory message of an epoch that begins."""
-        self.put(self._key(posted, epoch.id, epoch.plan.cut, _quoted(epoch.plan)), text)
+        self.put(self._key(posted, epoch.id, epoch.plan.cut, epoch.plan), text)
 
     def block(
         self,
@@ -77,19 +76,19 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
             posted,
             (epoch.id, shown),
             epoch.plan.cut,
-            _quoted(shown),
+            shown,
             lambda: RenderedText(recall_block.text_of(shown, posted, nodes, behind=behind)),
         ).text
 
     def _kept(
         self,
         posted: History,
-        plan: Hashable,
+        name: Hashable,
         cut: int,
-        quoted: Sequence[int],
+        plan: Plan | RecallPlan,
         make: Callable[[], RenderedText],
     ) -> RenderedText:
-        key = self._key(posted, plan, cut, quoted)
+        key = self._key(posted, name, cut, plan)
         known = self.get(key)
         if known is None:
             known = make()
@@ -98,19 +97,17 @@ class RenderedTexts(TenantRows[Hashable, RenderedText]):
 
     @staticmethod
     def _key(
-        posted: History, plan: Hashable, cut: int, quoted: Sequence[int]
+        posted: History, name: Hashable, cut: int, plan: Plan | RecallPlan
     ) -> tuple[str, Hashable]:
-        # No message behind this one changes the source.
-        last = max(cut - 1, 0, *quoted[-1:])
-        row = posted.derived.row("sources", last + 1)
-        sources = row[last] = row[last] or {}
-        if (source := sources.get(plan)) is None:
-            source = sources[plan] = _source(posted, cut, quoted)
+        # Plans quote only what they fold, so no message behind the cut changes the source.
+        row = posted.derived.row("sources", cut)
+        sources = row[cut - 1] = row[cut - 1] or {}
+        if (source := sources.get(name)) is None:
+            source = sources[name] = _source(posted, cut, _quoted(plan))
             posted.derived.nbytes += ROW
-        return posted.tenant, (plan, posted.volatile, cut, source)
+        return posted.tenant, (name, posted.volatile, cut, source)
 
 
-@lru_cache(maxsize=128)  # plans of running epochs, needed with every request
 def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
     """Return the messages that the text of a plan quotes, in order."""
     if not isinstance(plan, Plan):

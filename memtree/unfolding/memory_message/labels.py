@@ -24,12 +24,14 @@ from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
 from memtree.conversation.placeholders import placeholders
 from memtree.digests.tool_calls.fields import unescaped
 from memtree.text import own_lines
+from memtree.text.pasted.pasted_documents import PastedDocument
 from memtree.tree.node import NodePlace
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 
 MOST_NUMBERS = 8  # numbers of messages with the same text; further ones are counted
 ARGUMENT = 60  # characters of a call's main argument that are shown
 DOCUMENT = 100  # characters of a pasted document's name, with the place in it
+DOCUMENT_BYTES = 120  # of a document that was found, without its title
 _READ = 4_000  # characters of a call's arguments that are read
 _CALLS = 3  # calls of one message that a label names
 _SWITCH = 8  # characters of an argument that is hardly more than yes or no
@@ -70,13 +72,26 @@ def label(
 def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
     """Return the name of the pasted document that a span overlaps, with the section or line where
     the span begins; "" for the user's own words. `whole`: only its title."""
-    posted = history.messages[message]
-    document = posted.document_at(*span, history.volatile)
+    start, end = span
+    held = _documents(message, history)
+    document = next((each for each in held if each.start < end and start < each.end), None)
     if document is None:
         return ""
-    inside = not whole and span[0] > document.start
-    place = document.place(history.view(message).text, span[0]) if inside else document.title
+    inside = not whole and start > document.start
+    place = document.place(history.view(message).text, start) if inside else document.title
     return shown_line(place, DOCUMENT)
+
+
+def _documents(message: int, history: History) -> tuple[PastedDocument, ...]:
+    """Return the documents in a message; each message is searched once."""
+    if history.facts[message].role != "user":
+        return ()
+    row = history.derived.row("documents", message + 1)
+    held: tuple[PastedDocument, ...] | None = row[message]
+    if held is None:
+        held = row[message] = history.messages[message].documents(history.volatile)
+        history.derived.nbytes += sum(DOCUMENT_BYTES + 4 * len(each.title) for each in held)
+    return held
 
 
 def with_document(text: str, place: NodePlace, history: History, *, whole: bool) -> str:

@@ -210,16 +210,16 @@ def test_readable_strings_are_found_with_their_paths(part, texts):
 
 
 def test_a_document_stands_behind_the_users_words_and_has_its_title():
-    document = {"type": "document", "title": "Handbook", "source": PLAIN}
-    message = Message.of({"role": "user", "content": [document, {"type": "text", "text": "Read?"}]})
+    part = {"type": "document", "title": "Handbook", "source": PLAIN}
+    message = Message.of({"role": "user", "content": [part, {"type": "text", "text": "Read?"}]})
     view = message.view(Volatile())
     assert view.text == "Read?\nHandbook\nCall 911."
     assert view.own.strip() == "Read?"
     at = view.text.index("Call")
-    place = message.document_at(at, at + 4, Volatile())
-    assert place is not None
-    assert place.title == "Handbook"
-    assert message.document_at(0, 4, Volatile()) is None
+    (document,) = message.documents(Volatile())
+    assert document.title == "Handbook"
+    assert document.start > len("Read?")
+    assert document.start <= at < document.end
 
 
 @pytest.mark.parametrize("field", ["title", "context"])

@@ -184,8 +184,7 @@ def _attached(text: str) -> bytes:
 
 def _whole_message(raw: bytes) -> object:
     message = Message(raw)
-    at = len(message.text) - 1
-    return describe(message, Volatile()), message.document_at(at, at + 1, Volatile())
+    return describe(message, Volatile()), message.documents(Volatile())
 
 
 def _orphans(text: str) -> list[Message]:
