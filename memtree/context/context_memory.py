@@ -43,8 +43,7 @@ from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_request import TurnRequest
 from memtree.context.whole_history import why_whole
-from memtree.conversation import history
-from memtree.conversation.history import History, MessageInfoCache
+from memtree.conversation.history import History, MessageInfoCache, nothing_read
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
 from memtree.conversation.message_list import size_from
 from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
@@ -247,22 +246,22 @@ class ContextMemory:
         tenant, posted = ask.tenant, ask.messages
         generation = self._indexing.generation(tenant)
         with tracing.step("read"):
-            known = self._read.known(tenant, posted)
-            record = known
-            if known.length < len(posted):
-                work = (known, tenant, posted, self._volatile, self._facts)
+            known = self._read.known(tenant, posted) or nothing_read(tenant, self._volatile)
+            if known.length == len(posted):
+                read = known.extended(posted)
+            else:
                 size = size_from(posted, known.length)
                 # reading takes tenths of a second; afterwards the tree must grow
                 if size > LONG_BYTES:
                     self._indexing.expect_long()
                 if size > OFF_LOOP_BYTES:
-                    record = await asyncio.to_thread(history.extended, *work)
+                    read = await asyncio.to_thread(known.extended, posted, self._facts)
                 else:
-                    record = history.extended(*work)
+                    read = known.extended(posted, self._facts)
                 # otherwise it was deleted meanwhile
                 if generation == self._indexing.generation(tenant):
-                    self._read.add(tenant, posted, record)
-            return record.history(tenant, posted, self._volatile)
+                    self._read.add(posted, read)
+            return read
 
     # -- deletion ----------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 """A posted history: its messages without system messages, their sizes, rounds and addresses.
 
 `read` reads the whole list. It does not parse messages seen before: their `MessageInfo` comes from
-a cache keyed by the raw fragment (docs/decisions/0033). `extended` continues from the record of an
-earlier list, and reads only the messages after it (docs/decisions/0033); the result is the same
-history, or the same error.
+a cache keyed by the raw fragment (docs/decisions/0033). `History.extended` continues from an
+earlier list, and reads only the messages after it; the result is the same history, or the same
+error.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from memtree.conversation.message import (
 )
 from memtree.conversation.message_list import ChosenMessages, MessageList, NumberedMessages
 from memtree.errors import BadRequest
-from memtree.text import tokens
 from memtree.text.pasted.own_words import kept_marks
 from memtree.text.spans import Span
+from memtree.text.tokens import count as count_tokens
 
 # Fields that hold the same reasoning in several forms: a provider reads one of them
 REASONING = (
@@ -130,13 +130,16 @@ class Derived:
 @dataclass(frozen=True, slots=True)
 class History:
     """`messages` are the posted messages without system messages; parallel tuples describe them.
+    `unread` has everything but the messages, so that it may be kept without their text.
 
     `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
     first i messages, so it has one entry more. `rounds`: index of the first message of each round.
-    `cuts`: starts of rounds at which the history may be cut; a round whose first message is joined
-    to the one before it cannot be cut there, nor one between a call and a result that comes late
-    (`late`, as in `HistoryRecord`). `marked`: messages with cache markers; `loading`: those that
-    load tools.
+    `borders`: starts of rounds whose first message is not joined to the one before it. `cuts`:
+    those at which the history may be cut, since none stands between a call and a result that comes
+    late. `late`: (first message of the round that calls, result) of each result behind a later
+    round. `marked`: messages with cache markers; `loading`: those that load tools. `length`: of the
+    posted list, system messages included. `texts`: characters of ids and names of calls in all
+    facts. `derived`: shared with the histories that continue it.
     """
 
     tenant: str
@@ -153,10 +156,14 @@ class History:
     marked: tuple[int, ...] = ()
     loading: tuple[int, ...] = ()
     late: tuple[tuple[int, int], ...] = ()
+    borders: tuple[int, ...] = ()
+    system_facts: tuple[MessageInfo, ...] = ()
+    length: int = 0
+    texts: int = 0
     derived: Derived = field(default_factory=Derived, compare=False, repr=False)
 
     def __len__(self) -> int:
-        return len(self.messages)
+        return len(self.facts)
 
     @property
     def tokens(self) -> int:
@@ -195,83 +202,103 @@ class History:
 
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """Yield (first, end) of each round."""
-        yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
+        yield from zip(self.rounds, (*self.rounds[1:], len(self)), strict=True)
 
+    def unread(self) -> History:
+        """Return the history without its messages."""
+        return self._of(())
 
-@dataclass(frozen=True, slots=True)
-class HistoryRecord:
-    """Record of a list that was read, without its text: the parts of its `History` other than
-    messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
-    list, system messages included; `texts`: characters of ids and names of calls in all facts.
-    `late`: (first message of the round that calls, result) of each result behind a later round.
-    `derived`: shared with the history."""
-
-    facts: tuple[MessageInfo, ...]
-    posted: tuple[int, ...]
-    rounds: tuple[int, ...]
-    cuts: tuple[int, ...]
-    addresses: tuple[bytes, ...]
-    totals: tuple[int, ...]
-    system: tuple[int, ...] = ()
-    system_facts: tuple[MessageInfo, ...] = ()
-    marked: tuple[int, ...] = ()
-    loading: tuple[int, ...] = ()
-    length: int = 0
-    texts: int = 0
-    late: tuple[tuple[int, int], ...] = ()
-    derived: Derived = field(default_factory=Derived, compare=False, repr=False)
-
-    def first(self, length: int) -> HistoryRecord:
-        """Return the record of the first messages of the list, up to the last round boundary among
-        the first `length`: a tool message after that may belong to the round that is still open."""
+    def first(self, length: int) -> History:
+        """Return the history, without messages, of the first messages of the posted list, up to the
+        last round boundary among the first `length`: a tool message after that may belong to the
+        round that is still open."""
         kept = bisect_left(self.posted, length)
         ended = max(bisect_left(self.rounds, kept) - 1, 0)
         size = self.rounds[ended] if kept else 0
         border = self.posted[size] if kept else 0
-        system = bisect_left(self.system, border)
-        return HistoryRecord(
+        system = bisect_left(self.system.indexes, border)
+        late = tuple(span for span in self.late if span[1] < size)
+        borders = self.borders[: bisect_left(self.borders, size)]
+        return History(
+            tenant=self.tenant,
+            messages=(),
             facts=self.facts[:size],
             posted=self.posted[:size],
             rounds=self.rounds[: bisect_left(self.rounds, size)],
-            cuts=self.cuts[: bisect_left(self.cuts, size)],
+            cuts=_outside(borders, late),
             addresses=self.addresses[: size + 1],
             totals=self.totals[: size + 1],
-            system=self.system[:system],
-            system_facts=self.system_facts[:system],
+            system=NumberedMessages((), self.system.indexes[:system]),
+            system_tokens=sum(fact.tokens for fact in self.system_facts[:system]),
+            volatile=self.volatile,
             marked=self.marked[: bisect_left(self.marked, size)],
             loading=self.loading[: bisect_left(self.loading, size)],
+            late=late,
+            borders=borders,
+            system_facts=self.system_facts[:system],
             length=border,
             texts=self.texts - _texts(self.facts[size:]),
-            late=tuple(span for span in self.late if span[1] < size),
             derived=self.derived.first(_settled(self.rounds, size)),
         )
 
-    def history(self, tenant: str, messages: Sequence[Message], volatile: Volatile) -> History:
-        """Return the history of the list, given its messages."""
-        chosen: Sequence[Message] = messages
-        if self.system:
-            chosen = ChosenMessages(messages, self.posted)
-        elif not isinstance(messages, MessageList):
-            chosen = tuple(messages)
-        return History(
-            tenant=tenant,
-            messages=chosen,
-            facts=self.facts,
-            posted=self.posted,
-            rounds=self.rounds,
-            cuts=tuple(_outside(self.cuts, self.late)) if self.late else self.cuts,
-            addresses=self.addresses,
-            totals=self.totals,
-            system=NumberedMessages(
-                messages, self.system, sum(fact.markers for fact in self.system_facts)
-            ),
-            system_tokens=sum(fact.tokens for fact in self.system_facts),
-            volatile=volatile,
-            marked=self.marked,
-            loading=self.loading,
-            late=self.late,
-            derived=self.derived,
+    def extended(
+        self,
+        posted: Sequence[Message],
+        cache: MessageInfoCache | None = None,
+        count: Callable[[str], int] = count_tokens,
+    ) -> History:
+        """Return the history of a list whose first messages are the ones of this history, which
+        ends at a round boundary (`first`) or has all of them. Reads only the other messages. Raises
+        `BadRequest` as `read` does."""
+        if self.length == len(posted):
+            return self._of(posted)
+        known, new = self, range(self.length, len(posted))
+        args = (self.volatile, cache, count)
+        infos = [_facts(self.tenant, index, posted[index], *args) for index in new]
+        conversation_facts = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
+        kept = [at for at, fact in zip(new, infos, strict=True) if fact.role not in SYSTEM_ROLES]
+        system = [at for at, fact in zip(new, infos, strict=True) if fact.role in SYSTEM_ROLES]
+        system_facts = tuple(infos[at - known.length] for at in system)
+        before, total = len(known), known.totals[-1]
+        facts, rounds, late_results = _pair(known.facts, conversation_facts)
+        chain = addresses.chain(known.addresses[-1], (fact.digest for fact in facts))
+        begun = (at for at in rounds if not before + at or not posted[kept[at]].joined)
+        borders = known.borders + tuple(before + at for at in begun)
+        late = known.late + tuple(late_results)
+        loads = (before + at for at, i in enumerate(kept) if posted[i].loads)
+        extended = History(
+            tenant=known.tenant,
+            messages=(),
+            facts=known.facts + tuple(facts),
+            posted=known.posted + tuple(kept),
+            rounds=known.rounds + tuple(before + at for at in rounds),
+            cuts=_outside(borders, late),
+            addresses=known.addresses + tuple(chain),
+            totals=known.totals[:-1] + tuple(accumulate((f.tokens for f in facts), initial=total)),
+            system=NumberedMessages((), known.system.indexes + tuple(system)),
+            system_tokens=known.system_tokens + sum(fact.tokens for fact in system_facts),
+            volatile=known.volatile,
+            marked=known.marked + tuple(before + at for at, f in enumerate(facts) if f.markers),
+            loading=known.loading + tuple(loads),
+            late=late,
+            borders=borders,
+            system_facts=known.system_facts + system_facts,
+            length=len(posted),
+            texts=known.texts + _texts(facts),
+            derived=known.derived,
         )
+        return extended._of(posted)
+
+    def _of(self, posted: Sequence[Message]) -> History:
+        """Return the same history with the messages of this list; of an empty one, without any."""
+        chosen: Sequence[Message] = posted
+        if self.system.indexes and posted:
+            chosen = ChosenMessages(posted, self.posted)
+        elif not isinstance(posted, MessageList):
+            chosen = tuple(posted)
+        markers = sum(fact.markers for fact in self.system_facts)
+        system = NumberedMessages(posted, self.system.indexes, markers)
+        return replace(self, messages=chosen, system=system)
 
 
 def read(
@@ -279,53 +306,16 @@ def read(
     posted: Sequence[Message],
     volatile: Volatile,
     cache: MessageInfoCache | None = None,
-    count: Callable[[str], int] = tokens.count,
+    count: Callable[[str], int] = count_tokens,
 ) -> History:
     """Read a posted list. Raises `BadRequest`, which names the place, for broken JSON."""
-    known = nothing_read(tenant)
-    return extended(known, tenant, posted, volatile, cache, count).history(tenant, posted, volatile)
+    return nothing_read(tenant, volatile).extended(posted, cache, count)
 
 
-def nothing_read(tenant: str) -> HistoryRecord:
-    """Return the record of a list without messages."""
-    return HistoryRecord((), (), (), (), (addresses.root(tenant),), (0,))
-
-
-def extended(
-    known: HistoryRecord,
-    tenant: str,
-    posted: Sequence[Message],
-    volatile: Volatile,
-    cache: MessageInfoCache | None = None,
-    count: Callable[[str], int] = tokens.count,
-) -> HistoryRecord:
-    """Return the record of a list whose first messages, up to a round boundary, are `known` (from
-    `HistoryRecord.first`). Reads only the other messages. Raises `BadRequest` as `read` does."""
-    new = range(known.length, len(posted))
-    infos = [_facts(tenant, index, posted[index], volatile, cache, count) for index in new]
-    conversation_facts = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
-    kept = [at for at, fact in zip(new, infos, strict=True) if fact.role not in SYSTEM_ROLES]
-    system = [at for at, fact in zip(new, infos, strict=True) if fact.role in SYSTEM_ROLES]
-    before, total = len(known.facts), known.totals[-1]
-    facts, rounds, late = _pair(known.facts, conversation_facts)
-    chain = addresses.chain(known.addresses[-1], (fact.digest for fact in facts))
-    cuts = (at for at in rounds if not before + at or not posted[kept[at]].joined)
-    return HistoryRecord(
-        facts=known.facts + tuple(facts),
-        posted=known.posted + tuple(kept),
-        rounds=known.rounds + tuple(before + at for at in rounds),
-        cuts=known.cuts + tuple(before + at for at in cuts),
-        addresses=known.addresses + tuple(chain),
-        totals=known.totals[:-1] + tuple(accumulate((f.tokens for f in facts), initial=total)),
-        system=known.system + tuple(system),
-        system_facts=known.system_facts + tuple(infos[at - known.length] for at in system),
-        marked=known.marked + tuple(before + at for at, fact in enumerate(facts) if fact.markers),
-        loading=known.loading + tuple(before + at for at, i in enumerate(kept) if posted[i].loads),
-        length=len(posted),
-        texts=known.texts + _texts(facts),
-        late=known.late + tuple(late),
-        derived=known.derived,
-    )
+def nothing_read(tenant: str, volatile: Volatile) -> History:
+    """Return the history without messages."""
+    root, system = addresses.root(tenant), NumberedMessages((), ())
+    return History(tenant, (), (), (), (), (), (root,), (0,), system, 0, volatile)
 
 
 def _texts(facts: Sequence[MessageInfo]) -> int:
@@ -357,7 +347,7 @@ def _facts(
 
 
 def describe(
-    message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count
+    message: Message, volatile: Volatile, count: Callable[[str], int] = count_tokens
 ) -> MessageInfo:
     """Return the facts of a validated message, independent of the messages before it."""
     role = message.role
@@ -384,9 +374,13 @@ def _settled(rounds: Sequence[int], end: int) -> int:
     return rounds[before - 1] if before else 0
 
 
-def _outside(cuts: Sequence[int], spans: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Yield the cuts that separate the two ends of no span. `cuts`: ascending."""
-    ordered, at, reach = sorted(spans), 0, -1
+def _outside(cuts: tuple[int, ...], spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """Return the cuts that separate the two ends of no span. `cuts`: ascending."""
+    return tuple(_separating_none(cuts, sorted(spans))) if spans else cuts
+
+
+def _separating_none(cuts: Sequence[int], ordered: Sequence[tuple[int, int]]) -> Iterator[int]:
+    at, reach = 0, -1
     for cut in cuts:
         while at < len(ordered) and ordered[at][0] < cut:
             reach = max(reach, ordered[at][1])

@@ -158,13 +158,15 @@ class NumberedMessages(Sequence[tuple[int, Message]]):
     """Messages, each with its index in the list: the system messages. `markers`: their cache
     markers."""
 
-    __slots__ = ("_among", "_indexes", "markers")
+    __slots__ = ("_among", "indexes", "markers")
 
-    def __init__(self, among: Sequence[Message], indexes: Sequence[int], markers: int = 0) -> None:
-        self._among, self._indexes, self.markers = among, indexes, markers
+    def __init__(
+        self, among: Sequence[Message], indexes: tuple[int, ...], markers: int = 0
+    ) -> None:
+        self._among, self.indexes, self.markers = among, indexes, markers
 
     def __len__(self) -> int:
-        return len(self._indexes)
+        return len(self.indexes)
 
     @overload
     def __getitem__(self, index: int) -> tuple[int, Message]: ...
@@ -174,8 +176,8 @@ class NumberedMessages(Sequence[tuple[int, Message]]):
         self, index: int | slice
     ) -> tuple[int, Message] | tuple[tuple[int, Message], ...]:
         if isinstance(index, slice):
-            return tuple((at, self._among[at]) for at in self._indexes[index])
-        return self._indexes[index], self._among[self._indexes[index]]
+            return tuple((at, self._among[at]) for at in self.indexes[index])
+        return self.indexes[index], self._among[self.indexes[index]]
 
 
 def raws_of(messages: Sequence[Message]) -> Callable[[int], bytes]:

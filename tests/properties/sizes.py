@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtree.conversation.history import History, extended, nothing_read, read
+from memtree.conversation.history import History, nothing_read, read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
 
 
@@ -16,12 +16,11 @@ def sized(*rounds: tuple[Any, ...]) -> History:
 
 def growing(rounds: Iterable[tuple[Any, ...]]) -> Iterator[History]:
     """Yield the history after each round; every message is read only once or twice."""
-    record, messages = nothing_read("t"), list[Message]()
+    history, messages = nothing_read("t", Volatile()), list[Message]()
     for one in rounds:
         messages += _messages([one])
-        known = record.first(record.length)
-        record = extended(known, "t", messages, Volatile(), count=_size)
-        yield record.history("t", messages, Volatile())
+        history = history.first(history.length).extended(messages, count=_size)
+        yield history
 
 
 def _size(text: str) -> int:

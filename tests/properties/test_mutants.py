@@ -22,6 +22,7 @@ from memtree.context.indexing import index_lookup
 from memtree.context.turn_request import TurnRequest
 from memtree.conversation import address_chain, cache_control, history
 from memtree.conversation.message import Volatile
+from memtree.conversation.message_list import NumberedMessages
 from memtree.conversation.view_pieces import Piece, PostedSpan
 from memtree.dialects import openai_chat
 from memtree.tree import btree, chunking, growth
@@ -149,7 +150,12 @@ def budget_is_ignored(original):
 
 
 def last_system_message_is_lost(original):
-    return lambda record, *args: original(replace(record, system=record.system[:-1]), *args)
+    def mutant(known, posted, *args):
+        read = original(known, posted, *args)
+        fewer = NumberedMessages(posted, read.system.indexes[:-1], read.system.markers)
+        return replace(read, system=fewer)
+
+    return mutant
 
 
 def plans_look_behind_their_cut(original):
@@ -276,7 +282,7 @@ MUTANTS: list[Any] = [
     (btree, "weakest_link", sealing_depends_on_what_was_done_before),
     long(growth, "_by_address", frontiers_come_too_early),
     (packing, "pack", budget_is_ignored),
-    (history.HistoryRecord, "history", last_system_message_is_lost),
+    (history.History, "extended", last_system_message_is_lost),
 ]
 
 

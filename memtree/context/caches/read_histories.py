@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memtree.conversation.history import HistoryRecord, nothing_read
+from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import MessageList
 from memtree.process.bounded import SizedRows
@@ -27,8 +27,7 @@ class _RecordRow:
     """`before`: the list that this one branched from. `derived`: bytes of what was derived when the
     row was stored, which may be more by now."""
 
-    tenant: str
-    record: HistoryRecord
+    record: History
     before: int | None = None
     derived: int = 0
 
@@ -56,25 +55,25 @@ class ReadHistories:
     @property
     def tenants(self) -> set[str]:
         """Return the tenants with records."""
-        return {row.tenant for row in self._rows.values()}
+        return {row.record.tenant for row in self._rows.values()}
 
-    def known(self, tenant: str, posted: Sequence[Message]) -> HistoryRecord:
-        """Return the record of the beginning of a list, or of all of it."""
+    def known(self, tenant: str, posted: Sequence[Message]) -> History | None:
+        """Return the record of the beginning of a list, or of all of it; None if nothing is
+        known."""
         if isinstance(posted, MessageList):
             if (row := self._row(tenant, posted.number)) and row.record.length == len(posted):
                 return row.record
             if posted.earlier and (row := self._row(tenant, posted.earlier.number)):
                 return row.record.first(posted.earlier.length)
-        return nothing_read(tenant)
+        return None
 
-    def add(self, tenant: str, posted: Sequence[Message], record: HistoryRecord) -> None:
-        """Store the record of a list."""
+    def add(self, posted: Sequence[Message], read: History) -> None:
+        """Store what was read of a list."""
         if not isinstance(posted, MessageList):
             return
-        earlier = posted.earlier
-        before = self._replaced(tenant, earlier.number, record) if earlier else None
-        row = _RecordRow(tenant, record, before, record.derived.nbytes)
-        self._rows.put(posted.number, row)
+        record, earlier = read.unread(), posted.earlier
+        before = self._replaced(earlier.number, record) if earlier else None
+        self._rows.put(posted.number, _RecordRow(record, before, record.derived.nbytes))
 
     def weigh(self, tenant: str, posted: Sequence[Message]) -> None:
         """Count what was derived from a list since its record was stored."""
@@ -83,12 +82,12 @@ class ReadHistories:
 
     def forget(self, tenant: str | None) -> None:
         """Forget the histories of a tenant, or of all tenants (None)."""
-        self._rows.drop_where(lambda _, row: tenant in (None, row.tenant))
+        self._rows.drop_where(lambda _, row: tenant in (None, row.record.tenant))
 
-    def _replaced(self, tenant: str, number: int, record: HistoryRecord) -> int | None:
+    def _replaced(self, number: int, record: History) -> int | None:
         """Drop the record that a list makes superfluous, where the list began with list `number`;
         returns the list that it branched from."""
-        earlier = self._row(tenant, number)
+        earlier = self._row(record.tenant, number)
         if earlier is None:
             return None
         goes_on = _begins_with(record, earlier.record)
@@ -101,10 +100,10 @@ class ReadHistories:
 
     def _row(self, tenant: str, number: int) -> _RecordRow | None:
         row = self._rows.get(number)
-        return row if row is not None and row.tenant == tenant else None
+        return row if row is not None and row.record.tenant == tenant else None
 
 
-def _begins_with(record: HistoryRecord, other: HistoryRecord) -> bool:
+def _begins_with(record: History, other: History) -> bool:
     """Return True if a list begins with all messages of the other one, in the same words."""
     size = len(other.facts)
     return size <= len(record.facts) and record.addresses[size] == other.addresses[size]

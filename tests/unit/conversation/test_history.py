@@ -9,7 +9,7 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.attached_texts import MOST_TEXTS, attached_texts
 from memtree.conversation.beginning import keys_of, origin, under
-from memtree.conversation.history import describe, extended, nothing_read, read
+from memtree.conversation.history import describe, read
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.placeholders import LOOKED_AT, MOST, NAME, placeholders
 
@@ -110,15 +110,16 @@ def test_no_cut_makes_an_orphan(messages, rounds, cuts):
 
 def test_a_late_result_in_a_longer_list_changes_the_cuts_and_a_branch_has_them_again():
     talk = [Message.of(each) for each in (calls("a"), USER, DONE, USER, result("a"), DONE, USER)]
-    whole = extended(nothing_read("t"), "t", talk, Volatile())
+    whole = read("t", talk, Volatile())
     for length in range(len(talk)):
         known = whole.first(length)
-        again = extended(known, "t", talk, Volatile())
-        assert again == whole
+        again = known.extended(talk)
+        assert (again.rounds, again.cuts, again.late) == (whole.rounds, whole.cuts, whole.late)
+        assert again.addresses == whole.addresses
         branch = [*talk[: known.length], Message.of(DONE)]
-        read_on = extended(known, "t", branch, Volatile()).history("t", branch, Volatile())
+        read_on = known.extended(branch)
         assert read_on.cuts == listed(*(each.fields for each in branch)).cuts
-    assert whole.history("t", talk, Volatile()).cuts == (0, 5, 6)
+    assert whole.cuts == (0, 5, 6)
 
 
 def test_an_empty_history_has_an_address():

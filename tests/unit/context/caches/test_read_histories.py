@@ -94,15 +94,30 @@ def outcome(read):
         [(index, m.raw) for index, m in found.system],
         *(found.facts, found.posted, found.rounds, found.cuts, found.addresses, found.totals),
         *(found.system_tokens, found.system.markers, found.tokens, len(found)),
-        *(found.marked, found.loading),
+        *(found.marked, found.loading, found.late, found.borders, found.texts, found.length),
+        found.system_facts,
     )
+
+
+def read_anew(messages):
+    return history.read("t", messages, VOLATILE)
+
+
+def keep(kept, tenant, posted):
+    known = kept.known(tenant, posted) or history.nothing_read(tenant, VOLATILE)
+    kept.add(posted, known.extended(posted))
+
+
+def length_of(kept, posted):
+    known = kept.known("t", posted)
+    return known.length if known else 0
 
 
 @pytest.mark.slow
 @given(st.lists(GOOD, max_size=12), st.lists(MESSAGES, max_size=6), st.data())
 def test_going_on_is_reading_everything(beginning, rest, data):
     try:
-        before = history.extended(history.nothing_read("t"), "t", beginning, VOLATILE)
+        before = read_anew(beginning)
     except BadRequest:
         event("the beginning is no history")
         return
@@ -110,9 +125,7 @@ def test_going_on_is_reading_everything(beginning, rest, data):
     posted = [*beginning[:length], *rest]
     known = before.first(length)
     assert known.length <= length
-    found = outcome(
-        lambda: history.extended(known, "t", posted, VOLATILE).history("t", posted, VOLATILE)
-    )
+    found = outcome(lambda: known.extended(posted))
     assert found == outcome(lambda: history.read("t", posted, VOLATILE))
     event("an error" if len(found) == 2 else "a history")
 
@@ -159,22 +172,24 @@ def test_the_same_list_is_not_read_twice():
 def test_of_another_tenant_nothing_is_known():
     kept = ReadHistories()
     first = CountedMessages(TALK)
-    kept.add("t", first, history.extended(kept.known("t", first), "t", first, VOLATILE))
-    assert kept.known("t", first).length == len(TALK)
-    assert kept.known("u", first).length == 0
+    keep(kept, "t", first)
+    assert length_of(kept, first) == len(TALK)
+    assert kept.known("u", first) is None
     branch = CountedMessages(TALK, EarlierList(first.number, len(TALK)))
-    assert kept.known("u", branch) == history.nothing_read("u")
+    assert kept.known("u", branch) is None
 
 
 def test_it_is_bounded_in_bytes_and_the_oldest_go_first():
     kept = ReadHistories(most=3 * (MESSAGE_BYTES * len(TALK) + 2_000))
     lists = [CountedMessages(TALK) for _ in range(5)]
     for posted in lists:
-        kept.add("t", posted, history.extended(history.nothing_read("t"), "t", posted, VOLATILE))
+        keep(kept, "t", posted)
         kept.known("t", lists[0])
-    assert [kept.known("t", one).length > 0 for one in lists] == [True, False, False, True, True]
+    assert [length_of(kept, one) > 0 for one in lists] == [True, False, False, True, True]
     assert 0 < kept.nbytes <= 3 * (MESSAGE_BYTES * len(TALK) + 2_000)
-    ReadHistories(most=10).add("t", lists[0], kept.known("t", lists[0]))
+    small = ReadHistories(most=10)
+    keep(small, "t", lists[0])
+    assert small.known("t", lists[0]) is None
 
 
 def test_ids_of_calls_count_with_their_length():
@@ -183,35 +198,35 @@ def test_ids_of_calls_count_with_their_length():
     kept = ReadHistories(most=2_000_000)
     for _ in range(5):
         posted = CountedMessages(talk)
-        kept.add("t", posted, history.extended(history.nothing_read("t"), "t", posted, VOLATILE))
+        keep(kept, "t", posted)
         assert kept.nbytes <= 2_000_000
-    assert kept.known("t", posted).length == 0  # more than all may take
+    assert length_of(kept, posted) == 0  # more than all may take
     small = CountedMessages(talk[:1])
-    record = history.extended(history.nothing_read("t"), "t", CountedMessages(talk), VOLATILE)
+    record = read_anew(CountedMessages(talk))
     assert record.texts >= 4 * len(named)
     begun = record.first(len(talk) - 1)
-    read = history.extended(history.nothing_read("t"), "t", CountedMessages(talk[:3]), VOLATILE)
+    read = read_anew(CountedMessages(talk[:3]))
     assert (begun.length, begun.texts) == (3, read.texts)
     assert record.first(1).texts == 0
-    kept.add("t", small, history.extended(history.nothing_read("t"), "t", small, VOLATILE))
-    assert kept.known("t", small).length == 1
+    keep(kept, "t", small)
+    assert length_of(kept, small) == 1
 
 
 def test_a_longer_list_takes_the_place_of_the_one_it_begins_with_and_a_branch_does_not():
     kept = ReadHistories()
     first = CountedMessages(TALK)
-    kept.add("t", first, history.extended(kept.known("t", first), "t", first, VOLATILE))
+    keep(kept, "t", first)
     branch = CountedMessages(TALK[:9], EarlierList(first.number, 9))
-    kept.add("t", branch, history.extended(kept.known("t", branch), "t", branch, VOLATILE))
-    assert kept.known("t", first).length
+    keep(kept, "t", branch)
+    assert length_of(kept, first)
     without = CountedMessages(TALK[:-2], EarlierList(first.number, len(TALK) - 2))
-    kept.add("t", without, history.extended(kept.known("t", without), "t", without, VOLATILE))
-    assert kept.known("t", first).length  # the end was taken back, and may be said again
+    keep(kept, "t", without)
+    assert length_of(kept, first)  # the end was taken back, and may be said again
     longer = CountedMessages([*TALK, user("more")], EarlierList(first.number, len(TALK)))
-    kept.add("t", longer, history.extended(kept.known("t", longer), "t", longer, VOLATILE))
-    assert not kept.known("t", first).length
-    assert kept.known("t", branch).length
-    assert kept.known("t", longer).length
+    keep(kept, "t", longer)
+    assert not length_of(kept, first)
+    assert length_of(kept, branch)
+    assert length_of(kept, longer)
 
 
 @pytest.mark.parametrize("whose", ["t", None])
@@ -219,12 +234,11 @@ def test_forgetting_drops_a_tenants_lists(whose):
     kept = ReadHistories()
     lists = {tenant: CountedMessages(TALK) for tenant in "tu"}
     for tenant, posted in lists.items():
-        nothing = history.nothing_read(tenant)
-        kept.add(tenant, posted, history.extended(nothing, tenant, posted, VOLATILE))
+        keep(kept, tenant, posted)
     assert kept.tenants == {"t", "u"}
     kept.forget(whose)
     assert kept.tenants == ({"u"} if whose else set())
-    assert not kept.known("t", lists["t"]).length
+    assert not length_of(kept, lists["t"])
     if whose is None:
         assert kept.nbytes == 0
 
@@ -270,7 +284,6 @@ def test_of_lists_that_end_otherwise_each_time_two_are_kept():
     earlier, row = None, 0
     for number in range(6):
         posted = CountedMessages([*TALK, user(f"said otherwise {number}")], earlier)
-        known = kept.known("t", posted)
-        kept.add("t", posted, history.extended(known, "t", posted, VOLATILE))
+        keep(kept, "t", posted)
         earlier, row = EarlierList(posted.number, len(TALK)), row or kept.nbytes
     assert kept.nbytes == 2 * row

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.conversation import history
-from memtree.conversation.history import LATE, Derived, History, HistoryRecord
+from memtree.conversation.history import LATE, Derived, History
 from memtree.conversation.message import Message, Volatile
 from memtree.unfolding.excerpts.files_in_hand import files_in_hand
 from memtree.unfolding.work_log.work_events import WorkEvent, work_events
@@ -64,11 +64,6 @@ def answer(id_: str, number: int) -> dict[str, object]:
     return {"role": "tool", "tool_call_id": id_, "content": text}
 
 
-def grown(known: HistoryRecord, start: int, posted: list[Message]) -> tuple[HistoryRecord, History]:
-    record = history.extended(known.first(start), "t", posted, VOLATILE)
-    return record, record.history("t", posted, VOLATILE)
-
-
 def found(said: History, cut: int) -> tuple[list[WorkEvent], list[tuple[str, int, list[int]]]]:
     files = [(file.path, file.age, file.messages) for file in files_in_hand(said)]
     return list(work_events(said, cut)), files
@@ -83,11 +78,11 @@ def found(said: History, cut: int) -> tuple[list[WorkEvent], list[tuple[str, int
 def test_a_history_that_grew_says_what_it_says_at_once(kinds, other, steps, at):
     every = messages(kinds)
     branch = messages([*kinds[: int(at * len(kinds))], *other])
-    record, length = history.nothing_read("t"), 0
+    said, length = history.nothing_read("t", VOLATILE), 0
     for step in steps:
         before, length = length, min(len(every), length + step)
         if length:
-            record, said = grown(record, before, every[:length])
+            said = said.first(before).extended(every[:length])
             whole = history.read("t", every[:length], VOLATILE)
             for cut in {*said.cuts[-3:], len(said)}:
                 assert found(said, cut) == found(whole, cut)
@@ -96,7 +91,7 @@ def test_a_history_that_grew_says_what_it_says_at_once(kinds, other, steps, at):
         min(length, len(branch)),
     )
     if branch:
-        _, said = grown(record, same, branch)
+        said = said.first(same).extended(branch)
         whole = history.read("t", branch, VOLATILE)
         assert found(said, len(said)) == found(whole, len(whole))
         assert found(said, said.cuts[-1]) == found(whole, said.cuts[-1])
@@ -104,9 +99,9 @@ def test_a_history_that_grew_says_what_it_says_at_once(kinds, other, steps, at):
 
 def test_a_turn_looks_at_its_own_messages_and_the_last_ones_alone():
     every = messages(["ask", "edit", "run"] * 200)
-    record, said = grown(history.nothing_read("t"), 0, every)
+    said = history.read("t", every, VOLATILE)
     found(said, len(said))
-    _, later = grown(record, len(every), [*every, *messages(["ask"])])
+    later = said.first(len(every)).extended([*every, *messages(["ask"])])
     with counting() as work:
         assert list(work_events(later, len(later)))
     assert 0 < work.messages <= LATE + 8
