@@ -9,13 +9,14 @@ error.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Any, Protocol
 
 from memtree.conversation import address_chain as addresses
 from memtree.conversation.day_marks import DayMark, day_mark
+from memtree.conversation.derived import Derived
 from memtree.conversation.media import FLAT_TOKENS, loose_tokens, part_tokens
 from memtree.conversation.message import (
     MESSAGE_OVERHEAD,
@@ -94,37 +95,6 @@ class MessageInfoCache(Protocol):
     def get(self, tenant: str, raw: bytes) -> MessageInfo | None: ...
     def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None: ...
     def forget(self) -> None: ...
-
-
-PLACE_BYTES = 8  # of a message in a row, besides its value
-
-
-class Derived:
-    """Values found in the messages of a history, kept for the histories that continue it, so that a
-    later turn reads only new messages. Rows by name; a name holds all else that its values depend
-    on. Threads that find the same value need no lock. `nbytes`: an estimate."""
-
-    __slots__ = ("_rows", "nbytes")
-
-    def __init__(self) -> None:
-        self._rows: dict[Hashable, list[Any]] = {}
-        self.nbytes = 0
-
-    def row(self, name: Hashable, length: int) -> list[Any]:
-        """Return a row with places for at least the first `length` messages, None where nothing was
-        found yet. Who puts a value there adds its size to `nbytes`."""
-        row = self._rows.setdefault(name, [])
-        if (lacking := length - len(row)) > 0:
-            row += [None] * lacking
-            self.nbytes += PLACE_BYTES * lacking
-        return row
-
-    def first(self, length: int) -> Derived:
-        """Return the values of the first `length` messages."""
-        kept, rows = Derived(), list(self._rows.items())  # a thread may add one meanwhile
-        kept._rows = {name: row[:length] for name, row in rows}
-        kept.nbytes = self.nbytes * length // max(1, length, *[len(row) for _, row in rows])
-        return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +208,7 @@ class History:
             system_facts=self.system_facts[:system],
             length=border,
             texts=self.texts - _texts(self.facts[size:]),
-            derived=self.derived.first(_settled(self.rounds, size)),
+            derived=self.derived.first(size, _settled(self.rounds, size)),
         )
 
     def extended(

@@ -12,10 +12,9 @@ from dataclasses import dataclass, fields
 MEGABYTES = 512
 _THOUSANDTHS = {
     "message_infos": 50,
-    "read_histories": 40,
+    "read_histories": 55,
     "known_bodies": 30,
     "conversations": 620,
-    "texts": 15,
     "passed": 10,
     "message_translations": 80,
     "response_translations": 80,
@@ -32,11 +31,11 @@ class CacheLimits:
     """Bytes that each cache of a process may hold.
 
     `message_infos`: facts about posted messages. `read_histories`: addresses, rounds and totals of
-    posted histories. `known_bodies`: digests of posted bodies. `conversations`: trees, and their
-    passages with vectors, ready to rank. `texts`: rendered memory messages. `passed`: which
-    histories went whole. `message_translations`, `response_translations`: posted items of the two
-    APIs as chat messages. `vectors`: of passages that were embedded lately. `queries`: vectors of
-    questions. `read_messages`, `read_infos`: messages read for memories, and facts about them;
+    posted histories, what was found in them, and texts rendered of them. `known_bodies`: digests of
+    posted bodies. `conversations`: trees, and their passages with vectors, ready to rank. `passed`:
+    which histories went whole. `message_translations`, `response_translations`: posted items of the
+    two APIs as chat messages. `vectors`: of passages that were embedded lately. `queries`: vectors
+    of questions. `read_messages`, `read_infos`: messages read for memories, and facts about them;
     `snapshots`: parts of conversations whose snapshot is stored.
     """
 
@@ -44,7 +43,6 @@ class CacheLimits:
     read_histories: int
     known_bodies: int
     conversations: int
-    texts: int
     passed: int
     message_translations: int
     response_translations: int

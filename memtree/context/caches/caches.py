@@ -1,5 +1,5 @@
 """Caches of a process between requests, so that a request costs work only for its new messages:
-warm conversations, which histories were sent whole, and rendered texts.
+warm conversations, and which histories were sent whole.
 
 No answer depends on them: all of it can be read or built again from the store.
 """
@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from memtree.context.caches.conversation import EMPTY_TREE, Conversation, KnownTree
-from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.conversation.history import History
 from memtree.process.bounded import TenantRows
 from memtree.process.cache_limits import CacheLimits
@@ -180,7 +179,6 @@ class TreeCaches(NamedTuple):
 
     conversations: Conversations
     passed: PassedHistories
-    texts: RenderedTexts
 
     @classmethod
     def of(cls, limits: CacheLimits | None = None) -> TreeCaches:
@@ -188,5 +186,4 @@ class TreeCaches(NamedTuple):
         return cls(
             Conversations(limits.conversations),
             PassedHistories(limits.passed),
-            RenderedTexts(limits.texts),
         )

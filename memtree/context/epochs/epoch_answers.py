@@ -20,8 +20,7 @@ import msgspec
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochReason, EpochTurn
 from memtree.context.answer import CompressResult, passed
-from memtree.context.caches.rendered_texts import RenderedText
-from memtree.context.epochs import injected_memories
+from memtree.context.epochs import injected_memories, rendered_texts
 from memtree.context.epochs.kept_parts import Keeper
 from memtree.context.epochs.turn_content import TurnContent, beginnings, epoch_result
 from memtree.context.epochs.turn_planner import TurnPlanner
@@ -31,6 +30,7 @@ from memtree.context.retrieval import EarlyVectors, Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_request import TurnRequest
 from memtree.context.whole_history import first_fold
+from memtree.conversation.derived import RenderedText
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
@@ -62,8 +62,8 @@ class EpochAnswers:
     ) -> None:
         self._store, self._clock = store, clock
         self._indexing, self._retriever = indexing, retriever
-        self._texts, self._keeper = indexing.texts, Keeper(store)
-        self._turns = TurnPlanner(retriever, self._texts)
+        self._keeper = Keeper(store)
+        self._turns = TurnPlanner(retriever)
 
     async def answer(self, request: TurnRequest) -> tuple[CompressResult | None, IndexState | None]:
         """Return an answer, or None if it must be made for this request alone; and the index of the
@@ -89,7 +89,7 @@ class EpochAnswers:
                 kept = await self._kept(request, index, content, early)
             if kept is not None:
                 with tracing.step("pack"):
-                    return epoch_result(request, index, *kept, self._texts), index
+                    return epoch_result(request, index, *kept), index
         return None, index
 
     async def standing(self, request: TurnRequest) -> CompressResult | None:
@@ -103,7 +103,7 @@ class EpochAnswers:
         if isinstance(content, EpochReason):
             return None
         turn = request.previous.turn
-        return epoch_result(request, NOTHING_INDEXED, content, turn, self._texts)
+        return epoch_result(request, NOTHING_INDEXED, content, turn)
 
     async def _looked_up(self, request: TurnRequest) -> TurnRequest:
         """Return the request with the turn that it continues."""
@@ -172,7 +172,7 @@ class EpochAnswers:
             log.info("epoch.memory_deleted")
             return EpochReason.MEMORY_DELETED
         nodes = {shown.id: versions[shown.id, shown.version] for shown in (*recalled, *outline)}
-        said = self._texts.memory_message(request.posted, previous.epoch, nodes)
+        said = rendered_texts.memory_message(request.posted, previous.epoch, nodes)
         text = injected_memories.beside(said.text, previous.epoch.memories, lines)
         size = said.outline_tokens
         return TurnContent(previous.epoch, nodes, text, size, blocks, versions, lines)
@@ -239,7 +239,8 @@ class EpochAnswers:
             reason.value,
             packed.reserved,
         )
-        self._texts.add(posted, begun, RenderedText(unfolding.text, unfolding.outline_tokens))
+        text = RenderedText(unfolding.text, unfolding.outline_tokens)
+        rendered_texts.begin(posted, begun, text)
         return TurnContent(
             begun,
             newest.all_nodes,

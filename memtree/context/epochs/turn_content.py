@@ -13,8 +13,7 @@ from memtree.context.answer import (
     begun_at,
     with_index,
 )
-from memtree.context.caches.rendered_texts import RenderedTexts
-from memtree.context.epochs import injected_memories
+from memtree.context.epochs import injected_memories, rendered_texts
 from memtree.context.indexing.index_state import IndexState
 from memtree.context.indexing.prefix_lookup import TAIL, stored_from
 from memtree.context.retrieval import RetrievedContext
@@ -45,10 +44,10 @@ class TurnContent:
     retrieved: RetrievedContext | None = None
     by_words: bool = False
 
-    def block_text(self, message: int, posted: History, texts: RenderedTexts) -> str:
+    def block_text(self, message: int, posted: History) -> str:
         """Return the text that stands beside a message."""
         turn, behind = self.blocks[message], recall_block.is_behind(posted, message)
-        recall = texts.block(posted, self.epoch, turn.recall, self.versions, behind=behind)
+        recall = rendered_texts.block(posted, self.epoch, turn.recall, self.versions, behind=behind)
         return injected_memories.beside(recall, turn.memories, self.lines)
 
 
@@ -57,11 +56,10 @@ def epoch_result(
     index: IndexState,
     content: TurnContent,
     turn: EpochTurn,
-    texts: RenderedTexts,
 ) -> CompressResult:
     """Build the answer, with its costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
-    blocks = {m: content.block_text(m, posted, texts) for m in content.blocks}
+    blocks = {m: content.block_text(m, posted) for m in content.blocks}
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
     memory = content.epoch.memory - MESSAGE_OVERHEAD
     layout = AnswerLayout(

@@ -8,8 +8,7 @@ from dataclasses import replace
 from memtree.budget import epoch
 from memtree.budget.epoch import EpochTurn
 from memtree.context.caches.conversation import NodeLayers
-from memtree.context.caches.rendered_texts import RenderedTexts
-from memtree.context.epochs import injected_memories
+from memtree.context.epochs import injected_memories, rendered_texts
 from memtree.context.epochs.turn_content import TurnContent
 from memtree.context.indexing.index_state import IndexState
 from memtree.context.retrieval import EarlyVectors, Retriever
@@ -24,8 +23,8 @@ from memtree.unfolding.plan import RecallPlan
 
 
 class TurnPlanner:
-    def __init__(self, retriever: Retriever, texts: RenderedTexts) -> None:
-        self._retriever, self._texts = retriever, texts
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
 
     async def begun(
         self,
@@ -41,7 +40,7 @@ class TurnPlanner:
         taken = injected_memories.size(added)
         (block, above), by_words = await self._recall_block(request, index, content, taken, early)
         behind = recall_block.is_behind(posted, len(posted) - 1)
-        shown = self._texts.block(posted, content.epoch, block, above, behind=behind)
+        shown = rendered_texts.block(posted, content.epoch, block, above, behind=behind)
         shown += recall_block.SEAM if block else ""
         block_tokens = tokens.count(shown) + taken
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())

@@ -66,7 +66,7 @@ class Indexing:
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers
         self._lookup = IndexLookup(store, clock)
-        self._conversations, self._passed, self.texts = caches
+        self._conversations, self._passed = caches
         self._finished = FinishedIndexes(self._conversations, clock, embeds=embedder is not None)
         self._generations = Generations()
         self._commits = SharedCommits(store, clock, self._generations, self._made)
@@ -135,7 +135,7 @@ class Indexing:
     @property
     def cached_tenants(self) -> set[str]:
         """Return the tenants with cached trees in this process."""
-        kept = (self._conversations, self._finished, self.texts)
+        kept = (self._conversations, self._finished)
         return {tenant for each in kept for tenant in each.tenants}
 
     # -- deletions ---------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Indexing:
 
     def drop(self, tenant: str | None) -> None:
         """Drop the tenant's cached data; None: all tenants'."""
-        for cache in (self._conversations, self._passed, self._finished, self.texts):
+        for cache in (self._conversations, self._passed, self._finished):
             cache.forget(tenant)
         if self._backlog:
             self._backlog.forget(tenant)

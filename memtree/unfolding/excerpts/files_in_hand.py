@@ -190,7 +190,7 @@ def _touched(history: History, message: int, *, fences: bool) -> Sequence[tuple[
     row = history.derived.row(("touched", fences), len(history))
     if (known := row[message]) is None:
         known = row[message] = tuple(_found(history, message, fences))
-        history.derived.nbytes += sum(NAME_BYTES + len(path) for path, _ in known)
+        history.derived.found_bytes += sum(NAME_BYTES + len(path) for path, _ in known)
     return cast("Sequence[tuple[str, int]]", known)
 
 

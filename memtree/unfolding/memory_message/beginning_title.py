@@ -17,5 +17,5 @@ def beginning_title(history: History, cut: int) -> str:
     titles = history.derived.row("titles", first + 1)  # by the number of messages
     if titles[first] is None:
         titles[first] = title(history.first_request(first))
-        history.derived.nbytes += _ROW
+        history.derived.found_bytes += _ROW
     return str(titles[first])

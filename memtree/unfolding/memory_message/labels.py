@@ -90,7 +90,7 @@ def _documents(message: int, history: History) -> tuple[PastedDocument, ...]:
     held: tuple[PastedDocument, ...] | None = row[message]
     if held is None:
         held = row[message] = history.messages[message].documents(history.volatile)
-        history.derived.nbytes += sum(DOCUMENT_BYTES + 4 * len(each.title) for each in held)
+        history.derived.found_bytes += sum(DOCUMENT_BYTES + 4 * len(each.title) for each in held)
     return held
 
 

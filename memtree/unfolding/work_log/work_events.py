@@ -96,7 +96,7 @@ def _found(history: History, cut: int, head: int) -> Iterator[tuple[WorkEvent, .
             if message < settled:
                 row[message] = work
                 sizes = (EVENT_BYTES + TEXT_BYTES * len(event.text) for event in work.events)
-                history.derived.nbytes += sum(sizes)
+                history.derived.found_bytes += sum(sizes)
         confirms = work.confirms
         yield work.events
 

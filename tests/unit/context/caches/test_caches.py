@@ -15,8 +15,9 @@ import pytest
 from memtree.budget.epoch import Epoch
 from memtree.context.caches.caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
 from memtree.context.caches.conversation import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
-from memtree.context.caches.rendered_texts import RenderedTexts
 from memtree.context.context_memory import CompressRequest
+from memtree.context.epochs import rendered_texts
+from memtree.conversation.derived import EPOCHS
 from memtree.conversation.message import Message
 from memtree.process.bounded import SizedRows
 from memtree.ranking.corpus import Corpus
@@ -373,20 +374,21 @@ EPOCH = Epoch(b"an epoch", 5, 100, 50, PLAN, 0.0)
 BLOCK = RecallPlan((TextSpan(0, 0, 27),))
 
 
-def memory(texts, posted, epoch=EPOCH):
-    return texts.memory_message(history_of(posted), epoch, {}).text
+def memory(history, epoch=EPOCH):
+    return rendered_texts.memory_message(history, epoch, {}).text
 
 
 @pytest.mark.slow
-def test_the_same_request_is_rendered_once():
-    texts = RenderedTexts()
+def test_an_epoch_is_rendered_once_for_all_histories_that_continue_it():
+    history = history_of(POSTED)
     with counting() as first:
-        one = memory(texts, POSTED)
+        one = memory(history)
+    later = history.first(len(POSTED)).extended([*POSTED, said("assistant", "At nine.")])
     with counting() as second:
-        two = memory(texts, POSTED)
-    assert one == two == render(PLAN, history_of(POSTED), {})
+        two, three = memory(history), memory(later)
+    assert one == two == three == render(PLAN, later, {})
     assert (first.of["renders"], second.of["renders"]) == (1, 0)
-    assert texts.nbytes > len(one)
+    assert later.derived.nbytes > len(one)
 
 
 @pytest.mark.parametrize(
@@ -398,60 +400,52 @@ def test_the_same_request_is_rendered_once():
             "name": "read", "arguments": '{"path":  "a.py"}'}}])),
         (2, said("assistant", None, tool_calls=[{**CALL, "function": {
             "name": "read", "arguments": '{"path": "b.py"}'}}])),
+        (3, said("system", "Be kind.")),
     ],
-    ids=["a quoted message", "a quoted result", "another spelling", "the call it answers"],
+    ids=["a quoted message", "a quoted result", "another spelling", "the call it answers",
+         "other numbers"],
 )  # fmt: skip
 def test_what_is_quoted_is_never_that_of_another_history(at, other):
-    texts = RenderedTexts()
-    memory(texts, POSTED)
+    history = history_of(POSTED)
+    memory(history)
     changed = [*POSTED[:at], other, *POSTED[at + 1 :]]
-    assert memory(texts, changed) == render(PLAN, history_of(changed), {})
+    if other.role == "system":
+        changed.insert(at + 1, POSTED[at])
+    branch = history.first(at).extended(changed)
+    assert memory(branch) == render(PLAN, history_of(changed), {})
 
 
-def test_numbers_are_those_of_the_request_at_hand():
-    texts = RenderedTexts()
-    with_system, without = memory(texts, POSTED), memory(texts, POSTED[1:])
-    assert with_system != without
-    assert without == render(PLAN, history_of(POSTED[1:]), {})
-    between = [*POSTED[:4], said("system", "Be kind."), *POSTED[4:]]
-    assert memory(texts, between) == render(PLAN, history_of(between), {})
+def test_what_stands_behind_the_cut_is_not_in_the_text():
+    history, epoch = history_of(POSTED), replace_epoch(b"another", 3)
+    one = memory(history, epoch)
+    branch = history.first(5).extended([*POSTED[:5], said("user", "Is it deep?")])
+    with counting() as work:
+        assert memory(branch, epoch) == one
+    assert work.of["renders"] == 0
 
 
 def test_a_block_is_rendered_once_and_belongs_to_its_epoch():
-    texts, history = RenderedTexts(), history_of(POSTED)
+    history = history_of(POSTED)
     with counting() as work:
-        one = texts.block(history, EPOCH, BLOCK, {}, behind=False)
+        one = rendered_texts.block(history, EPOCH, BLOCK, {}, behind=False)
     with counting() as again:
-        assert texts.block(history, EPOCH, BLOCK, {}, behind=False) == one
+        assert rendered_texts.block(history, EPOCH, BLOCK, {}, behind=False) == one
     assert again.lines < work.lines
     assert one == recall_block.text_of(BLOCK, history, {})
     other = replace_epoch(b"another", 2)
-    assert texts.block(history, other, BLOCK, {}, behind=False) == one
-    assert texts.block(history, EPOCH, RecallPlan(), {}, behind=False) == ""
+    assert rendered_texts.block(history, other, BLOCK, {}, behind=False) == one
+    behind = rendered_texts.block(history, EPOCH, BLOCK, {}, behind=True)
+    assert behind == recall_block.text_of(BLOCK, history, {}, behind=True)
+    assert rendered_texts.block(history, EPOCH, RecallPlan(), {}, behind=False) == ""
 
 
 def replace_epoch(id_, cut):
     return Epoch(id_, 5, 100, 50, Plan(cut, excerpts=PLAN.excerpts[:1]), 0.0)
 
 
-def test_no_text_of_a_tenant_answers_another_and_a_deletion_takes_all_of_one():
-    texts, history = RenderedTexts(), history_of(POSTED)
-    for tenant in ("one", "two"):
-        with counting() as work:
-            texts.memory_message(replace(history, tenant=tenant), EPOCH, {})
-        assert work.of["renders"] == 1
-    assert texts.tenants == {"one", "two"}
-    texts.forget("one")
-    assert texts.tenants == {"two"}
-    texts.forget(None)
-    assert (texts.tenants, texts.nbytes) == (set(), 0)
-
-
-def test_it_takes_no_more_bytes_than_it_may():
-    texts, history = RenderedTexts(2_000), history_of(POSTED)
+def test_the_texts_of_the_newest_epochs_alone_are_kept():
+    history, sizes = history_of(POSTED), []
     for number in range(9):
-        texts.memory_message(history, replace_epoch(bytes([number]), 4), {})
-        assert 0 < texts.nbytes <= 2_000
-    tiny = RenderedTexts(1)
-    assert memory(tiny, POSTED) == memory(texts, POSTED)
-    assert tiny.nbytes == 0
+        memory(history, replace_epoch(bytes([number]), 4))
+        sizes.append(history.derived.nbytes)
+    assert sizes[0] < sizes[EPOCHS - 1] == sizes[-1]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.conversation import history
-from memtree.conversation.history import LATE, Derived, History
+from memtree.conversation.derived import Derived
+from memtree.conversation.history import LATE, History
 from memtree.conversation.message import Message, Volatile
 from memtree.unfolding.excerpts.files_in_hand import files_in_hand
 from memtree.unfolding.work_log.work_events import WorkEvent, work_events
@@ -111,8 +112,8 @@ def test_values_of_messages_that_a_later_one_may_change_are_not_kept():
     derived = Derived()
     row = derived.row("a", 10)
     row[:] = range(10)
-    derived.nbytes += 1_000
-    kept = derived.first(4)
+    derived.found_bytes += 1_000
+    kept = derived.first(4, 4)
     assert kept.row("a", 6) == [0, 1, 2, 3, None, None]
     assert kept.row("other", 2) == [None, None]
     assert 400 <= kept.nbytes < derived.nbytes

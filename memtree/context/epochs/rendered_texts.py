@@ -1,0 +1,50 @@
+"""Texts that an epoch sends: within it they are the same in every request, and rendered once for
+all histories that continue the one in which it began.
+
+A text depends on a plan, on the summaries that the plan names, and on the messages that the plan
+folds. So a client that changes one of these messages gets a new rendering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtree.budget.epoch import Epoch
+from memtree.conversation.derived import RenderedText
+from memtree.conversation.history import History
+from memtree.tree.node import Node
+from memtree.unfolding import recall_block
+from memtree.unfolding.memory_message.memory_text import render
+from memtree.unfolding.plan import RecallPlan
+from memtree.unfolding.unfold import outline_size
+
+MEMORY = "memory message"
+
+
+def memory_message(posted: History, epoch: Epoch, nodes: Mapping[bytes, Node]) -> RenderedText:
+    """Return the text of an epoch's memory message. `nodes`: those that its plan names."""
+    plan = epoch.plan
+
+    def rendered() -> RenderedText:
+        return RenderedText(render(plan, posted, nodes), outline_size(plan, posted, nodes))
+
+    return posted.derived.text(epoch.id, plan.cut, MEMORY, rendered)
+
+
+def begin(posted: History, epoch: Epoch, text: RenderedText) -> None:
+    """Keep the memory message of an epoch that begins."""
+    posted.derived.text(epoch.id, epoch.plan.cut, MEMORY, lambda: text)
+
+
+def block(
+    posted: History, epoch: Epoch, plan: RecallPlan, nodes: recall_block.Versions, *, behind: bool
+) -> str:
+    """Return the text of a recall block within an epoch; empty if it shows nothing."""
+    if not plan:
+        return ""
+    shown = plan.sent
+
+    def rendered() -> RenderedText:
+        return RenderedText(recall_block.text_of(shown, posted, nodes, behind=behind))
+
+    return posted.derived.text(epoch.id, epoch.plan.cut, (shown, behind), rendered).text
