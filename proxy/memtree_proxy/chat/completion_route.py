@@ -39,7 +39,7 @@ from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.chat import tool_rounds, tool_session
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.exchange import ChatExchange, PreparedChat
+from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.keepalive import (
     JsonKeepalive,
     KeepaliveForm,
@@ -104,6 +104,9 @@ class CompletionServices:
     sent: SentRequests
 
 
+_Prepared = tuple[ChatExchange, bytes]  # with the body for the upstream
+
+
 class CompletionRoute:
     """`dialect`: of the route. `learned`: what its upstreams refused."""
 
@@ -153,7 +156,7 @@ class CompletionRoute:
             trace.decide(chat.state, chat.reason)
             prepared = self._unpacked(exchange)
             trace.memory.ms = (time.perf_counter() - started) * 1000
-            return Relay(await self._answer(prepared, begun=False), trace.headers())
+            return Relay(await self._answer(*prepared, begun=False), trace.headers())
         async with AsyncExitStack() as owned:
             memory = asyncio.create_task(self._prepare(exchange, started))
             owned.push_async_callback(_cancelled, memory)
@@ -165,12 +168,12 @@ class CompletionRoute:
             if not done:
                 with self._waits.place(exchange.tenant.id), step("wait"):
                     await memory
-        reply = await self._answer(memory.result(), begun=False)
+        reply = await self._answer(*memory.result(), begun=False)
         return Relay(reply, trace.headers())
 
     # -- memory ------------------------------------------------------------------------------
 
-    async def _prepare(self, exchange: ChatExchange, started: float) -> PreparedChat:
+    async def _prepare(self, exchange: ChatExchange, started: float) -> _Prepared:
         """Prepare the upstream request, even if memory fails. Raises `ContextOverflow`."""
         trace = exchange.trace
         trace.decide(exchange.chat.state, exchange.chat.reason)
@@ -199,7 +202,7 @@ class CompletionRoute:
             size = posted.tokens + posted.system_tokens
             trace.memory.raw_tokens = trace.memory.sent_tokens = size
 
-    async def _remember(self, exchange: ChatExchange) -> PreparedChat:
+    async def _remember(self, exchange: ChatExchange) -> _Prepared:
         ask = exchange.chat.ask
         if ask is None:
             return self._unpacked(exchange)
@@ -215,13 +218,12 @@ class CompletionRoute:
         thinks_from = await thinking_marks.thinks_from(self._memory, self._thinking, ask)
         chat = chat_memories.with_room(replace(exchange.chat, ask=ask), answer)
         chat = replace(chat, thinks_from=thinks_from)
-        exchange = replace(exchange, chat=chat)
-        sent = exchange.learn(answer)
         session = tool_session.begin(chat, answer, details.folded, self._memories.tools(chat))
         if self._dialect.prefix_bound and answer.epoch:
             session = self._offered.settled(ask.tenant, answer.epoch, session)
+        exchange = replace(exchange, chat=chat).answered(answer, session)
         with step("pack"):
-            return PreparedChat(exchange, exchange.body(answer, session), sent, answer, session)
+            return exchange, exchange.body()
 
     async def _compressed(
         self, whole: CompressRequest, chat: ChatRequest
@@ -238,11 +240,11 @@ class CompletionRoute:
         self._learned.forget_window(whole.tenant, chat.model)
         return whole, await self._memory.compress_with_details(whole)
 
-    def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
+    def _unpacked(self, exchange: ChatExchange) -> _Prepared:
         """Return the history as it was posted, because context memory is off or has failed."""
-        exchange.learn(None)
         session = tool_session.begin(exchange.chat, None, None, self._memories.tools(exchange.chat))
-        return PreparedChat(exchange, exchange.body(None, session), session=session)
+        exchange = exchange.answered(None, session)
+        return exchange, exchange.body()
 
     # -- waiting -----------------------------------------------------------------------------
 
@@ -253,7 +255,7 @@ class CompletionRoute:
         return JsonKeepalive(self._dialect) if self._settings.json_wait == "spaces" else None
 
     def _keepalive(
-        self, exchange: ChatExchange, memory: asyncio.Task[PreparedChat], form: KeepaliveForm
+        self, exchange: ChatExchange, memory: asyncio.Task[_Prepared], form: KeepaliveForm
     ) -> Response:
         """Return an answer that begins while memory still works; it cancels memory if it ends
         first."""
@@ -265,21 +267,21 @@ class CompletionRoute:
         async def reply() -> RelayedReply:
             with step("wait"):
                 prepared = await memory
-            return await self._answer(prepared, begun=True)
+            return await self._answer(*prepared, begun=True)
 
         return KeepaliveResponse(reply, form, self._pace.beat, memory.cancel)
 
     # -- the upstream ------------------------------------------------------------------------
 
-    async def _answer(self, prepared: PreparedChat, *, begun: bool) -> RelayedReply:
+    async def _answer(self, exchange: ChatExchange, body: bytes, *, begun: bool) -> RelayedReply:
         """Return the answer, with all rounds in which the model calls our tools. `begun`: the
         client has its 200 already."""
-        exchange, session = prepared.exchange, prepared.session
+        session = exchange.session
         readable = begun or session is not None
         upstream = RetryingUpstream(
-            self._memory, self._learned, self._thinking, prepared, readable=readable
+            self._memory, self._learned, self._thinking, exchange, readable=readable
         )
-        reply = await upstream.reply(prepared.body)
+        reply = await upstream.reply(body)
         content = exchange.chat.content
         if len(content) > body_budget.FREE:
             # A stream may take minutes. What was unpacked counts on: little was sent for it.
@@ -295,7 +297,7 @@ class CompletionRoute:
         return await tool_rounds.answered(reply, session, again)
 
 
-async def _cancelled(task: asyncio.Task[PreparedChat]) -> None:
+async def _cancelled(task: asyncio.Task[_Prepared]) -> None:
     """Cancel a task that nobody waits for any more; has no effect on one that has ended."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 
@@ -19,7 +19,9 @@ from memtree_proxy.upstream.upstreams import Destination
 @dataclass(frozen=True, slots=True)
 class ChatExchange:
     """One request, and the parts that answer it. `posted`: the body as it came, encoded or not.
-    `recorder`: reads the answers for objects that the provider keeps; None for no recorder."""
+    `recorder`: reads the answers for objects that the provider keeps; None for no recorder.
+    `answer`: what memory sends, None without context memory; `session`: set if the model has our
+    tools; `sent`: tokens of the messages that memory sends."""
 
     request: Request
     tenant: Tenant
@@ -28,25 +30,29 @@ class ChatExchange:
     chat: ChatRequest
     trace: Trace
     recorder: Recorder | None = None
+    answer: Answer | None = None
+    session: ToolSession | None = None
+    sent: int = 0
 
-    def body(self, answer: Answer | None, session: ToolSession | None) -> bytes:
-        """Return the body for the upstream with the messages of an answer; None: the posted
-        ones."""
-        return session.body(self.chat) if session else self.chat.with_messages(answer)
+    def body(self) -> bytes:
+        """Return the body for the upstream, with what memory sends or the posted messages."""
+        return (
+            self.session.body(self.chat) if self.session else self.chat.with_messages(self.answer)
+        )
 
-    def learn(self, answer: Answer | None) -> int:
-        """Record what memory sends (None: nothing), and the memories in it. Returns the tokens of
-        its messages."""
-        trace, placed = self.trace, self.chat.placed
+    def answered(self, answer: Answer | None, session: ToolSession | None) -> ChatExchange:
+        """Return the exchange with what memory sends (None: nothing), and record it, and the
+        memories in it."""
+        trace, placed, sent = self.trace, self.chat.placed, 0
         if answer is None:
             trace.memory.saved = placed.ids if placed else ()
-            return 0
-        trace.learn(answer)
-        if answer.folds or placed is None:
-            return answer.sent_tokens
-        trace.memory.saved = placed.ids
-        trace.memory.sent_tokens = answer.sent_tokens + placed.tokens
-        return trace.memory.sent_tokens
+        else:
+            trace.learn(answer)
+            sent = answer.sent_tokens
+            if not answer.folds and placed is not None:
+                trace.memory.saved = placed.ids
+                trace.memory.sent_tokens = sent = sent + placed.tokens
+        return replace(self, answer=answer, session=session, sent=sent)
 
     async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
         """Send `body` and return the upstream's reply. `readable`: request it without
@@ -66,16 +72,3 @@ class ChatExchange:
             also=[(b"accept-encoding", b"identity")] if readable else None,
         )
         return self.recorder.reading(reply) if self.recorder else reply
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedChat:
-    """The first request to the upstream. `exchange`: with the memories of the chat. `sent`: tokens
-    of its messages, 0 without context memory; `answer`: what memory sends. `session`: set if the
-    model has our tools."""
-
-    exchange: ChatExchange
-    body: bytes
-    sent: int = 0
-    answer: Answer | None = None
-    session: ToolSession | None = None

@@ -18,7 +18,7 @@ from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.wire import json_body
 from memtree_proxy.chat.chat_request import unthinking
-from memtree_proxy.chat.exchange import PreparedChat
+from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.reply import is_encoded, is_event_stream, is_json
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.chat.retrying.context_overflow import KEPT_SHARE, MOST_RETRIED
@@ -47,17 +47,14 @@ class RetryingUpstream:
         memory: ContextMemory,
         learned: ModelLimits,
         thinking: ThinkingMarks,
-        prepared: PreparedChat,
+        exchange: ChatExchange,
         *,
         readable: bool,
     ) -> None:
         self._memory = memory
         self._learned = learned
         self._thinking = thinking
-        self._exchange = prepared.exchange
-        self._answer = prepared.answer
-        self._session = prepared.session
-        self._sent = prepared.sent
+        self._exchange = exchange
         self._readable = readable
 
     async def reply(self, body: bytes) -> RelayedReply:
@@ -80,7 +77,7 @@ class RetryingUpstream:
 
     async def again(self) -> RelayedReply:
         """Return the reply to the request with the results of its tool calls."""
-        return await self.reply(self._exchange.body(self._answer, self._session))
+        return await self.reply(self._exchange.body())
 
     @property
     def _first_error(self) -> Callable[[bytes], bool | None]:
@@ -90,14 +87,14 @@ class RetryingUpstream:
     def _may_change(self) -> bool:
         """Return True if any part of the request was added or changed by us, now or earlier."""
         chat, tenant = self._exchange.chat, self._exchange.tenant.id
-        if chat.ask is not None or self._session is not None:
+        if chat.ask is not None or self._exchange.session is not None:
             return True
         return chat.dialect.prefix_bound and self._thinking.has_folded(tenant)
 
     def _may_be_refused(self, reply: RelayedReply) -> bool:
         if reply.status in context_overflow.STATUSES:
             return True
-        return self._session is not None and offer.may_be_about_tools(reply.status)
+        return self._exchange.session is not None and offer.may_be_about_tools(reply.status)
 
     async def _unrefused(self, reply: RelayedReply, body: bytes) -> RelayedReply:
         """Return the reply to a changed request; `reply` if that is no error, or none that can be
@@ -157,22 +154,22 @@ class RetryingUpstream:
         if chat.body is None or thinking_refusal.is_the_client_s(chat.body, headers):
             return None
         exchange = dataclasses.replace(exchange, chat=chat)
-        if self._session and chat.history is not None:
-            self._session.unbind(chat.history)
-        again = exchange.body(self._answer, self._session)
+        if exchange.session and chat.history is not None:
+            exchange.session.unbind(chat.history)
+        again = exchange.body()
         if len(again) >= len(body):
             return None
         self._exchange = exchange
         exchange.trace.rounds.thinking_replays += 1
         reply = await self._forward(again)
-        if reply.status == 200 and self._answer is not None:
-            self._thinking.mark(tenant, self._answer.address)
+        if reply.status == 200 and exchange.answer is not None:
+            self._thinking.mark(tenant, exchange.answer.address)
         log.event("chat.thinking_left_out", status=reply.status, messages=chat.thinks_from)
         return reply
 
     async def _toolless(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
         """Return the reply to the same request without our tools, if `error` is about tools."""
-        session, chat = self._session, self._exchange.chat
+        session, chat = self._exchange.session, self._exchange.chat
         if session is None or session.withdrawn or session.rounds:
             return None
         if not offer.is_about_tools(status, error):
@@ -186,12 +183,12 @@ class RetryingUpstream:
 
     async def _shorter(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
         """Return the reply to the same request packed smaller, if `error` is about its length."""
-        chat, session = self._exchange.chat, self._session
+        chat, session = self._exchange.chat, self._exchange.session
         ask = chat.ask
-        if ask is None or not self._sent:
+        if ask is None or not self._exchange.sent:
             return None
         added = session.size if session else 0
-        sent = self._sent + ask.tools_tokens + added
+        sent = self._exchange.sent + ask.tools_tokens + added
         overflow = context_overflow.overflow_of(status, error, sent)
         if overflow is None:
             return None
@@ -215,7 +212,8 @@ class RetryingUpstream:
             session.repack(smaller, answer, details.folded)
             if chat.history is not None:
                 session.unbind(chat.history)
-        again = self._exchange.body(answer, session)
+        exchange = dataclasses.replace(self._exchange, answer=answer)
+        again = exchange.body()
         if len(again) >= len(body):
             return None
         if named and overflow.explained:
@@ -223,7 +221,7 @@ class RetryingUpstream:
         trace = self._exchange.trace
         trace.rounds.overflows += 1
         log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
-        self._answer, self._sent = answer, self._exchange.learn(answer)
+        self._exchange = exchange.answered(answer, session)
         reply = await self._exchange.forward(again, readable=True)
         if reply.status != 200:  # the error may not have been about the length
             return reply
