@@ -58,8 +58,8 @@ class Rivals:
         self._texts = [passage.text for passage in found]
         self._vectors = np.array([passage.vector for passage in found], np.float32)
         self._sizes = np.array(tokens.count_many(self._texts), np.int64) + LABEL
-        self._lexicon = Lexicon()
-        self._lexicon.extend([terms.pack(terms.terms(text) for text in self._texts)])
+        packed = terms.pack(terms.terms(text) for text in self._texts)
+        self._lexicon = Lexicon().extended([packed])
         self._files = [files(session, index) for index in range(len(session.messages))]
 
     async def shown(self, name: str, cut: int, target: int) -> Shown:

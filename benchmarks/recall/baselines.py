@@ -21,8 +21,8 @@ class Turns:
     def __init__(self, messages: Sequence[Message]) -> None:
         self.texts = [message.text for message in messages]
         self._sizes = tokens.count_many(self.texts)
-        self._lexicon = Lexicon()
-        self._lexicon.extend([terms.pack(terms.terms(text) for text in self.texts)])
+        packed = terms.pack(terms.terms(text) for text in self.texts)
+        self._lexicon = Lexicon().extended([packed])
 
     def newest(self, question: str, target: int) -> str:
         room = target - tokens.count(question)

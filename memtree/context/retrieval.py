@@ -23,11 +23,10 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import EmbedderUnavailable
 from memtree.ports.models import Embedder
 from memtree.process import tracing
-from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.query import Query, query_of
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.ranking.recipe import nameless, ranking
+from memtree.ranking.recipe import heard, nameless, ranking
 from memtree.text import terms
 from memtree.unfolding import explain
 from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
@@ -101,38 +100,42 @@ class Retriever:
         early: EarlyVectors | None = None,
     ) -> tuple[Result, bool]:
         """Return the result of `work` on the ranked passages, and True if they were ranked without
-        vectors because the embedder failed. `work` runs in a thread, while the corpus is locked.
-        `early`: vectors of this very query."""
+        vectors because the embedder failed. `work` runs in a thread. `early`: vectors of this very
+        query."""
         vectors, by_words = await (early.vectors if early else self._vectors(query.meanings))
-
-        def ranked(corpus: Corpus, vectors: Vectors) -> Result:
-            with corpus.with_open(index.open, index.open_place):
-                scores = ranking(posted, corpus, query.words, vectors)
-                sought = terms.terms(query.words).keys()
-                return work(RankedHistory(posted, corpus, scores, sought))
-
         with tracing.step("rank"):
-            async with self._indexing.corpus(index) as corpus:
-                if vectors:  # none if the embedder failed
-                    vectors = await self._less_named(posted, corpus, query.meanings, vectors)
-                return await in_thread(ranked, corpus, vectors), by_words
+            corpus = await self._indexing.corpus(index)
+            if vectors:  # none if the embedder failed
+                corpus, vectors = await self._less_named(posted, corpus, query.meanings, vectors)
+
+            def ranked() -> tuple[Corpus, Result]:
+                known = heard(posted, corpus)
+                whole = known.with_open(index.open, index.open_place)
+                scores = ranking(whole, query.words, vectors)
+                sought = terms.terms(query.words).keys()
+                return known, work(RankedHistory(posted, whole, scores, sought))
+
+            known, result = await asyncio.to_thread(ranked)
+            self._indexing.keep_speakers(index, known)
+            return result, by_words
 
     async def _less_named(
         self, posted: History, corpus: Corpus, texts: Sequence[str], vectors: Vectors
-    ) -> Vectors:
-        """Return the mean of each query's vector and of the same without the speakers that it names
-        (docs/decisions/archive.md#0083). A turn adds few messages, whose speakers are read without
-        a hop."""
+    ) -> tuple[Corpus, Vectors]:
+        """Return the corpus with its speakers, and the mean of each query's vector and of the same
+        without the speakers that it names (docs/decisions/archive.md#0083). A turn adds few
+        messages, whose speakers are read without a hop."""
 
-        def bared() -> dict[str, str]:
-            bare = {text: nameless(posted, corpus, text) for text in texts}
-            return {text: less for text, less in bare.items() if less != text and less.strip()}
+        def bared() -> tuple[Corpus, dict[str, str]]:
+            known = heard(posted, corpus)
+            bare = {text: nameless(known, text) for text in texts}
+            return known, {text: less for text, less in bare.items() if less not in ("", text)}
 
         many = corpus.messages - len(corpus.speakers) > FEW
-        bare = await in_thread(bared) if many else bared()
+        corpus, bare = await asyncio.to_thread(bared) if many else bared()
         known = await self._vectors(list(bare.values())) if bare else ((), False)
         others = dict(zip(bare, known[0], strict=False))  # none if the embedder failed
-        return [
+        return corpus, [
             np.asarray((vector + others[text]) / 2, np.float32) if text in others else vector
             for text, vector in zip(texts, vectors, strict=True)
         ]

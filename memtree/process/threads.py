@@ -1,9 +1,9 @@
 """Work in threads: its CPU time, fair shares of tenants, and no thread that a cancelled caller
 leaves behind.
 
-`asyncio.to_thread` returns as soon as its caller is cancelled, while the thread goes on. If the
-caller then releases a lock, the next holder of it and the thread change the same object at once. So
-whatever reads or changes an object that requests share is run by `in_thread`.
+`asyncio.to_thread` returns as soon as its caller is cancelled, while the thread goes on. That is
+right where the thread gets a value and gives a value. What holds something that is counted, as the
+bytes of a body, is run by `in_thread`: its caller gives that back when the thread has ended.
 
 CPU time is added up for the task that requested the work:
 
@@ -37,8 +37,8 @@ async def in_thread(
     work: Callable[Args, Result], *args: Args.args, **kwargs: Args.kwargs
 ) -> Result:
     """Return the result of `work`, run in a thread. A caller that is cancelled meanwhile gets its
-    `CancelledError` once the thread has ended, so that a lock which it holds is held until then;
-    work that no thread has begun by then is left out."""
+    `CancelledError` once the thread has ended, so that what it holds is held until then; work that
+    no thread has begun by then is left out."""
     context, cancelled = copy_context(), None
 
     def run() -> Result:

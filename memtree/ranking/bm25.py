@@ -1,4 +1,4 @@
-"""BM25 over passages, append-only: a growing history adds postings and never rebuilds them all.
+"""BM25 over passages: a value that grows with its history, and never rebuilds all postings.
 
 Term statistics come packed from the leaves, so no text is read. Parameters: k1 = 1.2, b = 0.4
 (passages are of similar size, so length says less than it does for documents).
@@ -7,6 +7,7 @@ Term statistics come packed from the leaves, so no text is read. Parameters: k1 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -19,17 +20,18 @@ _REBUILD_SHARE = 0.2
 REBUILD_FLOOR = 20_000
 
 Scores = NDArray[np.float32]
-Mark = tuple[int, Scores]
+_Batch = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]
 
 
 class Lexicon:
-    """Postings of consecutive passages, numbered from 0."""
+    """Postings of consecutive passages, numbered from 0. Never changed: `extended` returns another
+    one, which shares the sorted postings."""
 
     def __init__(self) -> None:
         self._hashes = np.empty(0, np.uint32)  # sorted by term, then passage
         self._docs = np.empty(0, np.int32)
         self._counts = np.empty(0, np.uint8)
-        self._fresh: list[tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]] = []
+        self._fresh: tuple[_Batch, ...] = ()
         self._lengths = np.empty(0, np.float32)
 
     def __len__(self) -> int:
@@ -46,11 +48,11 @@ class Lexicon:
         """Number of batches of postings that are not sorted in yet; a query scans each of them."""
         return len(self._fresh)
 
-    def extend(self, statistics: Iterable[Terms]) -> None:
-        """Add the passages of further leaves."""
+    def extended(self, statistics: Iterable[Terms]) -> Lexicon:
+        """Return the lexicon with the passages of further leaves."""
         leaves = list(statistics)
         if not leaves:
-            return
+            return self
         hashes = np.frombuffer(b"".join(leaf.hashes for leaf in leaves), "<u4")
         counts = np.frombuffer(b"".join(leaf.counts for leaf in leaves), np.uint8)
         starts = accumulate((len(leaf.counts) for leaf in leaves), initial=0)
@@ -62,23 +64,18 @@ class Lexicon:
         docs = np.repeat(np.arange(base, base + len(ends), dtype=np.int32), sizes)
         totals = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         lengths = (totals[ends] - totals[ends - sizes]).astype(np.float32)
-        self._lengths = np.concatenate([self._lengths, lengths])
-        self._fresh.append((hashes.astype(np.uint32, copy=False), docs, counts))
+        grown = copy(self)
+        grown._lengths = np.concatenate([self._lengths, lengths])
+        grown._fresh = (*self._fresh, (hashes.astype(np.uint32, copy=False), docs, counts))
+        return grown
 
-    def settle(self) -> None:
-        """Sort the newest postings into the rest once there are enough of them to slow a query."""
+    def settled(self) -> Lexicon:
+        """Return it with the newest postings sorted into the rest, once there are enough of them to
+        slow a query."""
         fresh = sum(len(part[0]) for part in self._fresh)
         if fresh > max(REBUILD_FLOOR, _REBUILD_SHARE * len(self._hashes)) or len(self._fresh) > 32:
-            self._sort()
-
-    def mark(self) -> Mark:
-        """Return the current end, for `reset`, which undoes only what `extend` added since."""
-        return len(self._fresh), self._lengths
-
-    def reset(self, mark: Mark) -> None:
-        """Undo what was added by `extend` since `mark()`."""
-        del self._fresh[mark[0] :]
-        self._lengths = mark[1]
+            return self._sorted()
+        return self
 
     def scores(self, query: Mapping[int, int]) -> Scores:
         """Return every passage's BM25 score for the query's terms (hash -> count), float32 (n,)."""
@@ -128,17 +125,20 @@ class Lexicon:
                 counts = np.concatenate([counts, fresh_counts[hit]])
             yield docs, counts
 
-    def _unsorted(self) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
+    def _unsorted(self) -> _Batch:
         """Return the postings that are not sorted in yet."""
         if not self._fresh:
             return np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint8)
         hashes, docs, counts = zip(*self._fresh, strict=True)
         return np.concatenate(hashes), np.concatenate(docs), np.concatenate(counts)
 
-    def _sort(self) -> None:
-        hashes = np.concatenate([self._hashes, *(part[0] for part in self._fresh)])
-        docs = np.concatenate([self._docs, *(part[1] for part in self._fresh)])
-        counts = np.concatenate([self._counts, *(part[2] for part in self._fresh)])
+    def _sorted(self) -> Lexicon:
+        hashes, docs, counts = self._unsorted()
+        hashes = np.concatenate([self._hashes, hashes])
         order = np.argsort(hashes, kind="stable")
-        self._hashes, self._docs, self._counts = hashes[order], docs[order], counts[order]
-        self._fresh = []
+        made = copy(self)
+        made._hashes = hashes[order]
+        made._docs = np.concatenate([self._docs, docs])[order]
+        made._counts = np.concatenate([self._counts, counts])[order]
+        made._fresh = ()
+        return made

@@ -1,13 +1,14 @@
-"""The passages of one history as arrays, ready to rank: append-only, kept between requests.
+"""The passages of one history as arrays, ready to rank: a value, kept between requests.
 
-A corpus grows with its history: a turn adds the leaves that became final, and only these are
-unpacked. Messages not yet in a final leaf are added for the length of one request (`with_open`).
+A corpus grows with its history: for a turn, another one is made that shares the arrays and has the
+leaves that became final, and only these are unpacked. Messages not yet in a final leaf are in the
+one of their request alone (`with_open`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ from memtree.tree.node import Node, NodePlace
 
 Ints = NDArray[np.int32]
 LEAF_BYTES = 200  # estimate for a leaf's place and list entries
-UNINDEXED = 2_000  # passages of final leaves compared by scanning before the index is rebuilt
+UNINDEXED = 2_000  # passages of final leaves compared by scanning before an index is built
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class SegmentCosines:
 
 
 class Corpus:
-    """The n passages of a history in reading order. `columns`: int32 (6, n).
+    """The n passages of a history in reading order. `columns`: int32 (6, n). Never changed, so any
+    number of threads may rank it.
 
     The rows of `columns`, each also a property of that name: `message` (index in the history),
     `start` and `end` (characters of the message's view), `tokens`, `kind` (see
@@ -67,7 +69,6 @@ class Corpus:
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
         self.sketches: Sketches = np.empty((HASHES, 0), np.uint32)
         self._sketch_index = SketchIndex(self.sketches)
-        self._final = 0  # passages of final leaves
         self.dimensions = dimensions
         self._messages = 0
         self.final_leaves = 0
@@ -131,23 +132,30 @@ class Corpus:
         """Number of messages that final leaves hold completely."""
         return self._messages
 
-    def begins(self, leaves: Sequence[bytes]) -> bool:
-        """Return True if `leaves` (ids) begin with exactly the final leaves of this corpus."""
-        return self.final_leaves <= len(leaves) and all(
-            known.id == id_
-            for known, id_ in zip(self.leaves[: self.final_leaves], leaves, strict=False)
-        )
+    def extended(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> Corpus:
+        """Return the corpus with further final leaves."""
+        if not leaves:
+            return self
+        grown = self._with(leaves, places)
+        grown._messages = places[-1].end
+        grown.final_leaves = len(grown.leaves)
+        grown.lexicon = grown.lexicon.settled()
+        if len(grown) - self._sketch_index.covered > UNINDEXED:
+            grown._sketch_index = SketchIndex(grown.sketches)
+        return grown
 
-    def extend(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
-        """Add further final leaves."""
-        if leaves:
-            self._add(leaves, places)
-            self._messages = places[-1].end
-            self._final, self.final_leaves = len(self), len(self.leaves)
-            self.lexicon.settle()
+    def with_open(self, leaf: Node | None, place: NodePlace | None) -> Corpus:
+        """Return the corpus with a leaf that is not final yet."""
+        return self if leaf is None or place is None else self._with([leaf], [place])
 
-    def _add(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
-        rows = []
+    def with_speakers(self, speakers: Speakers) -> Corpus:
+        """Return the corpus with the speakers of its messages."""
+        same = copy(self)
+        same.speakers = speakers
+        return same
+
+    def _with(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> Corpus:
+        rows, firsts, ruled = [], self._firsts[:], self.ruled[:]
         for index, (leaf, place) in enumerate(
             zip(leaves, places, strict=True), start=len(self.leaves)
         ):
@@ -156,61 +164,48 @@ class Corpus:
                 rows.append(
                     (message, passage.start, passage.end, passage.tokens, passage.kind, index)
                 )
-            self._firsts.append(self._firsts[-1] + len(leaf.passages))
+            firsts.append(firsts[-1] + len(leaf.passages))
             if leaf.rules:
-                self.ruled.append(index)
-        self.columns = np.concatenate([self.columns, np.array(rows, np.int32).T], axis=1)
+                ruled.append(index)
+        grown = copy(self)
+        grown._firsts, grown.ruled = firsts, ruled
+        grown.columns = np.concatenate([self.columns, np.array(rows, np.int32).T], axis=1)
         made = sketches(leaf.terms for leaf in leaves)
-        self.sketches = np.concatenate([self.sketches, made], axis=1)
-        self.leaves.extend(leaves)
-        self.places.extend(places)
-        self.lexicon.extend(leaf.terms for leaf in leaves)
+        grown.sketches = np.concatenate([self.sketches, made], axis=1)
+        grown.leaves, grown.places = [*self.leaves, *leaves], [*self.places, *places]
+        grown.lexicon = self.lexicon.extended(leaf.terms for leaf in leaves)
+        return grown
 
     def alike(self, row: int) -> list[int]:
         """Return the passages that share nearly all terms with passage `row`, in order and with
         itself; none if it has no terms."""
-        if self._final - self._sketch_index.covered > UNINDEXED:
-            self._sketch_index = SketchIndex(self.sketches[:, : self._final])
         return self._sketch_index.alike(self.sketches, row)
-
-    @contextmanager
-    def with_open(self, leaf: Node | None, place: NodePlace | None) -> Iterator[None]:
-        """Add a leaf that is not final yet, and remove it when the block ends."""
-        if leaf is None or place is None:
-            yield
-            return
-        columns, sketched = self.columns, self.sketches
-        kept, lexicon = len(self.leaves), self.lexicon.mark()
-        try:
-            self._add([leaf], [place])
-            yield
-        finally:
-            self.columns, self.sketches = columns, sketched
-            self.lexicon.reset(lexicon)
-            del self.leaves[kept:], self.places[kept:], self._firsts[kept + 1 :]
-            while self.ruled and self.ruled[-1] >= kept:
-                self.ruled.pop()
 
     def lacking(self) -> list[int]:
         """Return the indices of the leaves without vectors."""
         return [i for i in range(self._vectored, len(self.leaves)) if i not in self._ahead]
 
-    def add_vectors(self, packed: Mapping[bytes, bytes]) -> None:
-        """Add vectors packed by `vectors.pack`, keyed by leaf id."""
-        for index in self.lacking():
-            leaf = self.leaves[index]
-            data = packed.get(leaf.id)
-            if data is not None:
-                self._ahead[index] = unpack(data, len(leaf.passages), self.dimensions)
-        ready = []
-        while self._vectored in self._ahead:
-            ready.append(self._ahead.pop(self._vectored))
-            self._vectored += 1
+    def with_vectors(self, packed: Mapping[bytes, bytes]) -> Corpus:
+        """Return the corpus with vectors packed by `vectors.pack`, keyed by leaf id. Not for
+        several threads at once."""
+        ahead = {
+            index: unpack(data, len(leaf.passages), self.dimensions)
+            for index in self.lacking()
+            if (data := packed.get((leaf := self.leaves[index]).id)) is not None
+        }
+        if not ahead:
+            return self
+        grown, ready = copy(self), []
+        grown._ahead = self._ahead | ahead
+        while grown._vectored in grown._ahead:
+            ready.append(grown._ahead.pop(grown._vectored))
+            grown._vectored += 1
         if ready:
             counts = np.concatenate([counts for _, counts in ready])
             firsts = len(self._vectors) + _starts(counts)
-            self._vectors.extend(np.concatenate([rows for rows, _ in ready]))
-            self._rows = np.concatenate([self._rows, firsts])
+            grown._vectors = self._vectors.extended(np.concatenate([rows for rows, _ in ready]))
+            grown._rows = np.concatenate([self._rows, firsts])
+        return grown
 
     def cosines(self, query: Matrix) -> SegmentCosines:
         """Compare a query with all segments: two passes over the vectors."""

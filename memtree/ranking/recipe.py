@@ -27,10 +27,10 @@ SPEAKER = 1.5  # factor for passages of the only speaker that a question names; 
 # questions that name the wrong speaker find their evidence (LoCoMo adversarial at 4k: 98.7 to 97.5)
 
 
-def nameless(history: History, corpus: Corpus, query: str) -> str:
+def nameless(corpus: Corpus, query: str) -> str:
     """Return a query without speakers' names, which stand in each of their messages and so draw
-    the query's vector to all of these equally. A query without such names is returned unchanged."""
-    _read_speakers(history, corpus)
+    the query's vector to all of these equally. A query without such names is returned unchanged.
+    `corpus`: as `heard` returns it."""
     named = corpus.speakers.named(terms.terms(query))
     names = frozenset().union(*named.values())
     if not names:
@@ -40,20 +40,20 @@ def nameless(history: History, corpus: Corpus, query: str) -> str:
     ).strip()
 
 
-def _read_speakers(history: History, corpus: Corpus) -> None:
+def heard(history: History, corpus: Corpus) -> Corpus:
+    """Return the corpus with the speakers of all its messages, of which only new ones are read."""
     new = range(len(corpus.speakers), corpus.messages)
-    corpus.speakers.extend(
-        (history.view(index).text for index in new), (history.messages[index].name for index in new)
-    )
+    if not new:
+        return corpus
+    texts = (history.view(index).text for index in new)
+    names = (history.messages[index].name for index in new)
+    return corpus.with_speakers(corpus.speakers.extended(texts, names))
 
 
-def ranking(
-    history: History, corpus: Corpus, query: str, vectors: Sequence[NDArray[np.float32]]
-) -> Ranking:
+def ranking(corpus: Corpus, query: str, vectors: Sequence[NDArray[np.float32]]) -> Ranking:
     """Rank every passage of the corpus for the words of a query, and for its meanings, each a
     vector; none without an embedder. In the result, `lexical` and `cosine` are the unsmoothed
-    scores."""
-    _read_speakers(history, corpus)
+    scores. `corpus`: as `heard` returns it."""
     query_terms = terms.terms(query)
     named = corpus.speakers.named(query_terms)
     names = frozenset().union(*named.values())

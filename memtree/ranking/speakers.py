@@ -22,7 +22,7 @@ SHARE = 0.5  # share of messages with a speaker's tag that makes a history a tra
 
 
 class Speakers:
-    """The speaker of each message, in order; append-only."""
+    """The speaker of each message, in order. Never changed: `extended` returns others."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {"": 0}
@@ -39,9 +39,17 @@ class Speakers:
         """Estimated size in bytes."""
         return NAME_BYTES * len(self._names) + (self._of.itemsize + 1) * len(self._of)
 
-    def extend(self, texts: Iterable[str], names: Iterable[str] = repeat("")) -> None:
-        """Read further messages. `names`: as `participant` returns them; without one the text's own
-        tag counts."""
+    def extended(self, texts: Iterable[str], names: Iterable[str] = repeat("")) -> Speakers:
+        """Return them with those of further messages. `names`: as `participant` returns them;
+        without one the text's own tag counts."""
+        grown = Speakers()
+        grown._names, grown._counts = dict(self._names), list(self._counts)
+        grown._often = dict(self._often)
+        grown._of, grown._tagged = self._of[:], self._tagged[:]
+        grown._read(texts, names)
+        return grown
+
+    def _read(self, texts: Iterable[str], names: Iterable[str]) -> None:
         for text, name in zip(texts, names, strict=False):
             self._tagged.append(not name)
             name = name.lower() or tag(text)

@@ -2,8 +2,7 @@
 
     data = pack(rows, [1, 2])                # two passages, the second in two segments
     rows, counts = unpack(data, 2, 384)
-    vectors = VectorRows(384)
-    vectors.extend(rows)
+    vectors = VectorRows(384).extended(rows)
     compared(vectors[:], query, vectors.mean)   # cosines, and centred ones, in the order of rows
 
 The stored form is the number of rows of each passage, a byte each, and then the rows. If each
@@ -71,17 +70,22 @@ def are_packed(data: bytes, passages: int) -> bool:
     return all(data[:passages]) and (len(data) - passages) % rows == 0
 
 
-class VectorRows:
-    """Unit rows that are only ever appended, in one float32 buffer that doubles when it is full.
+class _Buffer:
+    """Rows, of which the first `filled` are in use."""
 
-    One thread may append while others read: a reader sees the rows as they were when it began,
-    because rows are written behind those it sees, and a full buffer is replaced, not changed.
-    """
+    def __init__(self, capacity: int, dimensions: int) -> None:
+        self.rows: Matrix = np.empty((capacity, dimensions), np.float32)
+        self.filled = 0
+
+
+class VectorRows:
+    """Unit rows. Never changed: `extended` returns others, which share a buffer with these as long
+    as it has room behind them; it doubles when it is full."""
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
-        self._buffer: Matrix = np.empty((0, dimensions), np.float32)
-        self._rows: Matrix = self._buffer  # the part of the buffer that is filled
+        self._buffer = _Buffer(0, dimensions)
+        self._rows: Matrix = self._buffer.rows  # those of the buffer that are its own
         self._sum = np.zeros(dimensions)
 
     def __len__(self) -> int:
@@ -90,22 +94,25 @@ class VectorRows:
     @property
     def nbytes(self) -> int:
         """Size of the buffer in bytes, including the part not filled yet."""
-        return self._buffer.nbytes
+        return self._buffer.rows.nbytes
 
-    def extend(self, matrix: Matrix) -> None:
-        """Append (n, dimensions) rows; n may be 0. Raises `ValueError` for another width."""
+    def extended(self, matrix: Matrix) -> VectorRows:
+        """Return them with (n, dimensions) more rows; n may be 0. Not for several threads at once.
+        Raises `ValueError` for another width."""
         if matrix.ndim != 2 or matrix.shape[1] != self.dimensions:
             raise ValueError(f"expected rows of {self.dimensions}, got shape {matrix.shape}")
-        begin = len(self._rows)
+        begin, buffer = len(self._rows), self._buffer
         end = begin + len(matrix)
-        if end > len(self._buffer):
-            capacity = max(end, 2 * len(self._buffer))
-            buffer = np.empty((capacity, self.dimensions), np.float32)
-            buffer[:begin] = self._rows
-            self._buffer = buffer
-        self._buffer[begin:end] = _unit(matrix)
-        self._sum = self._sum + self._buffer[begin:end].sum(axis=0, dtype=np.float64)
-        self._rows = self._buffer[:end]
+        # Behind these rows stand those of another growth, or there is no room.
+        if buffer.filled != begin or end > len(buffer.rows):
+            buffer = _Buffer(max(end, 2 * begin), self.dimensions)
+            buffer.rows[:begin] = self._rows
+        buffer.rows[begin:end] = _unit(matrix)
+        buffer.filled = end
+        grown = VectorRows(self.dimensions)
+        grown._buffer, grown._rows = buffer, buffer.rows[:end]
+        grown._sum = self._sum + buffer.rows[begin:end].sum(axis=0, dtype=np.float64)
+        return grown
 
     @property
     def mean(self) -> Matrix:

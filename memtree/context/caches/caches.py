@@ -6,16 +6,15 @@ No answer depends on them: all of it can be read or built again from the store.
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.context.caches.conversation import EMPTY_TREE, Conversation, KnownTree
 from memtree.conversation.history import History
 from memtree.process.bounded import TenantRows
 from memtree.process.cache_limits import CacheLimits
-from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node import Frontier, Node
 
@@ -80,41 +79,62 @@ class Conversations:
             self._use(tree)
         return tree
 
-    @asynccontextmanager
-    async def corpus(self, tree: KnownTree, dimensions: int) -> AsyncIterator[Corpus]:
-        """Yield the passages of exactly the leaves of a tree, locked while the block runs."""
+    async def corpus(self, tree: KnownTree, dimensions: int) -> Corpus:
+        """Return the passages of exactly the leaves of a tree."""
         if not tree.leaves:
-            yield Corpus(dimensions)
-            return
+            return Corpus(dimensions)
         while True:
-            tree = self._without_later(tree)
-            conversation = tree.conversation
-            async with conversation.lock:
-                if tree.corpus_is_ahead:  # it grew while we waited
-                    continue
-                corpus, conversation.corpus = conversation.corpus, None
-                conversation.corpus_bytes = 0
-                # One that was created before the dimensions were known has no vectors.
-                if corpus is None or corpus.dimensions != dimensions:
-                    corpus = Corpus(dimensions)
-                await _extend(corpus, tree)  # if it fails, some of the leaves may have been added
-                conversation.corpus = corpus
-                try:
-                    yield corpus
-                finally:
-                    conversation.corpus_bytes = corpus.nbytes  # it may have received vectors
-                    self._weigh(conversation)
-                return
+            tree = self._own(tree) or self._branch(tree)
+            known = tree.conversation.corpus
+            # One that was created before the dimensions were known has no vectors.
+            fits = known is not None and known.dimensions == dimensions
+            grows = known if known is not None and fits else Corpus(dimensions)
+            nodes, places = tree.leaves_from(grows.final_leaves)
+            if fits and not nodes:
+                return grows
+            if len(nodes) > INLINE_LEAVES:
+                grown = await asyncio.to_thread(grows.extended, nodes, places)
+            else:
+                grown = grows.extended(nodes, places)
+            if tree.conversation.corpus is known:  # nobody was first
+                self._keep(tree, grown)
+                return grown
 
-    def _without_later(self, tree: KnownTree) -> KnownTree:
-        """Return the tree, in a conversation whose corpus holds no leaves of later turns."""
+    def with_vectors(
+        self, tree: KnownTree, corpus: Corpus, packed: Mapping[bytes, bytes]
+    ) -> Corpus:
+        """Return the corpus of a tree with these vectors, by leaf id, and keep them."""
+        home = self._own(tree) or tree
+        known = home.conversation.corpus
+        if known is not None and known.dimensions == corpus.dimensions:
+            known = self._keep(home, known.with_vectors(packed))
+            if known.final_leaves == tree.leaves:
+                return known
+        return corpus.with_vectors(packed)
+
+    def keep_speakers(self, tree: KnownTree, corpus: Corpus) -> None:
+        """Keep the speakers that were read for the corpus of a tree."""
+        home = self._own(tree) or tree
+        known = home.conversation.corpus
+        if known is not None and len(known.speakers) < len(corpus.speakers):
+            self._keep(home, known.with_speakers(corpus.speakers))
+
+    def _own(self, tree: KnownTree) -> KnownTree | None:
+        """Return the tree, in a conversation whose corpus holds no leaves of later turns; None if
+        there is none."""
         known = self._trees.get((tree.conversation.tenant, tree.roots))
-        for each in (tree, known):
-            if each is not None and not each.corpus_is_ahead:
-                return each
+        own = (each for each in (tree, known) if each is not None and not each.corpus_is_ahead)
+        return next(own, None)
+
+    def _branch(self, tree: KnownTree) -> KnownTree:
         branch = tree.copied(tree.conversation.tenant)
         self._use(branch)
         return branch
+
+    def _keep(self, tree: KnownTree, corpus: Corpus) -> Corpus:
+        tree.conversation.corpus = corpus
+        self._weigh(tree.conversation)
+        return corpus
 
     def _use(self, tree: KnownTree) -> None:
         conversation = tree.conversation
@@ -130,7 +150,7 @@ class Conversations:
         if conversation not in self._sizes:  # it was dropped or forgotten meanwhile
             return
         size = CONVERSATION_BYTES + TREE_BYTES * len(conversation.tops)
-        size += conversation.nbytes + conversation.corpus_bytes
+        size += conversation.nbytes + (conversation.corpus.nbytes if conversation.corpus else 0)
         self.nbytes += size - self._sizes[conversation]
         self._sizes[conversation] = size
         while self.nbytes > self._most:
@@ -146,15 +166,6 @@ class Conversations:
         tree = self._trees.get((conversation.tenant, roots))
         if tree is not None and tree.conversation is conversation:
             del self._trees[conversation.tenant, roots]
-
-
-async def _extend(corpus: Corpus, tree: KnownTree) -> None:
-    """Add the tree's further leaves to the corpus, which has the first ones already."""
-    nodes, places = tree.leaves_from(corpus.final_leaves)
-    if len(nodes) > INLINE_LEAVES:
-        await in_thread(corpus.extend, nodes, places)
-    else:
-        corpus.extend(nodes, places)
 
 
 class PassedHistories(TenantRows[bytes, bool]):

@@ -7,7 +7,6 @@ costs only its new nodes. A branch that grows from an earlier turn makes a copy 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,7 +22,7 @@ PLACE_BYTES = 200  # of a node in a tree, besides the node itself
 class Conversation:
     """Nodes and leaves are only ever added to. `counts`: leaves below each node. `nbytes`: of the
     nodes. `tops`: the top nodes of its trees that are kept, oldest first. `corpus`: the passages of
-    its first leaves, `corpus_bytes` large when it was last used; use it under the `lock`."""
+    its first leaves."""
 
     tenant: str
     nodes: dict[bytes, Node] = field(default_factory=dict)
@@ -32,9 +31,7 @@ class Conversation:
     counts: dict[bytes, int] = field(default_factory=dict)
     nbytes: int = 0
     corpus: Corpus | None = None
-    corpus_bytes: int = 0
     tops: dict[tuple[bytes, ...], None] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def add(self, nodes: Sequence[Node]) -> None:
         """Add nodes: leaves in their order; inner nodes in any order, but their children must be

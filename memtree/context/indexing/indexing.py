@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import partial
 
@@ -126,11 +125,15 @@ class Indexing:
         covered = await covering(self._store, posted)
         return max(passed, covered.length if covered else 0)
 
-    def corpus(self, index: IndexState) -> AbstractAsyncContextManager[Corpus]:
-        """Return the passages of a tree, locked while the block runs."""
+    async def corpus(self, index: IndexState) -> Corpus:
+        """Return the passages of a tree."""
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any dimension will do.
-        return self._conversations.corpus(index.tree, dimensions or 1)
+        return await self._conversations.corpus(index.tree, dimensions or 1)
+
+    def keep_speakers(self, index: IndexState, corpus: Corpus) -> None:
+        """Keep the speakers that were read for a corpus."""
+        self._conversations.keep_speakers(index.tree, corpus)
 
     @property
     def cached_tenants(self) -> set[str]:
@@ -257,16 +260,16 @@ class Indexing:
         # read.
         recipe = self._embedder.recipe
         store_works = index.trouble is not Trouble.STORE
-        async with self.corpus(index) as corpus:
+        corpus = await self.corpus(index)
+        if (lacking := corpus.lacking()) and store_works:
+            ids = [corpus.leaves[row].id for row in lacking]
+            try:
+                packed = await self._store.vectors(request.tenant, recipe, ids)
+                corpus = self._conversations.with_vectors(index.tree, corpus, packed)
+            except StoreUnavailable as error:
+                log.warning("store.vectors_failed code=%s", error.code)
             lacking = corpus.lacking()
-            if lacking and store_works:
-                ids = [corpus.leaves[row].id for row in lacking]
-                try:
-                    corpus.add_vectors(await self._store.vectors(request.tenant, recipe, ids))
-                except StoreUnavailable as error:
-                    log.warning("store.vectors_failed code=%s", error.code)
-                lacking = corpus.lacking()
-            work = [LeafWork(corpus.leaves[row], corpus.places[row].first) for row in lacking]
+        work = [LeafWork(corpus.leaves[row], corpus.places[row].first) for row in lacking]
         if work and store_works and not self._forgotten(request):
             # The address after the first message, so that two chats that begin at the root differ.
             start = posted.addresses[work[0].first + 1]

@@ -240,8 +240,7 @@ class SessionSearch:
         if not len(row):
             return _Ranking(searched, of, row, ())
         of[row >= np.array(sizes, np.int32)[of]] = -1
-        lexicon = Lexicon()
-        lexicon.extend(_apart(session.terms) for _, session in searched)
+        lexicon = Lexicon().extended(_apart(session.terms) for _, session in searched)
         lexical, whole = lexicon.matches(index.keys.counts(question.query))
         good = lexical >= WORDS_SHARE * whole if whole else np.zeros(len(row), np.bool_)
         cosine = None

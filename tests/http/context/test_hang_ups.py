@@ -125,18 +125,21 @@ async def test_a_request_may_be_cancelled_at_each_of_its_awaits(
     assert "memory.tried_again" not in caplog.text
 
 
-async def test_a_conversation_is_not_ranked_while_a_cancelled_request_still_ranks_it(
+async def test_a_conversation_is_ranked_while_a_cancelled_request_still_ranks_it(
     base: str, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began, go = threading.Event(), threading.Event()
-    ranked: list[int] = []
+    began, go, ended = threading.Event(), threading.Event(), threading.Event()
+    made: list[Any] = []
 
     def ranking(*given: Any) -> Any:
-        ranked.append(len(given[1]))
-        if len(ranked) == 1:
+        if not began.is_set():
             began.set()
             go.wait(PATIENCE)
-        return recipe.ranking(*given)
+            made.append(recipe.ranking(*given))
+            ended.set()
+            return made[0]
+        made.append(recipe.ranking(*given))
+        return made[-1]
 
     async with process(open_store("memory:"), base, upstream) as used:
         expected = await used.settled(CONTEXT, 1, "fresh")
@@ -144,14 +147,14 @@ async def test_a_conversation_is_not_ranked_while_a_cancelled_request_still_rank
         cancelled = asyncio.create_task(used.sent(CONTEXT, 1, "fresh"))
         await asyncio.to_thread(began.wait, PATIENCE)
         cancelled.cancel()
-        later = asyncio.create_task(used.sent(CONTEXT, 1, "fresh"))
-        await asyncio.wait((later,), timeout=0.2)
-        assert len(ranked) == 1
+        assert await used.sent(CONTEXT, 1, "fresh") == expected
+        assert not ended.is_set()
         go.set()
-        assert await later == expected
-        await asyncio.wait((cancelled,))
+        await asyncio.to_thread(ended.wait, PATIENCE)
+        assert await used.sent(CONTEXT, 1, "fresh") == expected
+    await asyncio.wait((cancelled,))
     assert cancelled.cancelled()
-    assert ranked[0] == ranked[1]
+    assert [list(each.fused) for each in made] == [list(made[0].fused)] * 3
 
 
 async def test_a_damaged_cache_is_left_and_the_request_tried_again(

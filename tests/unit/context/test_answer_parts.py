@@ -159,9 +159,9 @@ async def test_a_question_is_embedded_without_the_names_of_speakers_too(monkeypa
     talk = [{**said, "content": f"{names[said['role']]}: {said['content']}"} for said in story()]
     used = []
 
-    def ranking(posted, corpus, query, vectors):
+    def ranking(corpus, query, vectors):
         used.extend(vectors)
-        return recipe.ranking(posted, corpus, query, vectors)
+        return recipe.ranking(corpus, query, vectors)
 
     monkeypatch.setattr(retrieval, "ranking", ranking)
     named, bare = "Which harbour does Bob open at seven?", "Which harbour does  open at seven?"

@@ -185,20 +185,18 @@ async def test_nodes_and_the_corpus_over_them() -> None:
     cache = Conversations()
     tree = cache.grown("t", EMPTY_TREE, grown.frontier, grown.nodes)
     assert 0.5 < cache.nbytes / real_size(cache) < 2
-    corpus = Corpus(384)
     leaves, places = tree.leaves_from(0)
     assert len(leaves) > 20
-    corpus.extend(leaves, places)
+    corpus = Corpus(384).extended(leaves, places)
     own = real_size(corpus) - real_size(leaves)
     assert 0.5 < corpus.nbytes / own < 2
     rows = {leaf.id: pack(np.ones((len(leaf.passages), 384), np.float32), [1] * len(leaf.passages))
             for leaf in leaves}  # fmt: skip
     before = corpus.nbytes
-    corpus.add_vectors(rows)
+    corpus = corpus.with_vectors(rows)
     vectors = 4 * 384 * len(corpus)
     assert vectors <= corpus.nbytes - before < 2.1 * vectors
-    async with cache.corpus(tree, 384) as corpus:
-        corpus.add_vectors(rows)
+    cache.with_vectors(tree, await cache.corpus(tree, 384), rows)
     assert 0.5 < cache.nbytes / real_size(cache) < 2
 
 

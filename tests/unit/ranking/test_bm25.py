@@ -28,9 +28,7 @@ def statistics(*texts):
 
 
 def lexicon(*texts):
-    made = Lexicon()
-    made.extend([statistics(*texts)])
-    return made
+    return Lexicon().extended([statistics(*texts)])
 
 
 def scores(made, query):
@@ -88,8 +86,7 @@ def test_growing_is_the_same_as_starting_over(monkeypatch):
     monkeypatch.setattr(bm25, "REBUILD_FLOOR", 5)
     grown = Lexicon()
     for text in PASSAGES * 10:
-        grown.extend([statistics(text)])
-        grown.settle()
+        grown = grown.extended([statistics(text)]).settled()
     whole = lexicon(*PASSAGES * 10)
     for query in ("cache", "opera violin", "disk full tickets"):
         assert np.array_equal(scores(grown, query), scores(whole, query))
@@ -98,24 +95,24 @@ def test_growing_is_the_same_as_starting_over(monkeypatch):
 def test_many_small_additions_are_settled():
     grown = Lexicon()
     for _ in range(100):
-        grown.extend([statistics("cache")])
-        grown.settle()
+        grown = grown.extended([statistics("cache")]).settled()
     assert grown.unsorted <= 33
 
 
-def test_reset_takes_back_what_was_added():
+def test_a_lexicon_stays_as_it_is_while_others_grow_from_it():
     made = lexicon(*PASSAGES)
-    before, mark = scores(made, "cache opera"), made.mark()
-    made.extend([statistics("cache cache opera")])
-    assert len(made) == 6
-    made.reset(mark)
+    before = scores(made, "cache opera")
+    one = made.extended([statistics("cache cache opera")])
+    other = made.extended([statistics("violin")]).extended([statistics("cache")])
+    assert (len(made), len(one), len(other)) == (5, 6, 7)
     assert np.array_equal(scores(made, "cache opera"), before)
+    assert np.array_equal(
+        scores(other, "cache"), scores(lexicon(*PASSAGES, "violin", "cache"), "cache")
+    )
 
 
 def test_a_leaf_without_terms():
-    made = Lexicon()
-    made.extend([Terms(b"", b"", (0, 0))])
-    made.extend([])
+    made = Lexicon().extended([Terms(b"", b"", (0, 0))]).extended([])
     assert len(made) == 2
 
 
@@ -131,9 +128,7 @@ def grown():
 
 
 def corpus_of(leaves, dimensions=4):
-    corpus = Corpus(dimensions)
-    corpus.extend(leaves, places(leaves))
-    return corpus
+    return Corpus(dimensions).extended(leaves, places(leaves))
 
 
 def test_rows_are_the_passages_in_reading_order(grown):
@@ -153,13 +148,11 @@ def test_a_corpus_grows_like_one_that_was_made_at_once(grown):
     _, leaves, _ = grown
     one, spots = Corpus(4), places(leaves)
     for index, leaf in enumerate(leaves):
-        assert one.begins([x.id for x in leaves])
-        one.extend([leaf], [spots[index]])
+        one = one.extended([leaf], [spots[index]])
     other = corpus_of(leaves)
     assert np.array_equal(one.columns, other.columns)
     query = terms.terms(leaves[3].summary.headline)
     assert np.array_equal(one.lexicon.scores(query), other.lexicon.scores(query))
-    assert not one.begins([x.id for x in leaves[:-1]])
 
 
 def test_an_open_leaf_joins_for_one_request(grown):
@@ -167,13 +160,12 @@ def test_an_open_leaf_joins_for_one_request(grown):
     corpus = corpus_of(leaves)
     rows, query = len(corpus), terms.merge(terms.unpack(open_leaf.terms))
     before = corpus.lexicon.scores(query)
-    with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
-        assert len(corpus) == rows + len(open_leaf.passages)
-        assert corpus.lexicon.scores(query)[rows:].any()
-    assert len(corpus) == rows
+    whole = corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1])
+    assert len(whole) == rows + len(open_leaf.passages)
+    assert whole.lexicon.scores(query)[rows:].any()
+    assert (len(corpus), len(corpus.leaves), len(corpus.places)) == (rows, *[len(leaves)] * 2)
     assert np.array_equal(corpus.lexicon.scores(query), before)
-    with corpus.with_open(None, None):
-        assert len(corpus) == rows
+    assert corpus.with_open(None, None) is corpus
 
 
 def packed(leaf, matrices):
@@ -192,15 +184,14 @@ def test_vectors_may_come_in_any_order(grown):
     assert corpus.lacking() == list(range(len(leaves)))
     for index in (3, 0, 1, *range(4, len(leaves))):
         leaf = leaves[index]
-        corpus.add_vectors({leaf.id: packed(leaf, matrices)})
+        corpus = corpus.with_vectors({leaf.id: packed(leaf, matrices)})
     assert corpus.lacking() == [2]
     known = corpus.cosines(query).embedded
     assert list(known) == [index != 2 for index in corpus.leaf]
-    corpus.add_vectors({leaves[2].id: packed(leaves[2], matrices)})
+    corpus = corpus.with_vectors({leaves[2].id: packed(leaves[2], matrices)})
     assert corpus.lacking() == []
-    with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
-        known = corpus.cosines(query).embedded
-        assert not known[-len(open_leaf.passages) :].any()
+    known = corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]).cosines(query).embedded
+    assert not known[-len(open_leaf.passages) :].any()
     near = corpus.cosines(query)
     assert near.embedded.all()
     wanted = np.concatenate([matrices[leaf.id][:, 0] for leaf in leaves])
@@ -222,7 +213,7 @@ def test_a_passage_is_as_near_as_its_nearest_segment(grown):
         parts = np.split(rows, ends[:-1])
         nearest = [*(part[:, 1].max() for part in parts), *nearest]
         segments = [*counts, *segments]
-        corpus.add_vectors({leaf.id: vectors.pack(rows, counts)})
+        corpus = corpus.with_vectors({leaf.id: vectors.pack(rows, counts)})
         near = corpus.cosines(query)
         assert np.allclose(near.nearest[near.embedded], nearest, atol=0.02)
     assert near.embedded.all()
@@ -234,8 +225,7 @@ def test_a_corpus_knows_how_many_messages_it_holds_whole(grown):
     _, leaves, open_leaf = grown
     spots = places([*leaves, open_leaf])
     corpus = corpus_of(leaves)
-    with corpus.with_open(open_leaf, spots[-1]):
-        assert corpus.messages == spots[-2].end
+    assert corpus.with_open(open_leaf, spots[-1]).messages == spots[-2].end
     assert Corpus(4).messages == 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def noise(rows: int, dimensions: int = 384, seed: int = 1) -> Matrix:
 def filled(*matrices: Matrix) -> VectorRows:
     vectors = VectorRows(matrices[0].shape[1])
     for matrix in matrices:
-        vectors.extend(matrix)
+        vectors = vectors.extended(matrix)
     return vectors
 
 
@@ -129,7 +128,7 @@ def test_cosines_outlive_the_memory_they_came_from() -> None:
     vectors, query = filled(noise(10)), noise(1, seed=3)[0]
     cosines = cosines_of(vectors, query)
     kept = cosines.copy()
-    vectors.extend(noise(5000, seed=4))
+    assert len(vectors.extended(noise(5000, seed=4))) == 5010
     np.testing.assert_array_equal(cosines, kept)
 
 
@@ -146,8 +145,7 @@ def test_zero_is_near_nothing() -> None:
 
 
 def test_no_rows_yet() -> None:
-    vectors, query = VectorRows(384), noise(1)[0]
-    vectors.extend(np.zeros((0, 384), np.float32))
+    vectors, query = VectorRows(384).extended(np.zeros((0, 384), np.float32)), noise(1)[0]
     assert len(vectors) == 0
     assert cosines_of(vectors, query).shape == (0,)
 
@@ -155,7 +153,7 @@ def test_no_rows_yet() -> None:
 def test_another_width_is_refused() -> None:
     vectors = filled(noise(1))
     with pytest.raises(ValueError, match="rows of 384"):
-        vectors.extend(noise(1, dimensions=64))
+        vectors.extended(noise(1, dimensions=64))
     assert len(vectors) == 1
 
 
@@ -163,27 +161,24 @@ def test_rows_survive_the_buffer_they_were_put_in() -> None:
     first, query = noise(3), noise(1, seed=3)[0]
     vectors = filled(first)
     for seed in range(4, 14):
-        vectors.extend(noise(seed, seed=seed))
+        vectors = vectors.extended(noise(seed, seed=seed))
         np.testing.assert_allclose(cosines_of(vectors, query)[:3], first @ query, atol=1e-6)
     assert len(vectors) == 3 + sum(range(4, 14))
 
 
-@pytest.mark.slow
-def test_one_thread_may_read_while_another_adds() -> None:
-    matrix, query = noise(4000, 8), noise(1, 8, seed=3)[0]
-    vectors, expected = VectorRows(8), matrix @ query
-
-    def add() -> None:
-        for row in matrix:
-            vectors.extend(row[None])
-
-    adding = threading.Thread(target=add)
-    adding.start()
-    while adding.is_alive():
-        cosines = cosines_of(vectors, query)
-        np.testing.assert_allclose(cosines, expected[: len(cosines)], atol=1e-6)
-    adding.join()
-    assert len(vectors) == len(matrix)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), max_size=12))
+def test_rows_stay_as_they_are_while_others_grow_from_them(growths: list[tuple[int, int]]) -> None:
+    """They share a buffer: whoever grows from rows that something else has grown from gets another
+    one."""
+    query = noise(1, 8, seed=3)[0]
+    every = [(VectorRows(8), np.zeros((0, 8), np.float32))]
+    for number, (base, size) in enumerate(growths):
+        rows, known = every[base % len(every)]
+        more = noise(size, 8, seed=number)
+        every.append((rows.extended(more), np.concatenate([known, more])))
+    for rows, known in every:
+        np.testing.assert_allclose(cosines_of(rows, query), known @ query, atol=1e-6)
+        np.testing.assert_allclose(rows.mean, known.mean(axis=0) if len(known) else 0, atol=1e-6)
 
 
 def test_added_in_steps_or_at_once_the_cosines_are_the_same_to_the_bit() -> None:
@@ -207,8 +202,8 @@ def test_what_all_rows_share_makes_none_of_them_near() -> None:
     dice = np.random.default_rng(5)
     own = dice.normal(size=(40, 8)).astype(np.float32)
     own[7] = 0
-    rows = VectorRows(8)
-    rows.extend(own + 8 * (own.any(axis=1, keepdims=True) * np.eye(8, dtype=np.float32)[0]))
+    shared = 8 * (own.any(axis=1, keepdims=True) * np.eye(8, dtype=np.float32)[0])
+    rows = VectorRows(8).extended(own + shared)
     query = own[3] * 0.1 + np.eye(8, dtype=np.float32)[0]
     query /= np.linalg.norm(query)
     kept = np.arange(40) != 7
@@ -225,8 +220,8 @@ def test_what_all_rows_share_makes_none_of_them_near() -> None:
 def test_the_mean_is_that_of_all_rows_and_a_row_alone_is_near_to_nothing() -> None:
     rows = VectorRows(3)
     assert not rows.mean.any()
-    rows.extend(np.array([[2, 0, 0], [0, 3, 0]], np.float32))
-    rows.extend(np.array([[0, 0, 5]], np.float32))
+    rows = rows.extended(np.array([[2, 0, 0], [0, 3, 0]], np.float32))
+    rows = rows.extended(np.array([[0, 0, 5]], np.float32))
     assert np.allclose(rows.mean, 1 / 3)
     alone = np.array([[1, 0, 0]], np.float32)
     assert np.isfinite(compared(alone, alone[0], alone[0])).all()

@@ -144,8 +144,8 @@ def test_a_line_does_not_repeat_the_one_above():
 
 def turns_of(*messages):
     found = history(*messages)
-    corpus = Corpus(1)
-    corpus.speakers.extend(message.text for message in found.messages)
+    said = Speakers().extended(message.text for message in found.messages)
+    corpus = Corpus(1).with_speakers(said)
     empty = np.zeros(0, np.float32)
     return Turns.of(RankedHistory(found, corpus, Ranking(empty, empty, None), frozenset())), found
 

@@ -52,8 +52,7 @@ class Past:
         grown = batch(self.history)
         nodes = {node.id: node for node in grown.nodes}
         leaves = leaves_of(grown.frontier, nodes) + ([grown.open] if grown.open else [])
-        self.corpus = Corpus(1)
-        self.corpus.extend(leaves, places(leaves))
+        self.corpus = Corpus(1).extended(leaves, places(leaves))
 
     def lexical(self, query):
         return self.corpus.lexicon.scores(terms.terms(query))

@@ -55,8 +55,7 @@ class Tree:
             leaves.append(grown.open)
             self.roots = (*self.roots, grown.open.id)
             self.nodes[grown.open.id] = grown.open
-        self.corpus = Corpus(1)
-        self.corpus.extend(leaves, places(leaves))
+        self.corpus = Corpus(1).extended(leaves, places(leaves))
 
     def ranked(self, query):
         lexical = self.corpus.lexicon.scores(terms.terms(query))

@@ -10,9 +10,11 @@ from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memtree.budget.epoch import Epoch
+from memtree.context.caches import caches
 from memtree.context.caches.caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
 from memtree.context.caches.conversation import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
 from memtree.context.context_memory import CompressRequest
@@ -20,7 +22,8 @@ from memtree.context.epochs import rendered_texts
 from memtree.conversation.derived import EPOCHS
 from memtree.conversation.message import Message
 from memtree.process.bounded import SizedRows
-from memtree.ranking.corpus import Corpus
+from memtree.ranking.speakers import Speakers
+from memtree.ranking.vectors import pack
 from memtree.text.terms import is_common
 from memtree.tree import growth
 from memtree.tree.btree import walk
@@ -204,60 +207,55 @@ async def test_an_earlier_turn_has_a_corpus_of_its_own_leaves_alone(history):
     (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
     early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
     late = cache.grown("t", early, second.frontier, second.nodes)
-    async with cache.corpus(early, 4) as corpus:
-        assert held(corpus) == ids_of(early)
-    async with cache.corpus(late, 4) as grown:
-        assert grown is corpus
-        assert held(corpus) == ids_of(late)
-    async with cache.corpus(early, 4) as own:
-        assert own is not corpus
-        assert held(own) == ids_of(early)
-        assert held(corpus) == ids_of(late)
-    async with cache.corpus(early, 4) as again:
-        assert again is own
-    async with cache.corpus(late, 4) as still:
-        assert still is corpus
-    async with cache.corpus(early, 8) as wider:  # the dimensions became known
-        assert wider.dimensions == 8
+    corpus = await cache.corpus(early, 4)
+    grown = await cache.corpus(late, 4)
+    assert (held(corpus), held(grown)) == (ids_of(early), ids_of(late))
+    own = await cache.corpus(early, 4)
+    assert held(own) == ids_of(early)
+    assert await cache.corpus(early, 4) is own
+    assert await cache.corpus(late, 4) is grown
+    wider = await cache.corpus(early, 8)  # the dimensions became known
+    assert (held(wider), wider.dimensions) == (ids_of(early), 8)
     cache.forget("t")
     assert cache.nbytes == 0
 
 
 @pytest.mark.slow
-async def test_of_two_that_wait_the_one_with_the_earlier_turn_gets_its_own_leaves(history):
+@pytest.mark.parametrize("inline", [0, 1_000], ids=["in threads", "on the loop"])
+async def test_requests_of_earlier_and_later_turns_at_once_get_their_own_leaves(
+    history, monkeypatch, inline
+):
+    monkeypatch.setattr(caches, "INLINE_LEAVES", inline)
     cache = Conversations()
     (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
     early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
     late = cache.grown("t", early, second.frontier, second.nodes)
-
-    async def opened(tree):
-        async with cache.corpus(tree, 4) as corpus:
-            await asyncio.sleep(0)
-            return held(corpus)
-
-    made = await asyncio.gather(opened(late), opened(early), opened(late), opened(early))
-    assert made == [ids_of(late), ids_of(early)] * 2
+    trees = [late, early, late, early]
+    made = await asyncio.gather(*[cache.corpus(tree, 4) for tree in trees])
+    assert [held(corpus) for corpus in made] == [ids_of(tree) for tree in trees]
+    assert await cache.corpus(late, 4) is made[0]
 
 
 @pytest.mark.slow
-async def test_a_corpus_that_was_extended_in_part_is_not_kept(history, monkeypatch):
+async def test_vectors_and_speakers_of_one_request_are_there_for_the_next(history):
     cache = Conversations()
-    made = batch(history)
-    tree = cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
-
-    whole = Corpus.extend
-
-    def broken(corpus, leaves, places):
-        whole(corpus, leaves[:1], places[:1])
-        raise MemoryError
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Corpus, "extend", broken)
-        with pytest.raises(MemoryError):
-            async with cache.corpus(tree, 4):
-                pass
-    async with cache.corpus(tree, 4) as corpus:
-        assert held(corpus) == ids_of(tree)
+    (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
+    early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
+    corpus = await cache.corpus(early, 4)
+    packed = {
+        leaf.id: pack(np.eye(len(leaf.passages), 4, dtype=np.float32), [1] * len(leaf.passages))
+        for leaf in corpus.leaves
+    }
+    late = cache.grown("t", early, second.frontier, second.nodes)
+    grown = await cache.corpus(late, 4)  # another request, meanwhile
+    assert cache.with_vectors(early, corpus, packed).lacking() == []
+    assert not late.has_vectors
+    heard = corpus.with_speakers(Speakers().extended(["Ada: hello"]))
+    cache.keep_speakers(late, heard)
+    known = await cache.corpus(late, 4)
+    assert (len(known.speakers), len(known.lacking())) == (1, len(grown.leaves) - len(packed))
+    cache.keep_speakers(late, corpus)
+    assert len((await cache.corpus(late, 4)).speakers) == 1
 
 
 @pytest.mark.slow
@@ -278,9 +276,10 @@ async def test_a_conversation_that_was_forgotten_in_use_does_not_come_back(histo
     cache = Conversations()
     made = batch(history)
     tree = cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
-    async with cache.corpus(tree, 4) as corpus:
-        cache.forget("t")
-        assert held(corpus) == ids_of(tree)
+    corpus = await cache.corpus(tree, 4)
+    cache.forget("t")
+    cache.keep_speakers(tree, corpus.with_speakers(Speakers().extended(["Ada: hello"])))
+    assert held(await cache.corpus(tree, 4)) == ids_of(tree)
     assert cache.tenants == set()
     assert cache.nbytes == 0
 

@@ -103,9 +103,9 @@ async def test_it_finds_no_tree_without_its_vectors():
     index = indexed(nodes)
     kept.add(posted_history(), index)
     assert kept.find(posted_history()) is None
-    async with nodes.corpus(index.tree, 4) as corpus:
-        assert kept.find(posted_history()) is None
-        corpus.add_vectors({leaf.id: packed(leaf) for leaf in corpus.leaves})
+    corpus = await nodes.corpus(index.tree, 4)
+    assert kept.find(posted_history()) is None
+    nodes.with_vectors(index.tree, corpus, {leaf.id: packed(leaf) for leaf in corpus.leaves})
     assert kept.find(posted_history()) == index
     assert kept.before(posted_history(), len(posted_history())) is not None
 

@@ -383,8 +383,7 @@ class Past:
         grown = batch(self.history)
         leaves = leaves_of(grown.frontier, {node.id: node for node in grown.nodes})
         leaves += [grown.open] if grown.open else []
-        self.corpus = Corpus(1)
-        self.corpus.extend(leaves, places(leaves))
+        self.corpus = Corpus(1).extended(leaves, places(leaves))
 
     def lines(self, scores, quoted=(), cut=None):
         fused = np.zeros(len(self.corpus), np.float32)
