@@ -116,7 +116,7 @@ class Retriever:
                 return known, work(RankedHistory(posted, whole, scores, sought))
 
             known, result = await asyncio.to_thread(ranked)
-            self._indexing.keep_speakers(index, known)
+            self._indexing.conversations.keep_speakers(index.tree, known)
             return result, by_words
 
     async def _less_named(

@@ -5,7 +5,7 @@ on it."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -55,20 +55,15 @@ class Derived:
             self.found_bytes += PLACE_BYTES * lacking
         return row
 
-    def text(
-        self, epoch: bytes, cut: int, name: Hashable, render: Callable[[], RenderedText]
-    ) -> RenderedText:
-        """Return a text that an epoch sends, rendered once. It depends on the first `cut` messages,
-        the epoch and its name alone."""
+    def texts(self, epoch: bytes, cut: int) -> dict[Hashable, RenderedText]:
+        """Return the texts of an epoch by name. They depend on the first `cut` messages, the epoch
+        and their names alone. Who renders one puts it there."""
         kept = self._epochs.get(epoch)
         if kept is None:
             kept = self._epochs[epoch] = _EpochTexts(cut)
             if len(self._epochs) > EPOCHS:
                 del self._epochs[next(iter(self._epochs))]
-        text = kept.texts.get(name)
-        if text is None:
-            text = kept.texts[name] = render()
-        return text
+        return kept.texts
 
     def first(self, length: int, settled: int) -> Derived:
         """Return what was derived from the first `length` messages; of their rows, the values of

@@ -117,14 +117,16 @@ class Conversations:
         home = self._own(tree) or tree
         known = home.conversation.corpus
         if known is not None and len(known.speakers) < len(corpus.speakers):
-            self._keep(home, known.with_speakers(corpus.speakers))
+            # some bytes, which the next growth counts
+            home.conversation.corpus = known.with_speakers(corpus.speakers)
 
     def _own(self, tree: KnownTree) -> KnownTree | None:
         """Return the tree, in a conversation whose corpus holds no leaves of later turns; None if
         there is none."""
+        if not tree.corpus_is_ahead:
+            return tree
         known = self._trees.get((tree.conversation.tenant, tree.roots))
-        own = (each for each in (tree, known) if each is not None and not each.corpus_is_ahead)
-        return next(own, None)
+        return None if known is None or known.corpus_is_ahead else known
 
     def _branch(self, tree: KnownTree) -> KnownTree:
         branch = tree.copied(tree.conversation.tenant)

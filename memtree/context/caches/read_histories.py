@@ -71,9 +71,8 @@ class ReadHistories:
         """Store what was read of a list."""
         if not isinstance(posted, MessageList):
             return
-        record, earlier = read.unread(), posted.earlier
-        before = self._replaced(earlier.number, record) if earlier else None
-        self._rows.put(posted.number, _RecordRow(record, before, record.derived.nbytes))
+        before = self._replaced(posted.earlier.number, read) if posted.earlier else None
+        self._rows.put(posted.number, _RecordRow(read.unread(), before, read.derived.nbytes))
 
     def weigh(self, tenant: str, posted: Sequence[Message]) -> None:
         """Count what was derived from a list since its record was stored."""

@@ -240,7 +240,7 @@ class EpochAnswers:
             packed.reserved,
         )
         text = RenderedText(unfolding.text, unfolding.outline_tokens)
-        rendered_texts.begin(posted, begun, text)
+        posted.derived.texts(begun.id, unfolding.plan.cut)[rendered_texts.MEMORY] = text
         return TurnContent(
             begun,
             newest.all_nodes,

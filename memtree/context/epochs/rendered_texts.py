@@ -18,22 +18,17 @@ from memtree.unfolding.memory_message.memory_text import render
 from memtree.unfolding.plan import RecallPlan
 from memtree.unfolding.unfold import outline_size
 
-MEMORY = "memory message"
+MEMORY = "memory message"  # a name of a text; blocks have their plans
 
 
 def memory_message(posted: History, epoch: Epoch, nodes: Mapping[bytes, Node]) -> RenderedText:
     """Return the text of an epoch's memory message. `nodes`: those that its plan names."""
     plan = epoch.plan
-
-    def rendered() -> RenderedText:
-        return RenderedText(render(plan, posted, nodes), outline_size(plan, posted, nodes))
-
-    return posted.derived.text(epoch.id, plan.cut, MEMORY, rendered)
-
-
-def begin(posted: History, epoch: Epoch, text: RenderedText) -> None:
-    """Keep the memory message of an epoch that begins."""
-    posted.derived.text(epoch.id, epoch.plan.cut, MEMORY, lambda: text)
+    texts = posted.derived.texts(epoch.id, plan.cut)
+    if (text := texts.get(MEMORY)) is None:
+        size = outline_size(plan, posted, nodes)
+        text = texts[MEMORY] = RenderedText(render(plan, posted, nodes), size)
+    return text
 
 
 def block(
@@ -43,8 +38,8 @@ def block(
     if not plan:
         return ""
     shown = plan.sent
-
-    def rendered() -> RenderedText:
-        return RenderedText(recall_block.text_of(shown, posted, nodes, behind=behind))
-
-    return posted.derived.text(epoch.id, epoch.plan.cut, (shown, behind), rendered).text
+    texts = posted.derived.texts(epoch.id, epoch.plan.cut)
+    if (text := texts.get((shown, behind))) is None:
+        text = RenderedText(recall_block.text_of(shown, posted, nodes, behind=behind))
+        texts[shown, behind] = text
+    return text.text

@@ -65,8 +65,8 @@ class Indexing:
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers
         self._lookup = IndexLookup(store, clock)
-        self._conversations, self._passed = caches
-        self._finished = FinishedIndexes(self._conversations, clock, embeds=embedder is not None)
+        self.conversations, self._passed = caches
+        self._finished = FinishedIndexes(self.conversations, clock, embeds=embedder is not None)
         self._generations = Generations()
         self._commits = SharedCommits(store, clock, self._generations, self._made)
         self._background = BackgroundTasks("prepare", LATER)
@@ -129,16 +129,12 @@ class Indexing:
         """Return the passages of a tree."""
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any dimension will do.
-        return await self._conversations.corpus(index.tree, dimensions or 1)
-
-    def keep_speakers(self, index: IndexState, corpus: Corpus) -> None:
-        """Keep the speakers that were read for a corpus."""
-        self._conversations.keep_speakers(index.tree, corpus)
+        return await self.conversations.corpus(index.tree, dimensions or 1)
 
     @property
     def cached_tenants(self) -> set[str]:
         """Return the tenants with cached trees in this process."""
-        kept = (self._conversations, self._finished)
+        kept = (self.conversations, self._finished)
         return {tenant for each in kept for tenant in each.tenants}
 
     # -- deletions ---------------------------------------------------------------------------
@@ -155,7 +151,7 @@ class Indexing:
 
     def drop(self, tenant: str | None) -> None:
         """Drop the tenant's cached data; None: all tenants'."""
-        for cache in (self._conversations, self._passed, self._finished):
+        for cache in (self.conversations, self._passed, self._finished):
             cache.forget(tenant)
         if self._backlog:
             self._backlog.forget(tenant)
@@ -171,7 +167,7 @@ class Indexing:
     async def _grown(self, request: TurnRequest) -> IndexState:
         """Return the index of a history once it has been grown to its end, here or elsewhere."""
         known = self._finished.before(request.posted, request.previous_length)
-        index = known or await self._lookup.find(request, self._conversations)
+        index = known or await self._lookup.find(request, self.conversations)
         until = self._clock.monotonic() + request.patience
         lock: GrowthLock | None = None
         while lock is None:
@@ -181,14 +177,14 @@ class Indexing:
             except TimeoutError:
                 return self._out_of_time(request, index)
             if lock is None:
-                index = await self._lookup.find(request, self._conversations)
+                index = await self._lookup.find(request, self.conversations)
         index = index if known else self._finished.with_cut(request.posted, index)
         async with lock:
             rest = replace(request, patience=until - self._clock.monotonic())
             try:
                 return await self._grow(rest, index)
             except NodesGone:  # deleted between reading and writing: start from the beginning
-                self._conversations.forget(request.tenant)
+                self.conversations.forget(request.tenant)
             try:
                 return await self._grow(rest, NOTHING_INDEXED)
             except NodesGone:
@@ -223,7 +219,7 @@ class Indexing:
         except NodesGone:
             self._commits.drop(request)
             raise
-        tree = self._conversations.grown(request.tenant, index.tree, grown.frontier, grown.nodes)
+        tree = self.conversations.grown(request.tenant, index.tree, grown.frontier, grown.nodes)
         self._made(request.tenant, grown.nodes)
         return replace(
             index,
@@ -265,7 +261,7 @@ class Indexing:
             ids = [corpus.leaves[row].id for row in lacking]
             try:
                 packed = await self._store.vectors(request.tenant, recipe, ids)
-                corpus = self._conversations.with_vectors(index.tree, corpus, packed)
+                corpus = self.conversations.with_vectors(index.tree, corpus, packed)
             except StoreUnavailable as error:
                 log.warning("store.vectors_failed code=%s", error.code)
             lacking = corpus.lacking()
