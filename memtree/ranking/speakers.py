@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from itertools import repeat
 
 import numpy as np
@@ -42,24 +43,20 @@ class Speakers:
     def extended(self, texts: Iterable[str], names: Iterable[str] = repeat("")) -> Speakers:
         """Return them with those of further messages. `names`: as `participant` returns them;
         without one the text's own tag counts."""
-        grown = Speakers()
+        grown = copy(self)
         grown._names, grown._counts = dict(self._names), list(self._counts)
-        grown._often = dict(self._often)
-        grown._of, grown._tagged = self._of[:], self._tagged[:]
-        grown._read(texts, names)
-        return grown
-
-    def _read(self, texts: Iterable[str], names: Iterable[str]) -> None:
+        grown._often, grown._of, grown._tagged = dict(self._often), self._of[:], self._tagged[:]
         for text, name in zip(texts, names, strict=False):
-            self._tagged.append(not name)
+            grown._tagged.append(not name)
             name = name.lower() or tag(text)
-            number = self._names.setdefault(name, len(self._counts))
-            if number == len(self._counts):
-                self._counts.append(0)
-            self._counts[number] += 1
-            if number and self._counts[number] == TURNS:
-                self._often[name] = number
-            self._of.append(number)
+            number = grown._names.setdefault(name, len(grown._counts))
+            if number == len(grown._counts):
+                grown._counts.append(0)
+            grown._counts[number] += 1
+            if number and grown._counts[number] == TURNS:
+                grown._often[name] = number
+            grown._of.append(number)
+        return grown
 
     def named(self, query: Collection[int]) -> Mapping[int, frozenset[int]]:
         """Return the speakers that a query names, each with the terms of the name. `query`: its

@@ -87,15 +87,15 @@ class Conversations:
             tree = self._own(tree) or self._branch(tree)
             known = tree.conversation.corpus
             # One that was created before the dimensions were known has no vectors.
-            fits = known is not None and known.dimensions == dimensions
-            grows = known if known is not None and fits else Corpus(dimensions)
-            nodes, places = tree.leaves_from(grows.final_leaves)
-            if fits and not nodes:
-                return grows
+            fits = known if known is not None and known.dimensions == dimensions else None
+            nodes, places = tree.leaves_from(fits.final_leaves if fits is not None else 0)
+            if fits is not None and not nodes:
+                return fits
+            base = Corpus(dimensions) if fits is None else fits
             if len(nodes) > INLINE_LEAVES:
-                grown = await asyncio.to_thread(grows.extended, nodes, places)
+                grown = await asyncio.to_thread(base.extended, nodes, places)
             else:
-                grown = grows.extended(nodes, places)
+                grown = base.extended(nodes, places)
             if tree.conversation.corpus is known:  # nobody was first
                 self._keep(tree, grown)
                 return grown

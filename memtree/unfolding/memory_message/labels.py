@@ -73,13 +73,12 @@ def document_place(message: int, span: tuple[int, int], history: History, *, who
     """Return the name of the pasted document that a span overlaps, with the section or line where
     the span begins; "" for the user's own words. `whole`: only its title."""
     start, end = span
-    held = _documents(message, history)
-    document = next((each for each in held if each.start < end and start < each.end), None)
-    if document is None:
-        return ""
-    inside = not whole and start > document.start
-    place = document.place(history.view(message).text, start) if inside else document.title
-    return shown_line(place, DOCUMENT)
+    for document in _documents(message, history):
+        if document.start < end and start < document.end:
+            inside = not whole and start > document.start
+            place = document.place(history.view(message).text, start) if inside else document.title
+            return shown_line(place, DOCUMENT)
+    return ""
 
 
 def _documents(message: int, history: History) -> tuple[PastedDocument, ...]:
@@ -90,7 +89,8 @@ def _documents(message: int, history: History) -> tuple[PastedDocument, ...]:
     held: tuple[PastedDocument, ...] | None = row[message]
     if held is None:
         held = row[message] = history.messages[message].documents(history.volatile)
-        history.derived.found_bytes += sum(DOCUMENT_BYTES + 4 * len(each.title) for each in held)
+        for document in held:
+            history.derived.found_bytes += DOCUMENT_BYTES + 4 * len(document.title)
     return held
 
 
