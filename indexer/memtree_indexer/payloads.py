@@ -89,7 +89,6 @@ class Payload(msgspec.Struct, array_like=True):
             addresses=(self.start, self.end),
             totals=(0,) * (size + 1),
             system=NumberedMessages((), ()),
-            system_tokens=0,
             volatile=Volatile(self.tags),
         )
 

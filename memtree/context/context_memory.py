@@ -247,20 +247,17 @@ class ContextMemory:
         generation = self._indexing.generation(tenant)
         with tracing.step("read"):
             known = self._read.known(tenant, posted) or nothing_read(tenant, self._volatile)
-            if known.length == len(posted):
-                read = known.extended(posted)
+            size = size_from(posted, known.length)
+            # reading takes tenths of a second; afterwards the tree must grow
+            if size > LONG_BYTES:
+                self._indexing.expect_long()
+            if size > OFF_LOOP_BYTES:
+                read = await asyncio.to_thread(known.extended, posted, self._facts)
             else:
-                size = size_from(posted, known.length)
-                # reading takes tenths of a second; afterwards the tree must grow
-                if size > LONG_BYTES:
-                    self._indexing.expect_long()
-                if size > OFF_LOOP_BYTES:
-                    read = await asyncio.to_thread(known.extended, posted, self._facts)
-                else:
-                    read = known.extended(posted, self._facts)
-                # otherwise it was deleted meanwhile
-                if generation == self._indexing.generation(tenant):
-                    self._read.add(posted, read)
+                read = known.extended(posted, self._facts)
+            # otherwise it was deleted meanwhile
+            if known.length < len(posted) and generation == self._indexing.generation(tenant):
+                self._read.add(posted, read)
             return read
 
     # -- deletion ----------------------------------------------------------------------------

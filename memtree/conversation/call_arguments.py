@@ -59,8 +59,9 @@ def canonical(arguments: str) -> str:
         compact = _WHOLE.sub(_integer, compact)
     if compact == arguments:
         return arguments
-    same = sum(1 for _ in _TOKEN.finditer(arguments)) == sum(1 for _ in _TOKEN.finditer(compact))
-    return compact if same else arguments  # fewer tokens: there was a duplicate key
+    # A match is true. Fewer tokens: there was a duplicate key.
+    posted, written = [sum(map(bool, _TOKEN.finditer(text))) for text in (arguments, compact)]
+    return compact if posted == written else arguments
 
 
 def _integer(match: re.Match[str]) -> str:

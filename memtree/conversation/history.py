@@ -121,13 +121,13 @@ class History:
     addresses: tuple[bytes, ...]
     totals: tuple[int, ...]  # tokens of the first i messages, so it has one entry more
     system: NumberedMessages  # (posted index, message)
-    system_tokens: int
     volatile: Volatile
     marked: tuple[int, ...] = ()
     loading: tuple[int, ...] = ()
     late: tuple[tuple[int, int], ...] = ()
     borders: tuple[int, ...] = ()
     system_facts: tuple[MessageInfo, ...] = ()
+    system_tokens: int = 0
     length: int = 0
     texts: int = 0
     derived: Derived = field(default_factory=Derived, compare=False, repr=False)
@@ -199,7 +199,6 @@ class History:
             addresses=self.addresses[: size + 1],
             totals=self.totals[: size + 1],
             system=NumberedMessages((), self.system.indexes[:system]),
-            system_tokens=sum(fact.tokens for fact in self.system_facts[:system]),
             volatile=self.volatile,
             marked=self.marked[: bisect_left(self.marked, size)],
             loading=self.loading[: bisect_left(self.loading, size)],
@@ -228,7 +227,6 @@ class History:
         conversation_facts = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
         kept = [at for at, fact in zip(new, infos, strict=True) if fact.role not in SYSTEM_ROLES]
         system = [at for at, fact in zip(new, infos, strict=True) if fact.role in SYSTEM_ROLES]
-        system_facts = tuple(infos[at - known.length] for at in system)
         before, total = len(known), known.totals[-1]
         facts, rounds, late_results = _pair(known.facts, conversation_facts)
         chain = addresses.chain(known.addresses[-1], (fact.digest for fact in facts))
@@ -246,13 +244,12 @@ class History:
             addresses=known.addresses + tuple(chain),
             totals=known.totals[:-1] + tuple(accumulate((f.tokens for f in facts), initial=total)),
             system=NumberedMessages((), known.system.indexes + tuple(system)),
-            system_tokens=known.system_tokens + sum(fact.tokens for fact in system_facts),
             volatile=known.volatile,
             marked=known.marked + tuple(before + at for at, f in enumerate(facts) if f.markers),
             loading=known.loading + tuple(loads),
             late=late,
             borders=borders,
-            system_facts=known.system_facts + system_facts,
+            system_facts=known.system_facts + tuple(infos[at - known.length] for at in system),
             length=len(posted),
             texts=known.texts + _texts(facts),
             derived=known.derived,
@@ -268,7 +265,8 @@ class History:
             chosen = tuple(posted)
         markers = sum(fact.markers for fact in self.system_facts)
         system = NumberedMessages(posted, self.system.indexes, markers)
-        return replace(self, messages=chosen, system=system)
+        size = sum([fact.tokens for fact in self.system_facts])
+        return replace(self, messages=chosen, system=system, system_tokens=size)
 
 
 def read(
@@ -285,7 +283,7 @@ def read(
 def nothing_read(tenant: str, volatile: Volatile) -> History:
     """Return the history without messages."""
     root, system = addresses.root(tenant), NumberedMessages((), ())
-    return History(tenant, (), (), (), (), (), (root,), (0,), system, 0, volatile)
+    return History(tenant, (), (), (), (), (), (root,), (0,), system, volatile)
 
 
 def _texts(facts: Sequence[MessageInfo]) -> int:
@@ -346,17 +344,16 @@ def _settled(rounds: Sequence[int], end: int) -> int:
 
 def _outside(cuts: tuple[int, ...], spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     """Return the cuts that separate the two ends of no span. `cuts`: ascending."""
-    return tuple(_separating_none(cuts, sorted(spans))) if spans else cuts
-
-
-def _separating_none(cuts: Sequence[int], ordered: Sequence[tuple[int, int]]) -> Iterator[int]:
-    at, reach = 0, -1
+    if not spans:
+        return cuts
+    kept, ordered, at, reach = [], sorted(spans), 0, -1
     for cut in cuts:
         while at < len(ordered) and ordered[at][0] < cut:
             reach = max(reach, ordered[at][1])
             at += 1
         if cut > reach:
-            yield cut
+            kept.append(cut)
+    return tuple(kept)
 
 
 def _pair(

@@ -143,11 +143,11 @@ class Message:
 
     @property
     def role(self) -> str:
-        return str(self.fields.get("role", ""))
+        return str((self._fields or self.fields).get("role", ""))
 
     @property
     def content(self) -> Any:
-        return self.fields.get("content")
+        return (self._fields or self.fields).get("content")
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -401,7 +401,7 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
         if text:
             segments.append(Segment(offset, offset + len(text), kind, place))
             offset += len(text)
-    return "".join(text for text, _, _ in (*runs, *others, *attached)), tuple(segments)
+    return "".join([text for text, _, _ in (*runs, *others, *attached)]), tuple(segments)
 
 
 def _attached_documents(view: View) -> Iterator[PastedDocument]:

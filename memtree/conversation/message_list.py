@@ -116,7 +116,7 @@ class RawMessages(MessageList):
     def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
         if isinstance(index, slice):
             return tuple(self._at(at) for at in range(*index.indices(len(self._starts))))
-        return self._at(index if index >= 0 else index + len(self._starts))
+        return self._made.get(index) or self._at(index if index >= 0 else index + len(self))
 
     def _at(self, index: int) -> Message:
         made = self._made.get(index)

@@ -342,6 +342,11 @@ class _Words(Set[str]):
     def __len__(self) -> int:
         return len(self._kept)
 
+    def __and__(self, words: Iterable[Any]) -> frozenset[str]:
+        return self._kept.intersection(words)
+
+    __rand__ = __and__
+
     @classmethod
     def _from_iterable(cls, words: Any) -> frozenset[Any]:
         return frozenset(words)

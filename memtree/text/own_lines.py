@@ -160,7 +160,9 @@ def one_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return a text with a blank for each character that is not printed."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    if text.isprintable():
+        return text
+    return "".join([char if char.isprintable() else " " for char in text])
 
 
 def _signs(seen: str) -> set[tuple[int, int]]:

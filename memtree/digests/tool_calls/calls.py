@@ -90,7 +90,8 @@ def shown_files(name: str, arguments: str) -> list[str]:
 
 
 def _first(group: Group, section: str) -> Field | None:
-    return next((group[key] for key in _DATA.entries(section) if key in group), None)
+    keys = [key for key in _DATA.entries(section) if key in group]
+    return group[keys[0]] if keys else None
 
 
 def _patch(group: Group) -> Field | None:

@@ -106,12 +106,6 @@ def work_outcome(line: WorkLine) -> str | None:
     return "passed" if good else "failed"
 
 
-def work_messages(plan: Plan) -> Iterator[int]:
-    """Yield the messages that a plan's log refers to."""
-    for line in plan.work:
-        yield from (span.message for span in (line.name, *line.details) if span is not None)
-
-
 def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ...]:
     ends = [*_not_seen(ledger), *_commits(ledger), *_read(ledger, history, budget // READ_PART)]
     left = budget - tokens.count("\n".join(work_lines(ends, history)))
