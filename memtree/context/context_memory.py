@@ -203,6 +203,7 @@ class ContextMemory:
             log.warning("epoch.unavailable code=%s", error.code)
             return None
         finally:
+            self._read.weigh(ask.tenant, ask.messages)
             self._indexing.drop_forgotten(ask.tenant, generation)
         return result.answer if result else None
 
@@ -322,9 +323,8 @@ class ContextMemory:
         if self._summaries:
             jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
-        self._indexing.drop(tenant)  # read by requests meanwhile
+        self.forgotten(tenant)  # read by requests meanwhile
         await self._peers.forgotten(tenant)
-        self._forget_texts(tenant)
         return receipt._replace(jobs=jobs)
 
     def _forget_texts(self, tenant: str | None) -> None:

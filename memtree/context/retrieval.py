@@ -23,6 +23,7 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import EmbedderUnavailable
 from memtree.ports.models import Embedder
 from memtree.process import tracing
+from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.query import Query, query_of
 from memtree.ranking.ranked_history import RankedHistory
@@ -115,7 +116,7 @@ class Retriever:
                 sought = terms.terms(query.words).keys()
                 return known, work(RankedHistory(posted, whole, scores, sought))
 
-            known, result = await asyncio.to_thread(ranked)
+            known, result = await in_thread(ranked)
             self._indexing.conversations.keep_speakers(index.tree, known)
             return result, by_words
 
@@ -132,7 +133,7 @@ class Retriever:
             return known, {text: less for text, less in bare.items() if less not in ("", text)}
 
         many = corpus.messages - len(corpus.speakers) > FEW
-        corpus, bare = await asyncio.to_thread(bared) if many else bared()
+        corpus, bare = await in_thread(bared) if many else bared()
         known = await self._vectors(list(bare.values())) if bare else ((), False)
         others = dict(zip(bare, known[0], strict=False))  # none if the embedder failed
         return corpus, [

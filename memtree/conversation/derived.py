@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 PLACE_BYTES = 8  # of a message in a row, besides its value
 TEXT_BYTES = 200  # of a text besides its characters
-EPOCHS = 4  # the newest ones, whose texts are kept: agents of one history each have their own
+EPOCHS = 4  # whose texts are kept, the last used: agents of one history each have their own
 
 
 class RenderedText(NamedTuple):
@@ -58,11 +58,9 @@ class Derived:
     def texts(self, epoch: bytes, cut: int) -> dict[Hashable, RenderedText]:
         """Return the texts of an epoch by name. They depend on the first `cut` messages, the epoch
         and their names alone. Who renders one puts it there."""
-        kept = self._epochs.get(epoch)
-        if kept is None:
-            kept = self._epochs[epoch] = _EpochTexts(cut)
-            if len(self._epochs) > EPOCHS:
-                del self._epochs[next(iter(self._epochs))]
+        kept = self._epochs[epoch] = self._epochs.pop(epoch, _EpochTexts(cut))
+        if len(self._epochs) > EPOCHS:
+            del self._epochs[next(iter(self._epochs))]
         return kept.texts
 
     def first(self, length: int, settled: int) -> Derived:
