@@ -100,7 +100,7 @@ class MessageInfoCache(Protocol):
 @dataclass(frozen=True, slots=True)
 class History:
     """`messages` are the posted messages without system messages; parallel tuples describe them.
-    `unread` has everything but the messages, so that it may be kept without their text.
+    What `unread` returns has everything but these, so that it may be kept without their text.
 
     `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
     first i messages, so it has one entry more. `rounds`: index of the first message of each round.
@@ -265,7 +265,7 @@ class History:
             chosen = tuple(posted)
         markers = sum(fact.markers for fact in self.system_facts)
         system = NumberedMessages(posted, self.system.indexes, markers)
-        size = sum([fact.tokens for fact in self.system_facts])
+        size = sum(fact.tokens for fact in self.system_facts)
         return replace(self, messages=chosen, system=system, system_tokens=size)
 
 

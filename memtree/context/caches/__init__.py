@@ -1,1 +1,1 @@
-"""Caches of a process between requests: nodes, histories, rendered texts."""
+"""Caches of a process between requests: warm conversations, records of histories."""
