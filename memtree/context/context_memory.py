@@ -44,7 +44,7 @@ from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_request import TurnRequest
 from memtree.context.whole_history import why_whole
 from memtree.conversation.history import History, MessageInfoCache, nothing_read
-from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
+from memtree.conversation.message import Volatile
 from memtree.conversation.message_list import size_from
 from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
 from memtree.ports.clock import Clock
@@ -53,6 +53,7 @@ from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
 from memtree.process import tracing
+from memtree.process.threads import OFF_LOOP_BYTES
 from memtree.ranking.query import query_of
 from memtree.summaries.batching import CompletedSummaries
 from memtree.tree.node import Frontier, Node

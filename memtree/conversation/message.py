@@ -48,13 +48,12 @@ from memtree.text.speakers import participant
 from memtree.text.thoughts import thoughts, without_thoughts
 
 __all__ = [
-    "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
+    "MESSAGE_OVERHEAD", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
     "VOLATILE_TAGS", "Message", "Segment", "ToolCall", "View", "Volatile", "check_message",
     "has_placeholder", "label", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
-OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
 MOST_TEXT = 16_000_000  # UTF-8 bytes of the text of one message; more takes minutes to index
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 

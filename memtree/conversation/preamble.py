@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.conversation.message import TEXT_PARTS, Message
-from memtree.conversation.volatile_blocks import Volatile
+from memtree.conversation.message import TEXT_PARTS, Message, Volatile
 from memtree.text import tokens
 
 

@@ -34,6 +34,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind, checked_id
 from memtree.memories.search.ranking import MemoryHit
 from memtree.ports.store import Receipt
+from memtree.process.threads import off_loop
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
 from memtree.wire import json_body
@@ -168,7 +169,7 @@ class MemTree:
         now = time.time()
         saving = self._sent.saving(self._tenant, "", answer, now)
         self._sent.note(self._tenant, "", answer, now, saving)
-        return await json_body.off_loop(
+        return await off_loop(
             len(read.body.raw), lambda: _compressed(answer, read.history, saving.total)
         )
 
@@ -234,7 +235,7 @@ class MemTree:
             most = self._settings.max_messages
             return _Messages(split, posted_history.read(split, self._tenant, most))
 
-        return await json_body.off_loop(len(messages) * 1_000, parse)
+        return await off_loop(len(messages) * 1_000, parse)
 
     def _request(
         self,

@@ -31,6 +31,14 @@ from typing import Any, ParamSpec, TypeVar
 
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
+OFF_LOOP_BYTES = 256 * 1024  # larger bodies are read off the event loop
+
+
+async def off_loop(size: int, work: Callable[[], Result]) -> Result:
+    """Do `work` here, or in a thread if a body of `size` bytes would block the event loop."""
+    if size > OFF_LOOP_BYTES:
+        return await asyncio.to_thread(work)
+    return work()
 
 
 async def in_thread(

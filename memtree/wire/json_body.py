@@ -11,17 +11,15 @@ unknown fields included, stays as it was posted. The meaning of the fields is de
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.conversation.message import OFF_LOOP_BYTES
 from memtree.conversation.message_list import EarlierList, RawMessages, next_number
 from memtree.conversation.posted_json import decode, mended
 from memtree.errors import BadRequest
@@ -170,7 +168,6 @@ OWN_FIELDS = frozenset(
     """.split()
 )
 
-Result = TypeVar("Result")
 Remember = Callable[["Body", str, JsonItems], None]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -323,13 +320,6 @@ def joined(fragments: Iterable[bytes]) -> bytes:
 def extended(array: bytes, fragments: Iterable[bytes]) -> bytes:
     """Append raw fragments to the bytes of a non-empty JSON array."""
     return b",".join((array.rstrip()[:-1], *fragments)) + b"]"
-
-
-async def off_loop(size: int, work: Callable[[], Result]) -> Result:
-    """Do `work` here, or in a thread if a body of `size` bytes would block the event loop."""
-    if size > OFF_LOOP_BYTES:
-        return await asyncio.to_thread(work)
-    return work()
 
 
 def check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:

@@ -23,6 +23,7 @@ from memtree.dialects.tool_definitions import (
 )
 from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.scope import Scope
+from memtree.process.threads import off_loop
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.chat import chat_request
@@ -85,7 +86,7 @@ class RequestReader:
         try:
             content = await request_body.plain(request, posted, limit) if given else posted
             beginning = self._bodies.begin(tenant, history, content)
-            return await json_body.off_loop(beginning.new, lambda: work(beginning))
+            return await off_loop(beginning.new, lambda: work(beginning))
         except MemTreeError as error:
             if not given or error.param != request_body.ENCODING_HEADER:
                 raise

@@ -25,9 +25,9 @@ from memtree.context.state import State
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import ContextOverflow
+from memtree.process.threads import off_loop
 from memtree.process.tracing import step
 from memtree.unfolding.explain import Explanation
-from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.http import request_body
@@ -161,7 +161,7 @@ class ContextMemoryRoutes:
             )
 
         with step("parse"):
-            return await json_body.off_loop(len(raw), parse)
+            return await off_loop(len(raw), parse)
 
 
 def rendered(

@@ -19,6 +19,7 @@ from memtree.conversation.message import Message
 from memtree.dialects import posted_history
 from memtree.errors import BadRequest
 from memtree.ports.store import Receipt
+from memtree.process.threads import off_loop
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
@@ -82,7 +83,7 @@ class Deletion:
             )
             return options.dry_run, read_target(body, most, tenant.id)
 
-        dry_run, target = await json_body.off_loop(len(raw), read_options)
+        dry_run, target = await off_loop(len(raw), read_options)
         if dry_run:
             receipt = await self._forget(tenant.id, target, dry_run=True)
             return Response(rendered(target, receipt, None), media_type="application/json")

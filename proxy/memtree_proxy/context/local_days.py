@@ -10,7 +10,7 @@ days. Older requests stay on their UTC day, so none is lost or counted twice. Do
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, time, tzinfo
+from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from memtree.days import DAY, date_of
@@ -42,7 +42,7 @@ def day_shifts(first: int, last: int, zone: tzinfo) -> list[DayShift]:
     """
     shifts = []
     for day in range(first, last + 2):
-        begins = datetime.combine(date_of(day), time(), zone).timestamp()
+        begins = datetime.combine(date_of(day), datetime.min.time(), zone).timestamp()
         midnight = float(day * DAY)
         if begins < midnight:
             shifts.append(DayShift(begins, midnight, day - 1, day))

@@ -14,6 +14,7 @@ from memtree.errors import BadRequest, NotFound, SecretRejected, Unauthorized
 from memtree.memories.draft import checked_text
 from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
+from memtree.process.threads import off_loop
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate, Tenant
@@ -87,7 +88,7 @@ class MemoryRequests:
         known: Body | None = getattr(request.state, _BODY, None)
         if known is None:
             raw = await request_body.unpacked(request, self._settings.max_body_bytes)
-            known = await json_body.off_loop(len(raw), lambda: json_body.split(raw))
+            known = await off_loop(len(raw), lambda: json_body.split(raw))
             setattr(request.state, _BODY, known)
         return known
 
@@ -110,7 +111,7 @@ class MemoryRequests:
     async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
         """Return the result of applying `read` to the body."""
         body = await self.body(request)
-        return await json_body.off_loop(len(body.raw), lambda: read(body))
+        return await off_loop(len(body.raw), lambda: read(body))
 
     def check_text(self, text: str | None, name: str) -> None:
         """Refuse a text that is not kept. Raises `BadRequest` and `SecretRejected`, naming the

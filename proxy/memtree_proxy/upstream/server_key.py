@@ -38,6 +38,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, MemTreeError, UnsupportedMedia
 from memtree.ports.store import ProviderObjects
 from memtree.process.bounded import remember
+from memtree.process.threads import off_loop
 from memtree.settings.setting_values import PASSTHROUGH_ROUTES, passthrough_route
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
@@ -372,9 +373,9 @@ class _ReadReply(ReplyAround):
             size += len(chunk)
             objects.made(tenant, made.feed(chunk))
             if str(size) == length:  # with these bytes the client may use the object, or disconnect
-                objects.made(tenant, await json_body.off_loop(size, made.end))
+                objects.made(tenant, await off_loop(size, made.end))
             yield chunk
-        objects.made(tenant, await json_body.off_loop(size, made.end))
+        objects.made(tenant, await off_loop(size, made.end))
 
 
 class ServerKey:
@@ -446,7 +447,7 @@ class ServerKey:
             return body, named(body)
 
         size = len(content if isinstance(content, bytes) else content.raw)
-        body, ids = await json_body.off_loop(size, read)
+        body, ids = await off_loop(size, read)
         await self._require(tenant, ids)
         return body
 

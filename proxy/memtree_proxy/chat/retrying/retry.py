@@ -16,7 +16,7 @@ from functools import partial
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
-from memtree.wire import json_body
+from memtree.process.threads import off_loop
 from memtree_proxy.chat.chat_request import unthinking
 from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.reply import is_encoded, is_event_stream, is_json
@@ -147,7 +147,7 @@ class RetryingUpstream:
         if not posted.dialect.prefix_bound or not thinking_refusal.is_about_thinking(status, error):
             return None
         try:
-            chat = await json_body.off_loop(len(body), lambda: unthinking(posted, tenant))
+            chat = await off_loop(len(body), lambda: unthinking(posted, tenant))
         except BadRequest:
             return None
         headers = exchange.request.headers

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from memtree.memories.grants.grant import Chain
-from memtree.memories.transfer.file_items import AUTO, FORMATS
+from memtree.memories.transfer.file_items import AUTO
+from memtree.memories.transfer.file_items import FORMATS as FILE_FORMATS
 from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.parsers.arguments import (
     EMBEDDED,
@@ -97,7 +98,7 @@ def _add_transfer(action: Action) -> None:
         "file", metavar="FILE", help="also a folder, zip or .gz; - for standard input"
     )
     help_ = "default: told from the content"
-    coming.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO, help=help_)
+    coming.add_argument("--format", choices=(AUTO, *FILE_FORMATS), default=AUTO, help=help_)
     dry = "store nothing, and tell what would be stored"
     switch(coming, "--dry-run", dry)
     ids = "bring an export back as it was, into a scope without other memories"
