@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 
 BEAM_SIZES = ("100k", "500k", "1m")

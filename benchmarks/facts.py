@@ -20,8 +20,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtree.conversation.history import History
-from memtree.conversation.message import Message
+from memtree.history.chat_history import History
+from memtree.history.message import Message
 from memtree.tree.node import Node, Summary
 
 KINDS = ("value", "path", "rule", "decision", "error", "name", "date", "number")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 from tests import verbatim
 

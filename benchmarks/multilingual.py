@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.facts import Fact
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 # role | text; {0}, {1} and {2} are filled in anew for each telling: name, place, number
 _SCENES = {

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, with_parts
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree_proxy.server.garbage import short_collections
 
 TARGET = 20_000

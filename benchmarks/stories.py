@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 
 from benchmarks.facts import Fact
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 
 SIZE = 4_500  # tokens: a tree with a level above its leaves, for the slowest of models

@@ -17,8 +17,8 @@ from benchmarks.invariants import Reply, Tally, violations
 from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
+from memtree.history.message import Message
 from tests.answered import Answered, compressed
 
 

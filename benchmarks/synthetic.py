@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 
 USER, ASSISTANT, SYSTEM = 150, 1_350, 6_000

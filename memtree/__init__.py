@@ -8,14 +8,14 @@ order. What opens a store is imported when it is named first: `import memtree` a
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from memtree.conversation.message import Message, read_messages
 from memtree.errors import MemTreeError
+from memtree.history.message import Message, read_messages
 
 if TYPE_CHECKING:
-    from memtree.library.blocking import MemTreeSync, SavedMemoriesSync
-    from memtree.library.blocking import open_memory_sync as open_sync
-    from memtree.library.memory import Compressed, MemTree, Passage, SavedMemories
-    from memtree.library.memory import open_memory as open
+    from memtree.blocking import MemTreeSync, SavedMemoriesSync
+    from memtree.blocking import open_memory_sync as open_sync
+    from memtree.memory import Compressed, MemTree, Passage, SavedMemories
+    from memtree.memory import open_memory as open
 
 __version__ = "1.0.0rc2"
 

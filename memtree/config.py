@@ -14,11 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from memtree.conversation.keep_options import keep_options
-from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
-from memtree.errors import BadRequest
-from memtree.process.cache_limits import MEGABYTES, CacheLimits
-from memtree.settings.data_folder import (
+from memtree.data_folder import (
     IN_THIS_FOLDER,
     STORE_FILE,
     data_folder,
@@ -26,7 +22,11 @@ from memtree.settings.data_folder import (
     how_to_move,
     is_left_behind,
 )
-from memtree.settings.setting_values import (
+from memtree.errors import BadRequest
+from memtree.history.keep_options import keep_options
+from memtree.history.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
+from memtree.process.cache_limits import MEGABYTES, CacheLimits
+from memtree.setting_values import (
     CHECKS,
     PASSTHROUGH_ROUTES,
     READERS,

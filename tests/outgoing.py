@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.wire.json_body import OWN_FIELDS
+from memtree.history.json_body import OWN_FIELDS
 from tests import verbatim
 
 Fields = dict[str, Any]

@@ -17,7 +17,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 PRICES = (Prices(1.25, 0.10), UNKNOWN, Prices(1.0, 0.50), LOCAL)
 TARGET, TOOLS, WINDOW = 20_000, 6_000, 1_000_000

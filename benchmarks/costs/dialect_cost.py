@@ -23,8 +23,8 @@ from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.context_memory import CompressRequest
+from memtree.history import json_body
 from memtree.text import tokens
-from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.invariants import Reply, size, weight
 from memtree.budget.prices import Prices
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from tests.answered import Answered
 
 

@@ -19,7 +19,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
 from memtree.background.runtime import Runtime, open_runtime
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.tree.node import Summary
 from tests.answered import Answered, compressed
 

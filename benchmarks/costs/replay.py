@@ -23,8 +23,8 @@ from benchmarks.subject import Bench, Subject, open_subject, percent
 from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import Runtime, SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
 from memtree.errors import Unavailable
+from memtree.history.message import Message
 from memtree.ports.growth import Keep
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail

@@ -26,8 +26,8 @@ from benchmarks.subject import Bench, Subject, asked, evidence, open_subject
 from memtree.budget import packing
 from memtree.budget.packing import TokenLimits
 from memtree.context.request import CompressRequest
-from memtree.conversation.history import read
-from memtree.conversation.message import Message, Volatile
+from memtree.history.chat_history import read
+from memtree.history.message import Message, Volatile
 from tests.answered import Answered
 
 REQUESTS, STEP, USER = 54, 1_200, 200

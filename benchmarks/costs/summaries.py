@@ -23,9 +23,9 @@ from memtree.background.stage_one import StageOne
 from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
+from memtree.context.message_cache import MessageCache
 from memtree.context.request import UNHURRIED, CompressRequest
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.history.message import Message
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens

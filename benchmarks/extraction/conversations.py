@@ -18,7 +18,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.text.statements.fiction import is_role_play
+from memtree.statements.fiction import is_role_play
 
 CASES = Path(__file__).parents[1] / "cases"
 FILES = (

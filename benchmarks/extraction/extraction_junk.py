@@ -22,11 +22,11 @@ from typing import Any
 from benchmarks.data import Data
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.side_requests import is_side
+from memtree.history.message import Message, Volatile
+from memtree.history.side_requests import is_side
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.text.statements.fiction import is_role_play
+from memtree.statements.fiction import is_role_play
 
 SAID = date(2026, 3, 2)
 ROUNDS, MOST = 50, 1.0  # memories of so many tool rounds, at most

@@ -15,8 +15,8 @@ from benchmarks.subject import Bench
 from memtree.background.memory_services import MemoryServices, open_memory_services
 from memtree.background.runtime import SystemClock
 from memtree.config import Settings
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
+from memtree.history.message import Message
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.stores import open_memories, open_store

@@ -16,7 +16,7 @@ from benchmarks.data import ADVERSARIAL
 from benchmarks.fact_versions import FactVersions, fact_versions
 from benchmarks.report import Row
 from benchmarks.subject import Bench, percent
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch

@@ -21,7 +21,7 @@ from benchmarks.data import Conversation, Data
 from benchmarks.invariants import Tally, violations
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 EVERY = 5  # question of LoCoMo; the others differ in nothing that this file looks at
 SESSION_QUESTIONS = (

@@ -19,8 +19,8 @@ from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.background.runtime import SystemClock
-from memtree.conversation.history import History, read
-from memtree.conversation.message import Volatile
+from memtree.history.chat_history import History, read
+from memtree.history.message import Volatile
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork
 from memtree_indexer.connection import RedisConnection

@@ -18,9 +18,9 @@ from benchmarks.invariants import named_part
 from benchmarks.quality.kinds import samples
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, open_subject
-from memtree.conversation.message import Message
-from memtree.conversation.volatile_blocks import Volatile
-from memtree.unfolding.memory_message import call_texts
+from memtree.history.message import Message
+from memtree.history.volatile_blocks import Volatile
+from memtree.unfolding import call_texts
 
 GOAL = 2.0  # percent of cut excerpts without a mark
 _LABEL = re.compile(r"^[ \t]*[\[\u00b6](\d+)(?:-(\d+))?", re.MULTILINE)

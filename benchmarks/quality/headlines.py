@@ -21,10 +21,10 @@ from benchmarks.facts import CHAT, CODING, FACTS, TOP, Fact
 from benchmarks.report import Row
 from benchmarks.session import first
 from benchmarks.subject import Bench
-from memtree.conversation import history
-from memtree.conversation.history import History
-from memtree.conversation.message import Message
-from memtree.conversation.volatile_blocks import Volatile
+from memtree.history import chat_history
+from memtree.history.chat_history import History
+from memtree.history.message import Message
+from memtree.history.volatile_blocks import Volatile
 from memtree.tree import growth
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, Node
@@ -85,7 +85,7 @@ def cases(data: Data) -> Iterator[Case]:
 
 def grown(messages: Sequence[Message]) -> Grown:
     """The tree of a history, by stage 1 alone."""
-    posted = history.read("bench", tuple(messages), Volatile())
+    posted = chat_history.read("bench", tuple(messages), Volatile())
     tail = Tail(
         frontier=EMPTY,
         loose={},

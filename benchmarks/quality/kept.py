@@ -28,7 +28,7 @@ from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
 from memtree.background.summary_calls import CallTotals
 from memtree.context.request import UNHURRIED, CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.tree.btree import walk
 from memtree.tree.node import Node
 

@@ -11,7 +11,7 @@ from benchmarks.data import Conversation
 from benchmarks.invariants import Reply
 from benchmarks.recall.midepoch import WINDOW
 from benchmarks.subject import Bench, Subject, asked
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 CODING_TOKENS = 105_000
 QUESTIONS = 6

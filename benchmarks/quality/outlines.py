@@ -15,7 +15,7 @@ from dataclasses import replace
 from benchmarks.data import ADVERSARIAL, Probe
 from benchmarks.report import Row
 from benchmarks.subject import Subject, evidence, percent, share
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 TARGETS = (2_000, 4_000)
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text.terms import STOP_WORDS
 
 BLOCK = 10  # messages

@@ -21,12 +21,12 @@ from memtree.background.runtime import Runtime, SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.background.summary_stage import SummaryStage
 from memtree.context.context_memory import ContextMemory
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.ports.models import SummaryDrafts, Usage
 from memtree.stores import open_memories, open_store
-from memtree.summaries.prompts import TOLD, Task
-from memtree.summaries.replies import Draft
 from memtree.text import tokens
+from memtree.tree.summary_prompts import TOLD, Task
+from memtree.tree.summary_replies import Draft
 
 _SENTENCE = re.compile(r"(?<!\S)[^\n]+?[.!?](?=\s|$)")
 

@@ -20,7 +20,7 @@ from benchmarks.quality.kinds import samples
 from benchmarks.quality.particular import Particular
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, open_subject
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 
 SHORT, NEAR = 15, 0.8  # tokens; share of the three-word runs of the shorter

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.invariants import SYSTEM, newest_round, weight
 from benchmarks.recall.trail_truth import COMMANDS, steps
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 NEXT = 3  # messages of the agent that are read for what it needed
 RECORDED = ("thought",)  # calls that a recorder made up

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from benchmarks.data import Data
 from benchmarks.recall.agent_needs import Session, Wanted
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 
 BEHIND = 20_000  # tokens before a cut

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.ranking.bm25 import Lexicon
 from memtree.text import terms, tokens
 

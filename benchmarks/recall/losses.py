@@ -28,11 +28,11 @@ from benchmarks.recall.needles import as_messages, as_sentences
 from benchmarks.recall.plain_rival import CHAT_OVERHEAD, TALK_OVERHEAD, PlainRival
 from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
-from memtree.ranking.query import Query
 from memtree.ranking.ranked_history import RankedHistory
+from memtree.ranking.ranking_query import Query
 from memtree.text import tokens
-from memtree.unfolding.excerpts.duplicates import NEAR, runs
-from memtree.unfolding.excerpts.units import FRAGMENT, REPEATED
+from memtree.unfolding.excerpt_duplicates import NEAR, runs
+from memtree.unfolding.units import FRAGMENT, REPEATED
 
 ALONE = "the ranking alone"
 SHORT, COMMAND = "forbidden: short", "forbidden: a command"

@@ -17,7 +17,7 @@ from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 LOCOMO_TARGETS, BEAM_TARGET = (2_000, 4_000, 8_000), 8_000
 GOAL = 0.95

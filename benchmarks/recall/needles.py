@@ -17,7 +17,7 @@ from benchmarks.data import Needle
 from benchmarks.recall.plain_rival import CHAT_OVERHEAD, PlainRival
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 IDENTIFIERS, IDENTIFIER_TARGET = 50, 2_000
 PARAPHRASE_GOALS = {4_000: 85, 8_000: 92}  # by target

@@ -31,7 +31,7 @@ from benchmarks.recall.agent_rivals import Rivals, Shown, newest
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from tests.answered import Answered
 
 MODES = ("fresh", "stable", "auto")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.recall.baselines import Turns
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.ports.models import Embedder
 
 K = 10

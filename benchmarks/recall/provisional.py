@@ -22,8 +22,8 @@ from benchmarks.subject import (
     with_parts,
 )
 from memtree.background.embedding_queue import NoQueue
+from memtree.context.answer_state import State
 from memtree.context.context_memory import CompressRequest
-from memtree.context.state import State
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new

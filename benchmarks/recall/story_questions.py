@@ -16,7 +16,7 @@ from benchmarks.facts import Fact
 from benchmarks.recall.midepoch import WINDOW
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, asked, open_subject, percent
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 SIZE = 30_000  # tokens of a story
 GOALS = {4_000: 80.0, 8_000: None}

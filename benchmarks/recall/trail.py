@@ -21,7 +21,7 @@ from benchmarks.recall.midepoch import WINDOW
 from benchmarks.recall.trail_truth import Change, Outcome, Trail, normal, trail
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, open_subject, percent
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 TARGETS = (8_000, 4_000)
 MODES = ("fresh", "stable")

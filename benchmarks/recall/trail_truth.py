@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 
 PATHS = ("path", "file_path", "filePath", "filepath", "filename", "file_name", "file")
 COMMANDS = ("command", "cmd", "commands", "script")

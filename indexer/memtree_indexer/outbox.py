@@ -31,7 +31,7 @@ from redis.exceptions import RedisError
 from memtree.background.jobs import Job, Jobs
 from memtree.background.summary_scheduler import GATHER
 from memtree.ports.clock import Clock
-from memtree.summaries.batching import CALL_TOKENS
+from memtree.tree.summary_batches import CALL_TOKENS
 from memtree_indexer.connection import RedisConnection, blocking
 from memtree_indexer.ledger import EMBED, STAGES, AddedJob, JobEntry, JobLedger, NewJob
 from memtree_indexer.payloads import SHORT, job_id, pack, payload_of, tenant_name

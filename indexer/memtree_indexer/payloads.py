@@ -15,9 +15,9 @@ from hashlib import blake2b
 
 import msgspec
 
-from memtree.conversation.history import History, MessageInfo
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_list import NumberedMessages
+from memtree.history.chat_history import History, MessageInfo
+from memtree.history.message import Message, Volatile
+from memtree.history.message_list import NumberedMessages
 from memtree.ports.store import TreeStore
 from memtree.tree.node import LeafWork, Node, NodePlace, NodeWork
 

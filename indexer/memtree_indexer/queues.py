@@ -10,7 +10,7 @@ from memtree.errors import BadRequest, importing
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import Store
-from memtree.settings.setting_values import INPROCESS
+from memtree.setting_values import INPROCESS
 
 if TYPE_CHECKING:
     from memtree_indexer.redis_queues import RedisQueues

@@ -16,8 +16,8 @@ from memtree.background.jobs import Backlog, Job
 from memtree.background.jobs import job as new_job
 from memtree.background.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
-from memtree.conversation.history import History
 from memtree.errors import QueueUnavailable, Unavailable
+from memtree.history.chat_history import History
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending, SummaryStatus

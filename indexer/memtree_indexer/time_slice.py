@@ -20,8 +20,8 @@ from memtree.background.embedding_queue import BATCH_TOKENS, VectorCache, embed_
 from memtree.background.jobs import MAX_TRIES, StageTotals, SummaryJob, back_off
 from memtree.background.summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
 from memtree.background.summary_queue import InProcessSummaries
-from memtree.conversation.history import History
 from memtree.errors import Unavailable
+from memtree.history.chat_history import History
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 from memtree.process.bounded import remember

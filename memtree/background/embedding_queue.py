@@ -28,8 +28,8 @@ from memtree.background.jobs import (
     job,
     waiting,
 )
-from memtree.conversation.history import History
 from memtree.errors import Unavailable
+from memtree.history.chat_history import History
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending

@@ -39,10 +39,10 @@ from memtree.background.spending import (
 )
 from memtree.background.summary_stage import open_endpoint, open_summarizer
 from memtree.config import Settings
-from memtree.conversation.history import MessageInfoCache
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.days import day_of
+from memtree.history.chat_history import MessageInfoCache
+from memtree.history.message import Message, Volatile
 from memtree.memories.agents.extraction.agent_messages import ConversationReaders
 from memtree.memories.book import MemoryBook
 from memtree.memories.extraction.model_prompt import MOST_MESSAGES

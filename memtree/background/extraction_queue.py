@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.background.jobs import TENANT_SHARE, back_off
-from memtree.conversation.message import Message
-from memtree.conversation.message_list import size_from
 from memtree.errors import SummarizerUnavailable, Unavailable
+from memtree.history.message import Message
+from memtree.history.message_list import size_from
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock

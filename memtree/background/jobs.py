@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Generic, Protocol, TypeVar
 
-from memtree.conversation.history import History
-from memtree.conversation.message_list import size_from
+from memtree.history.chat_history import History
+from memtree.history.message_list import size_from
 from memtree.ports.queues import Pending
 from memtree.process import tracing
 from memtree.process.tracing import Tracer

@@ -9,7 +9,7 @@ from memtree.background.extraction import ExtractionParts, open_extraction
 from memtree.background.extraction_queue import PATIENCE, ExtractionQueue
 from memtree.background.memory_answers import MemoryAnswers, open_answers
 from memtree.config import Settings
-from memtree.conversation.history import MessageInfoCache
+from memtree.history.chat_history import MessageInfoCache
 from memtree.memories.agents.agent_book import AgentBook, AgentCuration
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner

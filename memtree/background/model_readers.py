@@ -43,11 +43,11 @@ from memtree.memories.message_extraction import (
 )
 from memtree.memories.scope import Scope
 from memtree.ports.models import ModelQuestion
+from memtree.statements import gate
+from memtree.statements.grammar import heads, without_lead
+from memtree.statements.schedule import with_day
+from memtree.statements.skip_reasons import SkipReason
 from memtree.text.standing_rules import standing_rules
-from memtree.text.statements import gate
-from memtree.text.statements.grammar import heads, without_lead
-from memtree.text.statements.schedule import with_day
-from memtree.text.statements.skips import SkipReason
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 _BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")

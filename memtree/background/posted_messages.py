@@ -2,7 +2,7 @@
 
 A chat posts all of its messages with every request. To make a growing chat cost only a hash a
 message, the raw fragments that were read are remembered, by scope, under keys that no outsider can
-predict (as in `memtree/conversation/message_cache.py`).
+predict (as in `memtree/context/message_cache.py`).
 
 Expensive steps (parsing, hashing, the addresses of all prefixes) run only for unknown messages, and
 addresses only when something is about to be stored. All of it runs in threads, in slices, so that
@@ -21,23 +21,23 @@ from typing import NamedTuple
 
 import xxhash
 
-from memtree.conversation import address_chain, history
-from memtree.conversation.beginning import origin
-from memtree.conversation.history import History, MessageInfo, MessageInfoCache
-from memtree.conversation.message import (
+from memtree.errors import BadRequest
+from memtree.history import address_chain, chat_history
+from memtree.history.beginning import origin
+from memtree.history.chat_history import History, MessageInfo, MessageInfoCache
+from memtree.history.message import (
     RESULT_ROLES,
     SYSTEM_ROLES,
     Message,
     Volatile,
 )
-from memtree.errors import BadRequest
 from memtree.memories.message_extraction import NOWHERE, READ, MessagePlace, UserMessage
 from memtree.memories.scope import Scope
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
+from memtree.statements import fiction
+from memtree.statements.forget_orders import may_ask
 from memtree.text.speakers import participant
-from memtree.text.statements import fiction
-from memtree.text.statements.forget_orders import may_ask
 
 ROW_BYTES = 330  # a key, its place, and the entry with a name
 
@@ -208,7 +208,9 @@ class PostedMessages:
         return _Row(index, key, known, UserMessage(digest, text))
 
     def _read(self) -> History:
-        return history.read(self._tenant, self._posted, self._volatile, self._infos, lambda _: 0)
+        return chat_history.read(
+            self._tenant, self._posted, self._volatile, self._infos, lambda _: 0
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,12 @@ from memtree.background.memory_services import MemoryServices, open_memory_servi
 from memtree.background.stage_one import StageOne
 from memtree.background.summary_stage import SummaryStage, open_summarizer
 from memtree.config import Settings
-from memtree.context.caches.caches import TreeCaches
-from memtree.context.caches.read_histories import ReadHistories
+from memtree.context.caches_caches import TreeCaches
+from memtree.context.caches_read_histories import ReadHistories
 from memtree.context.context_memory import ContextMemory
-from memtree.conversation.message import Volatile
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.errors import EmbedderUnavailable, Unavailable
+from memtree.history.message import Volatile
 from memtree.memories.book import MemoryBook
 from memtree.ports.clock import Clock
 from memtree.ports.growth import Peers

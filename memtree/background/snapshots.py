@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.background.spending import Spending
-from memtree.conversation.history import History
-from memtree.conversation.message import RESULT_ROLES
-from memtree.conversation.side_requests import LEADING, is_side
-from memtree.digests.clauses.clause import SourcePassage, untorn
+from memtree.digests.clause import SourcePassage, untorn
 from memtree.digests.summarize import Extract, leaf_summary, node_summary
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
+from memtree.history.chat_history import History
+from memtree.history.message import RESULT_ROLES
+from memtree.history.side_requests import LEADING, is_side
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.memory import EXTRACTED, SNAPSHOT, Memory, MemorySource
@@ -36,13 +36,13 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
-from memtree.summaries import prompts
-from memtree.summaries.check import check
-from memtree.summaries.prompts import SourcePiece, Task
-from memtree.summaries.replies import mended
 from memtree.text import secrets, tokens
-from memtree.text.pasted.blocks import injected
+from memtree.text.blocks import injected
 from memtree.text.spans import blanked
+from memtree.tree import summary_prompts
+from memtree.tree.summary_check import check
+from memtree.tree.summary_prompts import SourcePiece, Task
+from memtree.tree.summary_replies import mended
 
 USER_MESSAGES = 5  # in a window
 MOST_TOKENS = 200  # in a snapshot
@@ -194,7 +194,7 @@ class ModelSnapshots:
         task = await asyncio.to_thread(_task, history, start, end)
         if not task.sources:
             return ""
-        messages = prompts.prompt([task])
+        messages = summary_prompts.prompt([task])
         size = sum(tokens.count_many(message["content"] for message in messages))
         room = ROOM_TIMES * (BODY + HEADLINE) + ROOM_BESIDE
         written = await self._spending.paid(
@@ -213,7 +213,7 @@ class ModelSnapshots:
 
 
 def _task(history: History, start: int, end: int) -> Task:
-    masked = prompts.leaf_task(ID, list(_pieces(history, start, end)))
+    masked = summary_prompts.leaf_task(ID, list(_pieces(history, start, end)))
     return Task(ID, masked.kind, 0, masked.sources, cap=BODY, headline_cap=HEADLINE)
 
 

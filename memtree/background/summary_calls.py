@@ -8,7 +8,7 @@ immediately: a killed process loses one call. A draft that is rejected, or missi
 once more in a call of its own; after that the extraction is kept as the final summary, and no
 further call is paid.
 
-Nodes are chosen in `memtree/summaries/batching.py` and `summary_scheduler.py`, retries in
+Nodes are chosen in `memtree/tree/summary_batches.py` and `summary_scheduler.py`, retries in
 `summary_queue.py`.
 """
 
@@ -24,19 +24,19 @@ from typing import Protocol
 
 from memtree.background.jobs import StageTotals, SummaryJob
 from memtree.background.spending import Spending
-from memtree.conversation.history import History
 from memtree.errors import StoreUnavailable, SummarizerUnavailable, Unavailable
+from memtree.history.chat_history import History
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer, SummaryDrafts, Usage
 from memtree.ports.store import Claims, TreeStore
 from memtree.process import tracing
-from memtree.summaries import batching, prompts
-from memtree.summaries.batching import CallBatch
-from memtree.summaries.check import check
-from memtree.summaries.prompts import Task
-from memtree.summaries.replies import Draft, mended
 from memtree.text import secrets, tokens
+from memtree.tree import summary_batches, summary_prompts
 from memtree.tree.node import Node, NodeWork, Summary
+from memtree.tree.summary_batches import CallBatch
+from memtree.tree.summary_check import check
+from memtree.tree.summary_prompts import Task
+from memtree.tree.summary_replies import Draft, mended
 
 log = logging.getLogger("memtree.indexer")
 
@@ -255,13 +255,13 @@ class SummaryCaller:
             whole = before[0] + cost[0], before[1] + cost[1]
             recipe = self._summarizer.recipe
             if draft is not None and not problem:
-                judged.rows[node.id] = batching.written(
+                judged.rows[node.id] = summary_batches.written(
                     node.node, draft, recipe, whole, both=self._both
                 )
                 continue
             judged.problems.append(problem)
             if node.id in call.before:
-                judged.rows[node.id] = batching.settled(node.node, recipe, whole)
+                judged.rows[node.id] = summary_batches.settled(node.node, recipe, whole)
             else:
                 judged.rejected[node.id] = whole
         return judged
@@ -295,9 +295,10 @@ def _prepared(
     call: SummaryCall, work: Sequence[NodeWork], children: Mapping[bytes, Summary]
 ) -> tuple[list[Task], int]:
     """Build the tasks of a call, and count their tokens."""
-    tasks = batching.tasks(call.history, work, call.kind, children)
+    tasks = summary_batches.tasks(call.history, work, call.kind, children)
     texts = [
-        message["content"].encode(errors="replace").decode() for message in prompts.prompt(tasks)
+        message["content"].encode(errors="replace").decode()
+        for message in summary_prompts.prompt(tasks)
     ]
     return tasks, sum(tokens.count_many(texts))
 
@@ -309,8 +310,12 @@ def _room(tasks: Sequence[Task]) -> int:
 def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
     """Yield the tokens of a call for each of its tasks: input in proportion to the text read,
     output in proportion to the room."""
-    read, room = [batching.length(task) for task in tasks], [task.cap for task in tasks]
-    return zip(batching.shares(usage.input, read), batching.shares(usage.output, room), strict=True)
+    read, room = [summary_batches.length(task) for task in tasks], [task.cap for task in tasks]
+    return zip(
+        summary_batches.shares(usage.input, read),
+        summary_batches.shares(usage.output, room),
+        strict=True,
+    )
 
 
 def _clean(draft: Draft | None) -> Draft | None:

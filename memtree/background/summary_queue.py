@@ -27,13 +27,13 @@ from memtree.background.summary_calls import (
     SummaryCaller,
 )
 from memtree.background.summary_scheduler import GATHER, PARALLEL, ModelHealth, Scheduler
-from memtree.conversation.history import History
 from memtree.errors import SummarizerUnavailable, Unavailable
+from memtree.history.chat_history import History
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.process.bounded import remember
-from memtree.summaries import batching
-from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds
+from memtree.tree import summary_batches
 from memtree.tree.node import Node, NodeWork
+from memtree.tree.summary_batches import CallBatch, CompletedSummaries, Kinds
 
 log = logging.getLogger("memtree.indexer")
 
@@ -212,8 +212,8 @@ class InProcessSummaries:
     ) -> CallBatch | None:
         """Plan a call in a thread: detecting the kind of text takes milliseconds."""
         kinds = Kinds(job.history, job.nodes, job.kinds)
-        ready = batching.ready(work, busy, batching.REACH * self._parts)
-        return batching.batch(ready, kinds.of, alone, self._parts)
+        ready = summary_batches.ready(work, busy, summary_batches.REACH * self._parts)
+        return summary_batches.batch(ready, kinds.of, alone, self._parts)
 
     # -- results of a call -------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from itertools import count
 from memtree.background.jobs import SummaryJob
 from memtree.background.summary_calls import CallOutcome
 from memtree.process.bounded import MAX_TENANTS, remember
-from memtree.summaries.batching import CallBatch
+from memtree.tree.summary_batches import CallBatch
 
 # So many nodes of a tenant in a row without an accepted draft mean that something is wrong with the
 # model, or with the text. Such calls must neither be paid for at full speed nor delay other

@@ -15,7 +15,7 @@ from memtree.errors import BadRequest, importing
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
-from memtree.summaries.batching import CompletedSummaries
+from memtree.tree.summary_batches import CompletedSummaries
 
 if TYPE_CHECKING:
     from memtree.models.chat_endpoint import ChatEndpoint

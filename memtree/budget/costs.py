@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memtree.budget.prices import Prices
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 
 LATEST = 9  # requests whose mean growth is assumed for the next ones
 STEP = 1_000  # tokens assumed for a request's growth, if there was only one

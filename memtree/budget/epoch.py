@@ -25,9 +25,9 @@ from memtree.budget import packing
 from memtree.budget.epoch_budget import EpochBudget, epoch_budget
 from memtree.budget.packing import SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 from memtree.text.memory_lines import MemoryVersion
-from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.memory_plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
 # version of everything that turns a plan into bytes: another version begins another epoch
 PLAN_VERSION = 10

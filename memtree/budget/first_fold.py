@@ -19,8 +19,8 @@ from memtree.budget.costs import LaterRequests
 from memtree.budget.epoch import Epoch, EpochTerms
 from memtree.budget.packing import THRESHOLD, TokenLimits
 from memtree.budget.prices import Prices
-from memtree.conversation.history import History
-from memtree.unfolding.plan import Plan
+from memtree.history.chat_history import History
+from memtree.unfolding.memory_plan import Plan
 
 # How much a first fold may cost extra, as a share of everything paid so far
 AUTO_SHARE, STABLE_SHARE = 0.02, 0.05

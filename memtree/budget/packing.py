@@ -20,10 +20,10 @@ from itertools import islice
 
 from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.pinned_rounds import Rounds, pinned_rounds
-from memtree.conversation.history import History
-from memtree.digests.tool_calls.prose import calls_in_text
-from memtree.unfolding.memory_message.memory_text import WRAPPER
-from memtree.unfolding.plan import NOTHING_KEPT, KeptSpans, TextSpan
+from memtree.digests.prose_calls import calls_in_text
+from memtree.history.chat_history import History
+from memtree.unfolding.memory_message_memory_text import WRAPPER
+from memtree.unfolding.memory_plan import NOTHING_KEPT, KeptSpans, TextSpan
 
 MARGIN = 0.05  # other tokenizers give other counts
 THRESHOLD = 10_000  # a shorter history is sent unchanged (the number is part of the specification)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 
 Rounds = tuple[tuple[int, int], ...]  # (first message, end) of each, in order
 

@@ -13,13 +13,13 @@ from typing import Any, overload
 from memtree.budget.packing import LINE, lines_at
 from memtree.budget.pinned_rounds import Rounds
 from memtree.budget.prices import Prices
-from memtree.context.indexing.index_state import IndexState
+from memtree.context.answer_state import Reason, State
+from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
-from memtree.context.state import Reason, State
-from memtree.conversation import cache_control
-from memtree.conversation.history import History
-from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.conversation.preamble import NONE, Preamble, preamble
+from memtree.history import cache_control
+from memtree.history.chat_history import History
+from memtree.history.message import MESSAGE_OVERHEAD
+from memtree.history.preamble import NONE, Preamble, preamble
 from memtree.unfolding import recall_block
 from memtree.unfolding.explain import Evidence
 

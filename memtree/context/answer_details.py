@@ -10,15 +10,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from memtree.context.indexing.index_state import IndexState
-from memtree.context.indexing.indexing import Indexing
+from memtree.context.index_state import IndexState
+from memtree.context.indexing_indexing import Indexing
 from memtree.context.retrieval import Retriever
-from memtree.ranking.query import Query
 from memtree.ranking.ranked_history import RankedHistory
+from memtree.ranking.ranking_query import Query
 from memtree.tree.btree import walk
 from memtree.unfolding.explain import Evidence, Explanation, explanation
-from memtree.unfolding.pinned.rule_ledger import ledger
-from memtree.unfolding.search import (
+from memtree.unfolding.folded_history import (
     EXCERPTS,
     LEAST,
     NO_ROOM,
@@ -27,6 +26,7 @@ from memtree.unfolding.search import (
     SEARCH_TOKENS,
     FoldedHistory,
 )
+from memtree.unfolding.rule_ledger import ledger
 
 
 class FoldedReader:

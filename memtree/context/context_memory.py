@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memtree.budget import packing
+from memtree.context import process_caches
 from memtree.context.answer import (
     Answer,
     CompressResult,
@@ -28,25 +29,24 @@ from memtree.context.answer import (
     with_index,
 )
 from memtree.context.answer_details import AnswerDetails, FoldedReader
-from memtree.context.caches import process_caches
-from memtree.context.caches.caches import TreeCaches
-from memtree.context.caches.read_histories import ReadHistories
-from memtree.context.conversations.known_conversations import KnownConversations
-from memtree.context.epochs.epoch_answers import EpochAnswers
-from memtree.context.epochs.fresh_answers import FreshAnswers
-from memtree.context.epochs.kept_parts import Keeper
-from memtree.context.indexing.index_state import IndexState, Trouble
-from memtree.context.indexing.indexing import BUILD_PATIENCE, Indexing
-from memtree.context.indexing.summary_backlog import SummaryBacklog
+from memtree.context.answer_state import Reason, State, with_size
+from memtree.context.caches_caches import TreeCaches
+from memtree.context.caches_read_histories import ReadHistories
+from memtree.context.conversations_known_conversations import KnownConversations
+from memtree.context.epoch_answers import EpochAnswers
+from memtree.context.fresh_answers import FreshAnswers
+from memtree.context.index_state import IndexState, Trouble
+from memtree.context.indexing_indexing import BUILD_PATIENCE, Indexing
+from memtree.context.kept_parts import Keeper
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
-from memtree.context.state import Reason, State, with_size
+from memtree.context.summary_backlog import SummaryBacklog
 from memtree.context.turn_request import TurnRequest
 from memtree.context.whole_history import why_whole
-from memtree.conversation.history import History, MessageInfoCache, nothing_read
-from memtree.conversation.message import Volatile
-from memtree.conversation.message_list import size_from
 from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
+from memtree.history.chat_history import History, MessageInfoCache, nothing_read
+from memtree.history.message import Volatile
+from memtree.history.message_list import size_from
 from memtree.ports.clock import Clock
 from memtree.ports.growth import Builder, NoPeers, Peers
 from memtree.ports.models import Embedder
@@ -54,12 +54,12 @@ from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatu
 from memtree.ports.store import ContextStore, Receipt
 from memtree.process import tracing
 from memtree.process.threads import OFF_LOOP_BYTES
-from memtree.ranking.query import query_of
-from memtree.summaries.batching import CompletedSummaries
+from memtree.ranking.ranking_query import query_of
 from memtree.tree.node import Frontier, Node
+from memtree.tree.summary_batches import CompletedSummaries
 from memtree.unfolding import explain
 from memtree.unfolding.explain import TreeView
-from memtree.unfolding.search import FoldedHistory
+from memtree.unfolding.folded_history import FoldedHistory
 
 __all__ = ["Answer", "AnswerDetails", "CompressRequest", "ContextMemory"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import CAUTIOUS, Prices
-from memtree.conversation import cache_control
-from memtree.conversation.history import History
-from memtree.conversation.keep_options import MARKS_ALONE, KeepOptions
-from memtree.conversation.message import Message
-from memtree.ports.memory_lines import InjectedMemories
+from memtree.history import cache_control
+from memtree.history.chat_history import History
+from memtree.history.keep_options import MARKS_ALONE, KeepOptions
+from memtree.history.message import Message
+from memtree.ports.memory_sources import InjectedMemories
 
 UNHURRIED = 3_600.0  # patience, in seconds, if a person watches a progress bar
 

@@ -11,8 +11,8 @@ from memtree.budget import epoch
 from memtree.budget.epoch import EpochTerms, EpochTurn
 from memtree.budget.packing import TokenLimits
 from memtree.context.request import CompressRequest
-from memtree.conversation.history import History
-from memtree.conversation.preamble import preamble
+from memtree.history.chat_history import History
+from memtree.history.preamble import preamble
 from memtree.ports.store import ContinuedTurn
 
 

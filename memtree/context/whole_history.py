@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtree.budget import packing
 from memtree.budget.first_fold import FirstFold
-from memtree.context.state import Reason, with_size
+from memtree.context.answer_state import Reason, with_size
 from memtree.context.turn_request import TurnRequest
 
 

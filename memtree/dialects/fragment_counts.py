@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import xxhash
 
-from memtree.conversation.cache_control import MOST
+from memtree.history.cache_control import MOST
+from memtree.history.json_body import Body
 from memtree.process.bounded import SizedRows
 from memtree.text import tokens
-from memtree.wire.json_body import Body
 
 MOST_BYTES = 512 * 1024
 ROW_BYTES = 250

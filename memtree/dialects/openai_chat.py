@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
-from memtree.conversation.message import SYSTEM_ROLES, Message
-from memtree.conversation.message_list import raws_of
+from memtree.history import json_body
+from memtree.history.message import SYSTEM_ROLES, Message
+from memtree.history.message_list import raws_of
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, LineKind, MemoryLine
-from memtree.wire import json_body
 
 # A string, a list of parts, or nothing
 _TAKES_TEXT = re.compile(rb'"|null|\[\s*[{\]]')

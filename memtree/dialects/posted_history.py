@@ -17,16 +17,14 @@ import msgspec
 from memtree.budget.prices import Prices
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import Message
-from memtree.dialects import openai_chat
-from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.anthropic_messages import posted_request as messages_request
+from memtree.dialects import anthropic_history, openai_chat, responses_history
+from memtree.dialects import anthropic_request as messages_request
 from memtree.dialects.openai_chat import PlacedMemories
-from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.input_item import INPUT, ItemCache
+from memtree.dialects.responses_items import INPUT, ItemCache
 from memtree.errors import BadRequest
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
+from memtree.history import json_body
+from memtree.history.json_body import Body
+from memtree.history.message import Message
 
 
 class DialectHistory(Protocol):
@@ -129,7 +127,7 @@ def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHisto
         items = ItemCache(0, most=0)
         history: DialectHistory = responses_history.read(body, tenant, items, most)
     else:
-        history = messages_history.read(body, tenant, messages_request.Cache(0, most=0), most)
+        history = anthropic_history.read(body, tenant, messages_request.Cache(0, most=0), most)
     field = INPUT if dialect == RESPONSES else MESSAGES
     if history.passes:
         raise BadRequest(

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from memtree.memories.memory import CATEGORIES
-from memtree.unfolding.search import EXCERPTS, MOST_EXCERPTS
+from memtree.unfolding.folded_history import EXCERPTS, MOST_EXCERPTS
 
 SEARCH, READ = "memory_search", "memory_read"
 SAVE, RECALL = "save_memory", "recall_memory"

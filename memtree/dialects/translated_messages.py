@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from memtree.conversation.message import Message
-from memtree.conversation.message_list import EarlierList, MessageList, next_number
-from memtree.wire.json_body import PLACES, Body
+from memtree.history.json_body import PLACES, Body
+from memtree.history.message import Message
+from memtree.history.message_list import EarlierList, MessageList, next_number
 
 
 def _none() -> array[int]:

@@ -1,6 +1,6 @@
 """Caches of the translations of posted items and lists, so that a turn translates only what is new.
 
-For items, as with `memtree.conversation.message_cache`, the key is xxh3-128 of the raw fragment,
+For items, as with `memtree.context.message_cache`, the key is xxh3-128 of the raw fragment,
 seeded by process and tenant: a collision crafted by one tenant does not affect another. This cache
 holds text of conversations, so it is bounded in bytes, never leaves the process, and is emptied
 when something is deleted.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from memtree.conversation.message_cache import FragmentKeys
+from memtree.context.message_cache import FragmentKeys
 from memtree.process.bounded import SizedRows, TenantRows
 
 BYTES = 64 * 1024 * 1024

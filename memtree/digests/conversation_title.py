@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from memtree.digests.clauses.clauses import clip
+from memtree.digests.clauses import clip
 from memtree.language import borders
 from memtree.text import secrets
-from memtree.text.pasted.own_words import first_remark, others_words
-from memtree.text.requests import orders
+from memtree.text.own_words import first_remark, others_words
+from memtree.text.request_words import orders
 from memtree.text.spans import Span, outside
 
 LONGEST = 60  # characters of a title, or of a name

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
-from memtree.digests.clauses.clause import LABEL, Clause, marked
-from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
-from memtree.digests.clauses.particular import ERRORS, is_boilerplate, speaker_of, telling_words
-from memtree.digests.clauses.phrases import (
+from memtree.digests.clause import LABEL, Clause, marked
+from memtree.digests.clauses import BOILERPLATE, RULE, merit
+from memtree.digests.particular import ERRORS, is_boilerplate, speaker_of, telling_words
+from memtree.digests.phrases import (
     ASIDE,
     fits,
     is_hollow,

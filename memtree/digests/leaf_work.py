@@ -15,11 +15,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from memtree.digests.clauses.clause import Clause, SourcePassage
-from memtree.digests.clauses.outcomes import numbered
-from memtree.digests.tool_calls import patches, prose, results, shell_words
-from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.fields import (
+from memtree.digests import call_results, patches, prose_calls, shell_words
+from memtree.digests.call_fields import (
     COMMITTED,
     CREATED,
     DELETED,
@@ -32,8 +29,11 @@ from memtree.digests.tool_calls.fields import (
     Action,
     unescaped,
 )
-from memtree.digests.tool_calls.results import OK, CallResult, end_word
-from memtree.digests.tool_calls.shell import program, readers
+from memtree.digests.call_results import OK, CallResult, end_word
+from memtree.digests.clause import Clause, SourcePassage
+from memtree.digests.outcomes import numbered
+from memtree.digests.shell import program, readers
+from memtree.digests.tool_calls import called
 from memtree.digests.work_clauses import (
     DETAIL,
     NAME,
@@ -44,7 +44,7 @@ from memtree.digests.work_clauses import (
     short_path,
     shown,
 )
-from memtree.text.requests import orders
+from memtree.text.request_words import orders
 
 _CALL = re.compile(r"\s*([\w.:/-]{1,80}) ?(?=[\[{])|\s*([\w.:/-]{1,80})\s*$")
 _MAIN = re.compile(
@@ -137,7 +137,7 @@ class LeafWork:
         if not (printed(message) or (self._fence and _PROMPT.search(message[-120:]))):
             return False
         if self._fence:
-            self._open.append(self._noted(prose.fenced(self._fence, 0), "", self._fence))
+            self._open.append(self._noted(prose_calls.fenced(self._fence, 0), "", self._fence))
         return True
 
     def is_call(self, source: SourcePassage) -> bool:
@@ -194,7 +194,9 @@ class LeafWork:
         marked = message.startswith('{"') or any(mark in message for mark in _CALLS_IN_PROSE)
         if not marked or patches.is_patch(message):
             return
-        actions = [act for act in prose.written(message, 0, fences=False) if not act.confirmed]
+        actions = [
+            act for act in prose_calls.written(message, 0, fences=False) if not act.confirmed
+        ]
         held, at = _object(message)
         if not (actions or _COMMAND.search(message, max(0, at)) or _THOUGHTS & held.keys()):
             return
@@ -296,7 +298,7 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
     field, code = result.about(action.text)
     said = field.text
     if action.kind == RAN:
-        end = results.command_outcome(said, code, action)
+        end = call_results.command_outcome(said, code, action)
         work.end = "passed" if end.code == OK and action.command == TEST else end_word(end.code)
         work.bad = int(end.bad)
         if end.failed or end.passed:
@@ -304,10 +306,10 @@ def _ended(work: Work, action: Action, result: CallResult) -> None:
         if end.line:
             work.detail = shown(said[end.line[0] : end.line[1]], DETAIL, orders)
     elif work.kind in (CREATED, EDITED, DELETED, UNDONE):
-        refusal = results.not_changed if action.shell else results.refused
+        refusal = call_results.not_changed if action.shell else call_results.refused
         if refusal(said) is not None:
             work.kind = TRIED
-    if not work.name and (file := results.shown_file(said)):
+    if not work.name and (file := call_results.shown_file(said)):
         work.name = short_path(said[file[0] : file[1]])
 
 
@@ -325,7 +327,7 @@ def printed(text: str) -> bool:
         or (_PROMPT.search(text[-120:]) and not _SPEECH.match(begins))
         or len(_LISTED.findall(begins)) > 2
         or numbered(text)
-        or (not plain and results.error(text))
+        or (not plain and call_results.error(text))
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
-from memtree.digests.clauses.clause import (
+from memtree.digests.clause import (
     LABEL,
     OTHERS,
     Clause,
@@ -23,25 +23,25 @@ from memtree.digests.clauses.clause import (
     is_quotation,
     untorn,
 )
-from memtree.digests.clauses.clause import LEAST as QUOTED
-from memtree.digests.clauses.clauses import clip, code, is_fiction, read_lines, results, spoken
-from memtree.digests.clauses.outcomes import continues
-from memtree.digests.clauses.particular import speaker_of, telling_words, without_stamp
-from memtree.digests.clauses.phrases import readable, whole
-from memtree.digests.clauses.read_lines import ReadLines
+from memtree.digests.clause import LEAST as QUOTED
+from memtree.digests.clauses import clip, code, is_fiction, read_lines, results, spoken
 from memtree.digests.headlines import leaf_headline, node_headline
 from memtree.digests.leaf_work import LeafWork, head, plain_output
+from memtree.digests.outcomes import continues
+from memtree.digests.particular import speaker_of, telling_words, without_stamp
+from memtree.digests.phrases import readable, whole
+from memtree.digests.read_lines import ReadLines
 from memtree.digests.topics import HEADLINE
 from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
 from memtree.language.borders import UNSPACED, split
 from memtree.language.word_file import WordFiles, lazily
+from memtree.statements.fiction import BEGINNING as HEAD
+from memtree.statements.fiction import sets_up_play
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
-from memtree.text.requests import asks
+from memtree.text.request_words import asks
 from memtree.text.spans import Span, clipped
 from memtree.text.standing_rules import standing_rules
-from memtree.text.statements.fiction import BEGINNING as HEAD
-from memtree.text.statements.fiction import sets_up_play
 
 _DATA = WordFiles("phrases")
 

@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from memtree.digests.clauses.clause import LABEL, marked
-from memtree.digests.clauses.clauses import merit
-from memtree.digests.clauses.particular import ERRORS, speaker_of, telling_words
-from memtree.digests.clauses.phrases import (
+from memtree.digests.clause import LABEL, marked
+from memtree.digests.clauses import merit
+from memtree.digests.particular import ERRORS, speaker_of, telling_words
+from memtree.digests.phrases import (
     ASIDE,
     fits,
     is_hollow,

@@ -17,11 +17,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memtree.digests.clauses.clause import Clause
-from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ, UNDONE
-from memtree.digests.tool_calls.results import ENDS, OK
+from memtree.digests.call_fields import CREATED, DELETED, EDITED, RAN, READ, UNDONE
+from memtree.digests.call_results import ENDS, OK
+from memtree.digests.clause import Clause
 from memtree.text import secrets
-from memtree.text.requests import asks
+from memtree.text.request_words import asks
 
 # Kinds beside those of actions: an edit that may not have been made, any other call
 TRIED, USED = 20, 21

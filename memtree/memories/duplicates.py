@@ -21,7 +21,7 @@ from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
-from memtree.text.statements.attributes import changed, tells_change
+from memtree.statements.attributes import changed, tells_change
 from memtree.text.telling_words import apart
 
 MOST_CHARS = 100_000  # of both sides of all comparisons; some 0.3 s, in Chinese 1 s (2.5 GHz)

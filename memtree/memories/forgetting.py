@@ -38,10 +38,10 @@ from memtree.memories.relation.reading import Token, read
 from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages, ForgetOrder
-from memtree.text.statements import forget_orders
-from memtree.text.statements.grammar import REFERS_BACK
-from memtree.text.statements.own_sentences import own_sentences
-from memtree.text.statements.skips import SkipReason
+from memtree.statements import forget_orders
+from memtree.statements.grammar import REFERS_BACK
+from memtree.statements.own_sentences import own_sentences
+from memtree.statements.skip_reasons import SkipReason
 
 LOOKED_AT = 20  # hits of a search, among which those that fit are looked for
 MOST_TOLD = 5  # candidates

@@ -29,9 +29,9 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted
+from memtree.statements import gate
+from memtree.statements.skip_reasons import SkipReason
 from memtree.text import secrets
-from memtree.text.statements import gate
-from memtree.text.statements.skips import SkipReason
 
 PER_MESSAGE = 8  # memories out of one message
 # A request reads so many characters, and a message costs as 80 of them: some 40 us of CPU each.

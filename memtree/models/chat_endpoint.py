@@ -42,9 +42,9 @@ from memtree.models.chat_reply import (
     body,
 )
 from memtree.ports.models import ModelAnswer, ModelQuestion, SummaryDrafts, Usage
-from memtree.summaries import prompts, replies
-from memtree.summaries.prompts import Task
 from memtree.text import tokens
+from memtree.tree import summary_prompts, summary_replies
+from memtree.tree.summary_prompts import Task
 
 MINUTE = 60.0
 # seconds to wait after refusals without `Retry-After`; doubled each time
@@ -370,14 +370,14 @@ class ChatSummarizer:
         long, gets no draft."""
         ids = [task.id for task in tasks]
         question = ModelQuestion(
-            prompts.prompt(tasks),
-            prompts.json_schema(),
+            summary_prompts.prompt(tasks),
+            summary_prompts.json_schema(),
             sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks),
-            lambda text, finished: bool(replies.read(text, ids, finished)),
+            lambda text, finished: bool(summary_replies.read(text, ids, finished)),
             "headline",
         )
         said = await self._endpoint.answer(question)
-        return SummaryDrafts(replies.read(said.text, ids, said.finished), said.usage)
+        return SummaryDrafts(summary_replies.read(said.text, ids, said.finished), said.usage)
 
     async def close(self) -> None:
         """Close. Running and later calls raise `SummarizerUnavailable`."""
@@ -386,7 +386,7 @@ class ChatSummarizer:
 
 def prompt_version() -> str:
     """Return a short name for the wording and form of the prompts."""
-    constant = [prompts.constant(kind) for kind in prompts.KINDS]
-    rest = prompts.prompt([prompts.leaf_task("1", [], prompts.CHAT)])[1]
-    whole = json.dumps([constant, rest, prompts.json_schema()], ensure_ascii=False)
+    constant = [summary_prompts.constant(kind) for kind in summary_prompts.KINDS]
+    rest = summary_prompts.prompt([summary_prompts.leaf_task("1", [], summary_prompts.CHAT)])[1]
+    whole = json.dumps([constant, rest, summary_prompts.json_schema()], ensure_ascii=False)
     return hashlib.sha256(whole.encode()).hexdigest()[:8]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.relevance_scale import RelevanceScale
-from memtree.summaries.prompts import Task
-from memtree.summaries.replies import Draft
+from memtree.tree.summary_prompts import Task
+from memtree.tree.summary_replies import Draft
 
 Matrix = NDArray[np.float32]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 from memtree.tree.node import LeafWork, Node, NodeWork
 
 

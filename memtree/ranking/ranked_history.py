@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 

@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 from memtree.ranking.corpus import Corpus, SegmentCosines
 from memtree.ranking.fusion import Ranking, Scores, rank, together
 from memtree.text import terms

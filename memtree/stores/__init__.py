@@ -11,8 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from memtree.data_folder import NO_STORE, expanded
 from memtree.errors import BadRequest, importing
-from memtree.settings.data_folder import NO_STORE, expanded
 from memtree.stores.context.store import SqlStore
 from memtree.stores.memories.store import SqlMemories
 from memtree.stores.sqlite.database import RamStore, SqliteStore

@@ -15,9 +15,9 @@ import msgspec
 
 from memtree.budget import epoch as epochs
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.conversation.address_chain import NODE_ID_BYTES
 from memtree.days import day_of
 from memtree.errors import BadRequest, MemTreeError, NodesGone, StoreUnavailable
+from memtree.history.address_chain import NODE_ID_BYTES
 from memtree.ports.conversations import HistoryEnd
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from memtree.stores.sql import reader

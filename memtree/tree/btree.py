@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from memtree.conversation import address_chain
+from memtree.history import address_chain
 from memtree.text import terms
 from memtree.tree.node import (
     EMPTY,

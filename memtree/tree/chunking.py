@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from memtree.conversation.message import View
+from memtree.history.message import View
 from memtree.text import terms, tokens
 from memtree.tree import node
 

@@ -38,13 +38,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree.conversation import address_chain as address
-from memtree.conversation.message import Message, View, Volatile
 from memtree.digests import summarize
-from memtree.digests.clauses.clauses import read_lines
-from memtree.digests.clauses.read_lines import ReadLines
+from memtree.digests.clauses import read_lines
+from memtree.digests.read_lines import ReadLines
+from memtree.history import address_chain as address
+from memtree.history.message import Message, View, Volatile
 from memtree.text import speakers, standing_rules, terms
-from memtree.text.pasted.own_words import others_words
+from memtree.text.own_words import others_words
 from memtree.text.spans import Span, clipped
 from memtree.text.speakers import untagged
 from memtree.tree import chunking, node

@@ -20,12 +20,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.digests.clauses.particular import particular
+from memtree.digests.particular import particular
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, after
-from memtree.unfolding.memory_message.memory_text import outline_line
-from memtree.unfolding.plan import OutlineNode, SummaryTree
+from memtree.unfolding.memory_message_memory_text import outline_line
+from memtree.unfolding.memory_plan import OutlineNode, SummaryTree
 from memtree.unfolding.turns import Turns
 
 NARROW, NARROW_OF_SHORT = 20, 200  # messages; a path ends at a node with at most so many

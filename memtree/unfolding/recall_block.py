@@ -16,29 +16,29 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.conversation.history import History
-from memtree.conversation.message import RESULT_ROLES
+from memtree.history.chat_history import History
+from memtree.history.message import RESULT_ROLES
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.text.requests import is_acknowledgement
+from memtree.text.request_words import is_acknowledgement
 from memtree.tree.node import Node
-from memtree.unfolding.excerpts.duplicates import ShownTexts
-from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
-from memtree.unfolding.excerpts.files_in_hand import FileInHand, hand_rows
-from memtree.unfolding.excerpts.units import folded_rows
-from memtree.unfolding.memory_message.memory_text import (
+from memtree.unfolding.excerpt_duplicates import ShownTexts
+from memtree.unfolding.excerpts_excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
+from memtree.unfolding.files_in_hand import FileInHand, hand_rows
+from memtree.unfolding.memory_message_memory_text import (
     Days,
     outline_line,
     placed,
     run_pieces,
     runs,
 )
+from memtree.unfolding.memory_plan import OutlineNode, Plan, RecallPlan, TextSpan
 from memtree.unfolding.outline import LeafLines
-from memtree.unfolding.plan import OutlineNode, Plan, RecallPlan, TextSpan
 from memtree.unfolding.turns import Turns
 from memtree.unfolding.unfold import excerpts_of
+from memtree.unfolding.units import folded_rows
 
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from memtree.conversation.history import History
-from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.conversation.message_days import message_days
+from memtree.history.chat_history import History
+from memtree.history.message import MESSAGE_OVERHEAD
+from memtree.history.message_days import message_days
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.speakers import Speakers
 from memtree.tree.node import NodePlace
-from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.memory_plan import TextSpan
 
 # Mean tokens of a message. In talk, lines and paths cost 1.5 to 2.5 points of evidence recall.
 TALK, SHORT_TALK = 60, 25

@@ -15,18 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace
-from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
-from memtree.unfolding.excerpts.duplicates import ShownTexts
-from memtree.unfolding.excerpts.excerpt_choice import LABEL, ExcerptChoice, Room, Units, lopsided
-from memtree.unfolding.excerpts.files_in_hand import files_in_hand, hand_rows
-from memtree.unfolding.excerpts.newer_statements import with_earlier
-from memtree.unfolding.excerpts.units import folded_rows, row_at
-from memtree.unfolding.memory_message.memory_text import (
+from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
+from memtree.unfolding.excerpt_duplicates import ShownTexts
+from memtree.unfolding.excerpts_excerpt_choice import LABEL, ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.files_in_hand import files_in_hand, hand_rows
+from memtree.unfolding.memory_message_memory_text import (
     KEPT,
     WRAPPER,
     Made,
@@ -34,11 +32,8 @@ from memtree.unfolding.memory_message.memory_text import (
     render,
     root_line,
 )
-from memtree.unfolding.memory_message.quotes import cut_lines
-from memtree.unfolding.outline import ALL, OutlineTree
-from memtree.unfolding.pinned.pins import PinnedRule, Pins, size_of
-from memtree.unfolding.pinned.rule_ledger import ledger
-from memtree.unfolding.plan import (
+from memtree.unfolding.memory_message_quotes import cut_lines
+from memtree.unfolding.memory_plan import (
     LAST_RANK,
     REASONS,
     ExcerptNote,
@@ -49,8 +44,13 @@ from memtree.unfolding.plan import (
     TextSpan,
     WorkLine,
 )
+from memtree.unfolding.newer_statements import with_earlier
+from memtree.unfolding.outline import ALL, OutlineTree
+from memtree.unfolding.pinned_pins import PinnedRule, Pins, size_of
+from memtree.unfolding.rule_ledger import ledger
 from memtree.unfolding.turns import Turns
-from memtree.unfolding.work_log.work_log import work_lines, work_log
+from memtree.unfolding.units import folded_rows, row_at
+from memtree.unfolding.work_log import work_lines, work_log
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 # tokens of the line for the whole, and the part of the outline's share that it may take

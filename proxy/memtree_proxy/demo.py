@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from memtree.conversation.history import describe
-from memtree.conversation.message import Message, Volatile
+from memtree.history.chat_history import describe
+from memtree.history.message import Message, Volatile
 
 SEED = 20_260
 MODULES = (

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
-from memtree.conversation.address_chain import node_id
+from memtree.history.address_chain import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.rows import (
@@ -32,7 +32,7 @@ from memtree.stores.rows import (
     split_ids,
 )
 from memtree.tree.node import Frontier, Node, NodePlace, Passage, Summary, decode_frontier
-from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
+from memtree.unfolding.memory_plan import OutlineNode, Plan, TextSpan
 from tests.programs.postgres import drop_schema, ready_url
 
 Store = SqliteStore | RamStore | PostgresStore

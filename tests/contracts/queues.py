@@ -15,12 +15,12 @@ from memtree.background.runtime import SystemClock
 from memtree.background.spending import DailyLimits, Spending, SummaryPrices
 from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
-from memtree.conversation.history import History
-from memtree.conversation.message import Message
+from memtree.history.chat_history import History
+from memtree.history.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
-from memtree.summaries.batching import CompletedSummaries
 from memtree.tree.node import LeafWork, NodeWork
+from memtree.tree.summary_batches import CompletedSummaries
 from memtree_indexer.connection import RedisConnection
 from memtree_indexer.outbox import Outbox
 from memtree_indexer.redis_queues import RedisQueue, RedisSummaries

@@ -9,17 +9,15 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, View, Volatile
-from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests.clause import SourcePassage
 from memtree.errors import MemTreeError
-from memtree.summaries import prompts
-from memtree.summaries.prompts import SourcePiece, Task
-from memtree.tree import growth
+from memtree.history import chat_history, json_body
+from memtree.history.message import Message, View, Volatile
+from memtree.tree import growth, summary_prompts
 from memtree.tree.node import EMPTY
-from memtree.unfolding.memory_message.memory_text import quote_lines
-from memtree.unfolding.plan import TextSpan
-from memtree.wire import json_body
+from memtree.tree.summary_prompts import SourcePiece, Task
+from memtree.unfolding.memory_message_memory_text import quote_lines
+from memtree.unfolding.memory_plan import TextSpan
 from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.stream import ToolStream
 
@@ -138,7 +136,7 @@ def in_parts(text: str) -> bytes:
 
 def tail(raws: Iterable[bytes]) -> growth.Tail:
     messages = tuple(raws)
-    read = history.read("t", tuple(map(Message, messages)), VOLATILE)
+    read = chat_history.read("t", tuple(map(Message, messages)), VOLATILE)
     digests = tuple(info.digest for info in read.facts)
     return growth.Tail(EMPTY, {}, messages, digests, read.addresses[1:], VOLATILE.tags)
 
@@ -160,11 +158,11 @@ def posted_spans(view: View) -> list[Any]:
     return [view.posted(at, at + 40) for at in range(0, len(view.text), 400)]
 
 
-def posted(raw: bytes) -> history.History:
-    return history.read("t", (Message(raw),), VOLATILE)
+def posted(raw: bytes) -> chat_history.History:
+    return chat_history.read("t", (Message(raw),), VOLATILE)
 
 
-def quoted(posted: history.History) -> list[str]:
+def quoted(posted: chat_history.History) -> list[str]:
     size = len(posted.view(0).text)
     return list(quote_lines([TextSpan(0, at, at + 9) for at in range(0, size, 99)], posted))
 
@@ -190,7 +188,7 @@ def refused(work: Callable[[Any], object]) -> Callable[[Any], object]:
 
 
 def leaf(text: str) -> Task:
-    return Task("1", prompts.CHAT, 0, (SourcePiece("user", 0, text),))
+    return Task("1", summary_prompts.CHAT, 0, (SourcePiece("user", 0, text),))
 
 
 def file(media_type: str, head: bytes) -> Callable[[str], dict[str, Any]]:

@@ -13,13 +13,13 @@ import pytest
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
-from memtree.conversation.message import Message, read_messages
-from memtree.summaries import batching, numbers
-from memtree.summaries.check import check
-from memtree.summaries.replies import Draft
+from memtree.history.message import Message, read_messages
 from memtree.text import tokens
+from memtree.tree import numbers, summary_batches
 from memtree.tree.btree import walk
 from memtree.tree.node import NodeWork
+from memtree.tree.summary_check import check
+from memtree.tree.summary_replies import Draft
 from tests.made.scripted import encoded
 from tests.programs.sessions import coding
 
@@ -64,14 +64,14 @@ async def test_a_history_is_summarised(url: str) -> None:
     known = {id_: node.summary for id_, node in nodes.items()}
     for node, place in walk(frontier.nodes, nodes):
         work = NodeWork(node, place)
-        (task,) = batching.tasks(posted, [work], "coding", known)
+        (task,) = summary_batches.tasks(posted, [work], "coding", known)
         summary = node.summary
         assert summary.by == recipe
         assert summary.cost[0] > 0
         kept["model" if summary.by_model else "extraction"] += 1
         if summary.by_model:
             assert check(Draft(summary.headline, summary.body), task, tokens.count) == []
-            text = "\n".join(one.text for one in batching.sources(posted, work))
+            text = "\n".join(one.text for one in summary_batches.sources(posted, work))
             if node.is_leaf:
                 assert not list(
                     numbers.invented_anchors(f"{summary.headline}\n{summary.body}", text)

@@ -13,7 +13,7 @@ from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
-from memtree.summaries import numbers
+from memtree.tree import numbers
 
 pytestmark = pytest.mark.llm
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import overload
 
-from memtree.conversation.message import Message
-from memtree.conversation.message_list import EarlierList, MessageList
+from memtree.history.message import Message
+from memtree.history.message_list import EarlierList, MessageList
 
 
 class ListedMessages(MessageList):

@@ -22,9 +22,9 @@ from typing import Any, cast
 
 from memtree.errors import SummarizerUnavailable
 from memtree.ports.models import SummaryDrafts, Usage
-from memtree.summaries.prompts import Task, prompt
-from memtree.summaries.replies import read
 from memtree.text import tokens
+from memtree.tree.summary_prompts import Task, prompt
+from memtree.tree.summary_replies import read
 from tests.made import embeddings
 from tests.made.embeddings import Half, Raw, Silence, Status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from memtree.conversation import address_chain
+from memtree.history import address_chain
 from memtree.tree.btree import SEAL_AT
 from memtree.tree.node import MAX_CHILDREN, MIN_CHILDREN, Frontier, Node, NodePlace, after
 

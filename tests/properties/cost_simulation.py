@@ -16,8 +16,8 @@ from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
 from memtree.budget.first_fold import FirstFold
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
-from memtree.conversation.history import History
-from memtree.unfolding.plan import Plan
+from memtree.history.chat_history import History
+from memtree.unfolding.memory_plan import Plan
 from tests.properties.sizes import growing
 
 Round = tuple[object, ...]

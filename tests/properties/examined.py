@@ -19,8 +19,8 @@ import msgspec
 from benchmarks.invariants import labelled, named_part
 from memtree.budget import epoch, packing
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.history import History
-from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.history.chat_history import History
+from memtree.history.message import SYSTEM_ROLES, Message
 from memtree.text import tokens
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, Summary

@@ -9,8 +9,8 @@ from typing import Any
 from memtree.background.embedding_queue import NoQueue
 from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
+from memtree.history.message import Message
 from memtree.ports.growth import Keep
 from memtree.ports.store import Store
 from memtree.stores import RamStore, open_store

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtree.conversation.history import History, nothing_read, read
-from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
+from memtree.history.chat_history import History, nothing_read, read
+from memtree.history.message import MESSAGE_OVERHEAD, Message, Volatile
 
 
 def sized(*rounds: tuple[Any, ...]) -> History:

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from memtree.background.embedding_queue import InProcessQueue, NoQueue
 from memtree.background.stage_one import StageOne
-from memtree.context.caches.caches import TreeCaches
+from memtree.context.caches_caches import TreeCaches
 from memtree.context.context_memory import ContextMemory
-from memtree.conversation.history import History, read
-from memtree.conversation.message import Message, Volatile
-from memtree.digests.clauses.clauses import read_lines
-from memtree.digests.clauses.read_lines import ReadLines
+from memtree.digests.clauses import read_lines
+from memtree.digests.read_lines import ReadLines
 from memtree.errors import BadRequest
+from memtree.history.chat_history import History, read
+from memtree.history.message import Message, Volatile
 from memtree.ports.store import Store
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import open_store

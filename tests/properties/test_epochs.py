@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget.prices import Prices
-from memtree.context.caches.conversation import Conversation
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import SYSTEM_ROLES, Message
-from memtree.conversation.message_list import EarlierList
+from memtree.context.conversation import Conversation
+from memtree.history.message import SYSTEM_ROLES, Message
+from memtree.history.message_list import EarlierList
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import RamStore
 from memtree.tree.node import Summary

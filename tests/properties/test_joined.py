@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from memtree.budget.packing import PINNED_SHARE, Packed, TokenLimits, begin, most_sent, pack
 from memtree.context.answer import KeptMessage, MemoryText
 from memtree.context.request import CompressRequest
-from memtree.conversation.history import History, read
-from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile
+from memtree.history.chat_history import History, read
+from memtree.history.message import SYSTEM_ROLES, Message, Volatile
 from tests.answered import Answered, compressed
 from tests.properties.process import World, begins
 from tests.properties.strategies import prose

@@ -16,18 +16,16 @@ import msgspec
 import pytest
 
 from memtree.budget import epoch, packing
-from memtree.context import answer, retrieval
-from memtree.context.epochs.epoch_answers import EpochAnswers
-from memtree.context.indexing import index_lookup
+from memtree.context import answer, indexing_index_lookup, retrieval
+from memtree.context.epoch_answers import EpochAnswers
 from memtree.context.turn_request import TurnRequest
-from memtree.conversation import address_chain, cache_control, history
-from memtree.conversation.message import Volatile
-from memtree.conversation.message_list import NumberedMessages
-from memtree.conversation.view_pieces import Piece, PostedSpan
 from memtree.dialects import openai_chat
+from memtree.history import address_chain, cache_control, chat_history
+from memtree.history.message import Volatile
+from memtree.history.message_list import NumberedMessages
+from memtree.history.view_pieces import Piece, PostedSpan
 from memtree.tree import btree, chunking, growth
-from memtree.unfolding import explain, recall_block
-from memtree.unfolding.memory_message import memory_text
+from memtree.unfolding import explain, memory_message_memory_text, recall_block
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
@@ -268,8 +266,8 @@ LASTING_MUTANTS: list[Any] = [
 MUTANTS: list[Any] = [
     (chunking, "text_spans", blocks_lose_a_character),
     (chunking, "cuts", leaves_overlap),
-    long(index_lookup, "covering", covering_finds_another_branch),
-    (memory_text, "label", quotes_have_no_label),
+    long(indexing_index_lookup, "covering", covering_finds_another_branch),
+    (memory_message_memory_text, "label", quotes_have_no_label),
     (packing, "_cut", cut_splits_a_round),
     (address_chain, "digest", digest_ignores_the_role),
     (address_chain, "digest", digest_sees_ids),
@@ -282,7 +280,7 @@ MUTANTS: list[Any] = [
     (btree, "weakest_link", sealing_depends_on_what_was_done_before),
     long(growth, "_by_address", frontiers_come_too_early),
     (packing, "pack", budget_is_ignored),
-    (history.History, "extended", last_system_message_is_lost),
+    (chat_history.History, "extended", last_system_message_is_lost),
 ]
 
 

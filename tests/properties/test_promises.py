@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from memtree.budget import packing
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.history.message import SYSTEM_ROLES, Message
 from memtree.unfolding.explain import TreeView
 from tests.answered import Answered, compressed
 from tests.properties.examined import OPENING, broken_addresses, examine

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.made.summaries import ScriptedSummarizer

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.background.embedding_queue import segment_texts
-from memtree.summaries.batching import sources
+from memtree.tree.summary_batches import sources
 from memtree_indexer.payloads import (
     SHORT,
     contains,

@@ -99,7 +99,7 @@ def test_a_server_listens_before_its_models_are_loaded():
         "import asyncio, sys, toktok\n"
         "from memtree.background.runtime import open_runtime\n"
         "from memtree.config import Settings\n"
-        "from memtree.text.pasted import runs\n"
+        "from memtree.text import runs\n"
         "async def opened():\n"
         "    async with open_runtime(Settings(store='memory:'), lasting=True) as runtime:\n"
         "        before = len(toktok._CACHE), 'match' in vars(runs.TELLS)\n"

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.message import Volatile, read_messages
 from memtree.errors import BadRequest, RateLimited
+from memtree.history import chat_history
+from memtree.history.message import Volatile, read_messages
 from memtree_proxy.imports import parse_process
 from memtree_proxy.imports.conversation import raw_message
 from memtree_proxy.imports.parse_process import FileReader, ParseTask, answered
@@ -59,7 +59,7 @@ async def test_a_file_waits_for_others_but_not_for_long(monkeypatch: pytest.Monk
 async def test_a_small_and_a_large_file_are_read_alike() -> None:
     wanted = PrefixQuery(tenant="t", volatile=Volatile(("note",), ()))
     messages = read_messages([raw_message(message) for message in PLAIN])
-    addresses = history.read("t", messages, wanted.volatile).addresses
+    addresses = chat_history.read("t", messages, wanted.volatile).addresses
     wanted = PrefixQuery(addresses[7], "t", 30, wanted.volatile)
     here, there = FileReader(), FileReader(small=0)
     assert await there.read(DATA, "f", wanted) == await here.read(DATA, "f", wanted)

@@ -13,13 +13,13 @@ from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails, FoldedReader
+from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation.history import History
-from memtree.conversation.message import ToolCall, View, Volatile
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest, ContextOverflow, StoreUnavailable
+from memtree.history.chat_history import History
+from memtree.history.message import ToolCall, View, Volatile
 from memtree.memories.memory import Memory
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder

@@ -267,8 +267,8 @@ SECONDS = 120  # of a processor, a hundred times what it takes; what goes wrong 
 READ = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
-from memtree.text.pasted import lines
-from memtree.text.statements import grammar
+from memtree.text import lines
+from memtree.statements import grammar
 from tests.hostile_texts.backtracking import LIKES, PLACES, shapes
 
 for text in shapes(PLACES):

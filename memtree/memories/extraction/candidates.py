@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree.text.statements.skips import Skip
+from memtree.statements.skip_reasons import Skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from memtree.language import languages
 from memtree.language.borders import denies
 from memtree.language.word_file import WordFile
-from memtree.summaries import faithfulness, numbers, prompt_injection
 from memtree.text.spans import Span
+from memtree.tree import numbers, prompt_injection, summaries_faithfulness
 
 _DATA = WordFile("en", "memory_grounding")
 
@@ -98,9 +98,9 @@ def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
         return False
     if any(numbers.invented_anchors(memory, said, latin and not german)):
         return False
-    claimed = faithfulness.statements([("user", memory)])
-    stated = faithfulness.statements([("user", sentence)])
-    if any(faithfulness.negations(claimed, stated)) or _turned(memory, clause):
+    claimed = summaries_faithfulness.statements([("user", memory)])
+    stated = summaries_faithfulness.statements([("user", sentence)])
+    if any(summaries_faithfulness.negations(claimed, stated)) or _turned(memory, clause):
         return False
     return not latin or _shared(memory, said) >= SHARED
 

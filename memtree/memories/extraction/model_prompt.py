@@ -31,12 +31,12 @@ from itertools import starmap
 from typing import Any
 
 from memtree.language.borders import sentences
-from memtree.summaries.prompts import mark_for
+from memtree.statements import forget_orders, gate
 from memtree.text import secrets
-from memtree.text.pasted.own_words import own_words
+from memtree.text.own_words import own_words
 from memtree.text.spans import Span
-from memtree.text.statements import forget_orders, gate
 from memtree.text.thoughts import without_thoughts
+from memtree.tree.summary_prompts import mark_for
 
 MOST_MESSAGES = 16  # of one call
 CATEGORIES = ("fact", "preference", "schedule", "general")

@@ -17,12 +17,12 @@ from datetime import date
 from memtree.language.word_file import WordFile
 from memtree.memories.extraction.candidates import Candidate, Extraction
 from memtree.memories.extraction.third_person import told_abroad, told_of_user
+from memtree.statements.gate import LONGEST
+from memtree.statements.grammar import is_unspaced
+from memtree.statements.reading import WISH, Statement, read_statements
+from memtree.statements.schedule import with_day
+from memtree.statements.skip_reasons import Skip, SkipReason
 from memtree.text.normal_form import canonical
-from memtree.text.statements.gate import LONGEST
-from memtree.text.statements.grammar import is_unspaced
-from memtree.text.statements.reading import WISH, Statement, read_statements
-from memtree.text.statements.schedule import with_day
-from memtree.text.statements.skips import Skip, SkipReason
 
 MOST = 8
 SKIPS = 100  # that are told of one message

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from memtree.language.everyday_sentences import language_of
 from memtree.language.word_file import WordFile, languages_with
-from memtree.text.statements.grammar import UNSPACED, WITH_MINE, is_unspaced
+from memtree.statements.grammar import UNSPACED, WITH_MINE, is_unspaced
 
 _DATA = WordFile("en", "memory_third_person")
 

@@ -23,8 +23,8 @@ from datetime import date
 from memtree.errors import BadRequest
 from memtree.language.word_file import WordFile, grouped
 from memtree.memories.fields.secret_check import refuse_secrets
+from memtree.statements.schedule import LONGEST, is_schedule
 from memtree.text.standing_rules import standing_rules
-from memtree.text.statements.schedule import LONGEST, is_schedule
 
 _DATA = WordFile("all", "memory_categories")
 

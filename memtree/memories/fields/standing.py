@@ -26,8 +26,8 @@ from typing import NamedTuple
 from memtree.language.word_file import WordFile, grouped
 from memtree.memories.fields.categories import category_of
 from memtree.memories.memory import SNAPSHOT, Memory, MemoryFields, NewMemory
+from memtree.statements.attributes import attributes
 from memtree.text.standing_rules import standing_rules
-from memtree.text.statements.attributes import attributes
 
 PEOPLE = ("user", "extraction")  # source types of people's own words
 _BY_MODEL = "model"  # the capture mode of what a model read in a conversation

@@ -36,8 +36,8 @@ from memtree.memories.relation.reading import (
     read,
 )
 from memtree.ranking.relevance_scale import CHANCE, STRONG
+from memtree.statements.attributes import changed
 from memtree.text.normal_form import canonical
-from memtree.text.statements.attributes import changed
 
 # Has a nut allergy, is allergic to nuts; mostly reads, reads mostly; a daily call, a call each day.
 _ANYWHERE = frozenset(

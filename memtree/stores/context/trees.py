@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memtree.conversation.address_chain import NODE_ID_BYTES
+from memtree.history.address_chain import NODE_ID_BYTES
 from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores.context.conversations import COLUMNS, note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, MisdirectedRequest, UnsupportedMedia
-from memtree.settings.setting_values import without_password
+from memtree.setting_values import without_password
 from memtree_proxy.http.headers import DEFAULT_PORTS, MAX_LENGTH, Authority, Headers
 
 BODY_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")

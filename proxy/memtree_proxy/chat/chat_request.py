@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from memtree.budget.packing import TokenLimits
 from memtree.config import Settings
 from memtree.context.answer import Answer
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation import side_requests
-from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import ToolGroup
+from memtree.history import json_body, side_requests
+from memtree.history.json_body import Body
+from memtree.history.message import Message
 from memtree.text.memory_lines import MemoryLine
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
 from memtree_proxy.chat.memories import sources
 from memtree_proxy.chat.memories.sources import WantedMemories
 from memtree_proxy.dialects.dialect import Dialect

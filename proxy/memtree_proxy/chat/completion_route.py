@@ -27,10 +27,10 @@ from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
+from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.context.sent_requests import SentRequests
-from memtree.context.state import State
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest, ContextOverflow
 from memtree.process.bounded import remember

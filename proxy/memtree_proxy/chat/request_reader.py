@@ -11,10 +11,8 @@ import msgspec
 from starlette.requests import Request
 
 from memtree.config import Settings
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation import beginning
-from memtree.conversation.message import Volatile
 from memtree.dialects.tool_definitions import (
     CHAT_CHANGE_TOOLS,
     CHAT_MEMORY_TOOLS,
@@ -22,10 +20,11 @@ from memtree.dialects.tool_definitions import (
     ToolGroup,
 )
 from memtree.errors import BadRequest, MemTreeError
+from memtree.history import beginning, json_body
+from memtree.history.json_body import Body
+from memtree.history.message import Volatile
 from memtree.memories.scope import Scope
 from memtree.process.threads import off_loop
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
 from memtree_proxy.chat import chat_request
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.memories import sources

@@ -16,9 +16,8 @@ from msgspec import Meta
 
 from memtree.context.answer import Answer
 from memtree.context.answer_details import FoldedReader
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import (
     CHAT_CHANGE_TOOLS,
@@ -32,8 +31,9 @@ from memtree.dialects.tool_definitions import (
     ToolGroup,
 )
 from memtree.errors import BadRequest, Conflict, SecretRejected
+from memtree.history.message import MESSAGE_OVERHEAD
 from memtree.text import tokens
-from memtree.unfolding.search import EXCERPTS
+from memtree.unfolding.folded_history import EXCERPTS
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools, Said, ToolArguments
 from memtree_proxy.dialects.dialect import Dialect

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import httpx2
 
 from memtree.config import Settings
-from memtree.settings.setting_values import without_password
+from memtree.setting_values import without_password
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.fields import CHAT_MODE, chat_folds_at

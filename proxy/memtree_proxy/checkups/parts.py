@@ -17,8 +17,8 @@ from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
-from memtree.settings.setting_values import AUTO, without_password
-from memtree.summaries.prompts import SourcePiece, leaf_task
+from memtree.setting_values import AUTO, without_password
+from memtree.tree.summary_prompts import SourcePiece, leaf_task
 from memtree_proxy.checkups.finding import Finding, judged
 from memtree_proxy.checkups.model_terms import listed_models
 from memtree_proxy.http.headers import X_API_KEY

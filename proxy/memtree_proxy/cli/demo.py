@@ -24,10 +24,10 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import Answer
 from memtree.context.request import UNHURRIED, CompressRequest
-from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest
-from memtree.settings.setting_values import INPROCESS
+from memtree.history.message import Message
+from memtree.setting_values import INPROCESS
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
 from memtree_proxy.cli.console import bar, open_console, styled

@@ -16,7 +16,7 @@ from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.errors import MemTreeError
-from memtree.settings.setting_values import without_password
+from memtree.setting_values import without_password
 from memtree.stores import require_store, shown_store
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import parts, surroundings

@@ -15,19 +15,19 @@ from rich.console import Console
 
 from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
+from memtree.context.answer_state import State
 from memtree.context.request import UNHURRIED, CompressRequest
-from memtree.context.state import State
-from memtree.conversation.message import Message, read_messages
-from memtree.conversation.posted_json import mended
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.conversation_posted_json import mended
+from memtree.history.json_body import Body
+from memtree.history.message import Message, read_messages
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.tenant_names import LOCAL
 from memtree.text.json_lines import as_utf8
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
 from memtree_proxy.cli.console import bar, open_console, styled
 from memtree_proxy.cli.foreign_text import json_line, plain, plain_json
 from memtree_proxy.cli.keys import opened

@@ -19,11 +19,11 @@ from rich.progress import track
 
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.context.answer_state import is_degraded
 from memtree.context.request import UNHURRIED, CompressRequest
-from memtree.context.state import is_degraded
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest, Unauthorized, Unavailable
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile, read_messages
 from memtree.ports.store import Credentials
 from memtree.tenant_names import LOCAL
 from memtree_proxy.access import auth
@@ -105,7 +105,7 @@ def _survey(
 
 def _entry(place: SourceFile, conversation: Conversation) -> ImportEntry:
     messages = _messages(conversation)
-    read = history.read("", messages, Volatile())
+    read = chat_history.read("", messages, Volatile())
     size = read.tokens + read.system_tokens
     return ImportEntry(place, replace(conversation, messages=()), len(messages), size)
 

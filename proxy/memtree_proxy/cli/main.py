@@ -18,7 +18,7 @@ from typing import Any
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree.settings.setting_values import nearest
+from memtree.setting_values import nearest
 from memtree_proxy.cli.foreign_text import plain
 from memtree_proxy.cli.parsers import histories, saved, servers
 from memtree_proxy.cli.parsers.arguments import CommandGroups

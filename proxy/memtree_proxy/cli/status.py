@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from memtree.config import Settings, environment
-from memtree.settings.data_folder import STORE_FILE, data_folder
+from memtree.data_folder import STORE_FILE, data_folder
 from memtree.tenant_names import LOCAL
 from memtree_proxy.server.state_file import known_servers
 

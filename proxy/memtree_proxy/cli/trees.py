@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from memtree.context.answer_state import State
 from memtree.context.context_memory import Answer
-from memtree.context.state import State
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.unfolding.explain import (
     ExplainedExcerpt,
     ExplainedNode,

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
+from memtree.context.answer_state import State
 from memtree.context.context_memory import (
     Answer,
     AnswerDetails,
@@ -21,7 +22,6 @@ from memtree.context.context_memory import (
     ContextMemory,
 )
 from memtree.context.sent_requests import SentRequests
-from memtree.context.state import State
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import ContextOverflow

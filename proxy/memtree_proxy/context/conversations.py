@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
 from memtree.digests.conversation_title import LONGEST
-from memtree.unfolding.pinned.pinned_places import MOST, PinnedPlace
-from memtree.wire import json_body
+from memtree.history import json_body
+from memtree.unfolding.pinned_places import MOST, PinnedPlace
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, decode, queried

@@ -15,13 +15,13 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
 from memtree.dialects import posted_history
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.json_body import Body
+from memtree.history.message import Message
 from memtree.ports.store import Receipt
 from memtree.process.threads import off_loop
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import OrNull, Posted, fields_of, names

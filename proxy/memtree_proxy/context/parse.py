@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
-from memtree.conversation.message import Volatile
 from memtree.errors import BadRequest
+from memtree.history.message import Volatile
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import CostlyWork, WaitingRequests
 from memtree_proxy.http import request_body

@@ -14,14 +14,14 @@ import msgspec
 
 from memtree.config import Settings
 from memtree.context.answer import Answer
-from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
 from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.dialects.tool_definitions import ToolGroup
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
+from memtree.history import json_body
+from memtree.history.json_body import Body
+from memtree.history.message import Message
 from memtree_proxy.http.error_response import OpenAIErrors
 from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.server_tools.calls import ToolRound

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import MemTreeError
-from memtree.wire.json_body import Body
+from memtree.history.json_body import Body
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 from memtree_proxy.server_tools.offer import Offer
 

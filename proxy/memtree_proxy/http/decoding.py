@@ -25,9 +25,9 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.json_body import Body
 from memtree.memories.scope import PLACEHOLDER, is_placeholder
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
 from memtree_proxy.http.headers import own_value
 
 Value = TypeVar("Value")

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memtree.dialects.anthropic_messages import posted_message
+from memtree.dialects import posted_message
 from memtree.errors import BadRequest
 from memtree_proxy.imports.blocks import image_part
 from memtree_proxy.imports.conversation import (

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree.conversation.message import SYSTEM_ROLES
-from memtree.dialects.openai_responses import conversation
-from memtree.dialects.openai_responses.input_item import InputItem, ItemKind, read_item
+from memtree.dialects import responses_conversation
+from memtree.dialects.responses_items import InputItem, ItemKind, read_item
 from memtree.errors import BadRequest
+from memtree.history.message import SYSTEM_ROLES
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,
@@ -159,7 +159,9 @@ def _canonical(items: Iterable[Fields]) -> tuple[list[Fields], int]:
 def _messages(sent: Iterable[_SentItem]) -> list[Fields]:
     readable = [pair for pair in sent if pair.item.kind is not ItemKind.COMPACTION]
     paired = list(_paired(readable))
-    read = conversation.read(None, [pair.raw for pair in paired], [pair.item for pair in paired])
+    read = responses_conversation.read(
+        None, [pair.raw for pair in paired], [pair.item for pair in paired]
+    )
     messages: list[Fields] = [msgspec.json.decode(message.raw) for message in read.messages]
     for message in messages:
         message.pop("reasoning_content", None)

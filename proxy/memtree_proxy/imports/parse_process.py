@@ -24,8 +24,8 @@ from typing import IO
 
 import msgspec
 
-from memtree.conversation.message import Volatile
 from memtree.errors import BadRequest, RateLimited
+from memtree.history.message import Volatile
 from memtree.process.threads import counted
 from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
 

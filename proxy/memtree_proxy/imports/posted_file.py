@@ -12,14 +12,12 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile, read_messages
-from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.anthropic_messages import posted_request as messages_request
-from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.input_item import ItemCache
+from memtree.dialects import anthropic_history, responses_history
+from memtree.dialects import anthropic_request as messages_request
+from memtree.dialects.responses_items import ItemCache
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import chat_history, json_body
+from memtree.history.message import Message, Volatile, read_messages
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import FORMATS, Conversation, raw_message, titled
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile
@@ -104,7 +102,7 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
         if "system" not in value and not any(map(_has_foreign_blocks, contents)):
             return None
         body = json_body.split(raw_message(value))
-        read: Sequence[Message] = messages_history.read(
+        read: Sequence[Message] = anthropic_history.read(
             body, "", messages_request.Cache(0, most=0)
         ).messages
     elif isinstance(value.get("input"), list):
@@ -164,7 +162,7 @@ def belongs(messages: Sequence[Message], wanted: PrefixQuery, sealed: int = 0) -
     it. `sealed`: messages at the beginning that have no part in addresses."""
     try:
         said = messages[sealed:]
-        read = history.read(wanted.tenant, said, wanted.volatile, count=lambda _: 0)
+        read = chat_history.read(wanted.tenant, said, wanted.volatile, count=lambda _: 0)
     except BadRequest:  # a result that answers no call, which no request can have held
         return None
     if wanted.address not in read.addresses[1:]:

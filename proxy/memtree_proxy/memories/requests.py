@@ -11,12 +11,12 @@ from starlette.requests import Request
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, SecretRejected, Unauthorized
+from memtree.history import json_body
+from memtree.history.json_body import Body
 from memtree.memories.draft import checked_text
 from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
 from memtree.process.threads import off_loop
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate, Tenant
 from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.access.request_scopes import queried_agents, single_scope, user_scope

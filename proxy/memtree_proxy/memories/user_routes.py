@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
-from memtree.conversation.message import Message, check_message
+from memtree.history.json_body import Body
+from memtree.history.message import Message, check_message
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import MemoryGroup
-from memtree.wire.json_body import Body
 from memtree_proxy.access.request_scopes import AGENT_FIELDS
 from memtree_proxy.http.decoding import decode, queried
 from memtree_proxy.memories.requests import (

@@ -28,7 +28,7 @@ from memtree.background.spending import MILLION, ModelTotals
 from memtree.background.summary_queue import InProcessSummaries
 from memtree.errors import Unavailable
 from memtree.memories.message_extraction import EXPIRED, LIMIT, UNSTORABLE
-from memtree.text.statements.skips import SkipReason
+from memtree.statements.skip_reasons import SkipReason
 from memtree_proxy.observability.label_series import by_label
 
 # By name: the help, the label unless that is the stage, and the field of a `Backlog`, of

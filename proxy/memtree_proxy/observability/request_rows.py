@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from memtree import errors
 from memtree.budget.savings import ProviderUsage
-from memtree.context.state import Reason, State
+from memtree.context.answer_state import Reason, State
 from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability.request_trace import Trace

@@ -22,9 +22,9 @@ from typing import Any
 import msgspec
 
 from memtree.budget.savings import ProviderUsage
+from memtree.context.answer_state import State, is_degraded
 from memtree.context.context_memory import Answer
 from memtree.context.sent_requests import NOTHING, Saving
-from memtree.context.state import State, is_degraded
 from memtree.ports.request_log import CLIENT_GONE
 from memtree.process.tracing import Tracer
 from memtree_proxy.http.headers import Headers

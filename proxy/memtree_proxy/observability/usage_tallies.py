@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from memtree.context.state import State
+from memtree.context.answer_state import State
 from memtree.days import day_of
 from memtree.ports.store import Tallies
 from memtree_proxy.observability.background_writer import BackgroundWriter

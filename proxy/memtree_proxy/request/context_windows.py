@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from memtree.settings.setting_values import OTHERS
-from memtree.settings.setting_values import window as window_entry
+from memtree.setting_values import OTHERS
+from memtree.setting_values import window as window_entry
 from memtree_proxy.request.model_names import bare, beginning, by_model
 
 DEFAULT = 128_000

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
-from memtree.wire.json_body import Body
+from memtree.history.json_body import Body
 from memtree_proxy.http.decoding import converted, header, unknown
 
 DRY_RUN, PURGE = "dry_run", "purge"

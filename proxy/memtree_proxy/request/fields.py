@@ -17,13 +17,13 @@ from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.address_chain import DIGEST_BYTES
-from memtree.conversation.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
-from memtree.conversation.message import Message
 from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.errors import BadRequest
-from memtree.wire.json_body import Body
+from memtree.history.address_chain import DIGEST_BYTES
+from memtree.history.json_body import Body
+from memtree.history.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
+from memtree.history.message import Message
 from memtree_proxy.http.decoding import decode, header
 from memtree_proxy.http.headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER, own_value
 from memtree_proxy.request import context_windows, price_table

@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtree.context.state import Reason
+from memtree.context.answer_state import Reason
 from memtree.errors import BadRequest
+from memtree.history.json_body import Body
 from memtree.memories.scope import Scope, checked_id
-from memtree.wire.json_body import Body
 from memtree_proxy.http.headers import (
     CHAT_HEADER,
     FLAG_HEADER,

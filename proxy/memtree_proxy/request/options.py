@@ -2,7 +2,7 @@
 
 They are read once, from their bytes; everything else of a body stays as it was posted.
 
->>> from memtree.wire.json_body import split
+>>> from memtree.history.json_body import split
 >>> chat_options(split(b'{"mode": "fresh", "model_context_limit": "50000"}')).window
 50000
 """
@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from memtree.conversation.keep_options import LONGEST, MOST
+from memtree.history.json_body import OWN_FIELDS, Body
+from memtree.history.keep_options import LONGEST, MOST
 from memtree.memories.user_memories import MOST_TOP_K
-from memtree.wire.json_body import OWN_FIELDS, Body
 from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, fields_of, names
 
 MIN_WINDOW, MAX_WINDOW = 1_024, 10_000_000

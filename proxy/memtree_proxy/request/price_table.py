@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from memtree.settings.setting_values import OTHERS, input_price, price
+from memtree.setting_values import OTHERS, input_price, price
 from memtree_proxy.request.model_names import bare, beginning, by_model
 
 _MINUTES_5, _HOUR = 300.0, 3_600.0
@@ -125,7 +125,7 @@ def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
 @lru_cache(maxsize=256)
 def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
     """Return the price of a million uncached input tokens of a model in money, None if the setting
-    (entries as `memtree.settings.setting_values.input_price` reads them) does not name it. There is
+    (entries as `memtree.setting_values.input_price` reads them) does not name it. There is
     no built-in table: list prices change from month to month, and few pay them."""
     named = {bare(name): cost for name, cost in map(input_price, setting)}
     name = beginning(model, named)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.wire import json_body
+from memtree.history import json_body
 
 # MemTree's own, and those of chat completions, `/messages` and `/responses` as their references
 # listed them in 2026.

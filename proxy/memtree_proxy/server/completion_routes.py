@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from memtree.context.state import Reason, State
+from memtree.context.answer_state import Reason, State
 from memtree.process.bounded import SizedCache
 from memtree_proxy.access.browser_policy import BrowserPolicy, FetchHeaders
 from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices

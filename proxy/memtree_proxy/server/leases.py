@@ -26,9 +26,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
-from memtree.context.state import size_in
+from memtree.context.answer_state import size_in
 from memtree.errors import BadRequest, NotFound, Unavailable
-from memtree.settings.setting_values import AUTO
+from memtree.setting_values import AUTO
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http import request_body
 from memtree_proxy.http.request_body import WRAP_RUN

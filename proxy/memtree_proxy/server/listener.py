@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.settings.setting_values import MAX_PORT
+from memtree.setting_values import MAX_PORT
 from memtree_proxy.checkups.machine import port_owner
 
 BACKLOG = 2048  # connections that wait to be accepted, as uvicorn's default

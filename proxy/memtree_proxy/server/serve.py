@@ -20,7 +20,7 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import ON, Settings
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.process.threads import FairThreads
-from memtree.settings.setting_values import without_password
+from memtree.setting_values import without_password
 from memtree.stores import shown_store
 from memtree.text import standing_rules
 from memtree_indexer.queues import open_redis_queues

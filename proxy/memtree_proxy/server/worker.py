@@ -32,7 +32,7 @@ from memtree.background.runtime import SystemClock
 from memtree.background.summary_stage import SummaryStage, open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
-from memtree.settings.setting_values import INPROCESS, without_password
+from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.queues import IN_REDIS, refuse_own_memory
 from memtree_proxy.observability.index_metrics import IndexMetrics, SummaryMetrics

@@ -23,8 +23,8 @@ import msgspec
 
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest
+from memtree.history.json_body import Body
 from memtree.text import tokens
-from memtree.wire.json_body import Body
 
 Json = dict[str, Any]
 

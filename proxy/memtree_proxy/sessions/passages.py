@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtree.conversation.volatile_blocks import Volatile
-from memtree.ranking.query import ends
+from memtree.history.volatile_blocks import Volatile
+from memtree.ranking.ranking_query import ends
 from memtree.ranking.segments import segments
 from memtree.text import secrets, terms
 from memtree.text.thoughts import without_thoughts

@@ -10,7 +10,7 @@ creates. In requests nearly all fields are searched, since a missed field would 
 somebody else's file; in answers only fields in which the provider itself writes an id. Text by a
 model, a tool or the client is searched in neither: there `file_id` is a word like any other.
 
-    >>> from memtree.wire.json_body import split
+    >>> from memtree.history.json_body import split
     >>> named(split(b'{"input": "hi", "previous_response_id": "resp_1"}'))
     {'resp_1'}
     >>> named(split(b'{"messages": [{"role": "user", "content": "what is a file_id?"}]}'))
@@ -36,12 +36,12 @@ from starlette.requests import Request
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, MemTreeError, UnsupportedMedia
+from memtree.history import json_body
+from memtree.history.json_body import Body
 from memtree.ports.store import ProviderObjects
 from memtree.process.bounded import remember
 from memtree.process.threads import off_loop
-from memtree.settings.setting_values import PASSTHROUGH_ROUTES, passthrough_route
-from memtree.wire import json_body
-from memtree.wire.json_body import Body
+from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import takes_server_key, value_of

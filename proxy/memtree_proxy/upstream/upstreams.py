@@ -21,7 +21,7 @@ from starlette.requests import Request
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
 from memtree.errors import NoUpstream
-from memtree.settings.setting_values import AUTO
+from memtree.setting_values import AUTO
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import AUTHORIZATION, X_API_KEY
 from memtree_proxy.http.request_body import WRAP_RUN

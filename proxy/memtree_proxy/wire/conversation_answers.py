@@ -7,12 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from memtree.context.conversations.known_conversations import KnownConversation
-from memtree.context.conversations.stored_plan import StoredEpoch, StoredPlan
+from memtree.context.conversations_known_conversations import KnownConversation
+from memtree.context.stored_plan import StoredEpoch, StoredPlan
 from memtree.digests.conversation_title import LONGEST
 from memtree.memories.fields.times import shown
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
-from memtree.unfolding.pinned.pinned_places import PinnedPlace
+from memtree.unfolding.pinned_places import PinnedPlace
 from memtree_proxy.request.clients import OTHER
 from memtree_proxy.wire.tree_answers import OutlineNode, Passed, Span, WorkKind
 from memtree_proxy.wire.values import Answer, Count, copied

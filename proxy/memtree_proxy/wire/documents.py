@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import Meta
 
 from memtree.errors import BadRequest, MemTreeError, RequestTooLarge
+from memtree.history.json_body import Body
 from memtree.memories.document import Document, NewDocument, checked
 from memtree.memories.document_book import (
     DocumentPage,
@@ -19,7 +20,6 @@ from memtree.memories.document_book import (
     PutDocument,
 )
 from memtree.memories.fields.times import shown
-from memtree.wire.json_body import Body
 from memtree_proxy.http.decoding import OrNull, Posted, fields_of
 from memtree_proxy.wire.values import (
     HITS,

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
+from memtree.context.stored_tree import StoredTree
 from memtree.unfolding.explain import Explanation, TreeNode, TreeView
-from memtree.unfolding.stored_tree import StoredTree
 from memtree_proxy.wire.values import Answer, Count, copied, hexes
 
 WorkKind = Literal["created", "edited", "deleted", "changed", "run"]

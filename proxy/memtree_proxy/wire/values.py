@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta
 
-from memtree.conversation.address_chain import DIGEST_BYTES
+from memtree.history.address_chain import DIGEST_BYTES
 from memtree.memories.agents.schemas.memory_schema import KIND_PATTERN, KIND_RULE
 from memtree.memories.draft import MAX_NAME_CHARS
 from memtree.memories.fields.tags import MAX_GIVEN

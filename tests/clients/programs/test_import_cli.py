@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from memtree.context.indexing.prefix_lookup import covering
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile, read_messages
+from memtree.context.prefix_lookup import covering
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile, read_messages
 from memtree.stores import open_store
 from memtree.tenant_names import LOCAL
 from memtree_proxy.access import auth
@@ -152,7 +152,7 @@ def test_all_are_written_to_a_folder_and_broken_ones_are_told(export: Path) -> N
 async def _covered(store: Path, tenant: str) -> tuple[int, int]:
     """How many messages of the session's next request are indexed for a tenant, and all of them."""
     posted = [Message(json.dumps(one).encode()) for one in sent_by_cline(long_task())]
-    read = history.read(tenant, posted, Volatile())
+    read = chat_history.read(tenant, posted, Volatile())
     base = open_store(f"sqlite:///{store}")
     try:
         found = await covering(base, read)

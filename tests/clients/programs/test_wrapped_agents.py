@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from memtree.settings.data_folder import STORE_FILE
+from memtree.data_folder import STORE_FILE
 from memtree_proxy.server.state_file import known_servers
 from tests import project
 from tests.clients import driven

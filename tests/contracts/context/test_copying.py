@@ -23,7 +23,7 @@ from memtree.ports.store import IndexBatch
 from memtree.stores import Memories, copies, open_memories, open_store
 from memtree.stores.copies import TABLES, copy
 from memtree.tree.node import EMPTY
-from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.memory_plan import TextSpan
 from memtree_proxy.cli.main import main
 from tests.contracts.backends import (
     A,

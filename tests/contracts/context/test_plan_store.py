@@ -11,7 +11,7 @@ from memtree.errors import NodesGone, StoreCorrupt
 from memtree.ports.store import IndexBatch
 from memtree.stores.rows import EpochRow, TurnRow, epoch_row, turn_row
 from memtree.text.memory_lines import MemoryVersion
-from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.memory_plan import TextSpan
 from tests.contracts.backends import (
     A,
     B,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.address_chain import node_id
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt, StoreUnavailable
+from memtree.history.address_chain import node_id
 from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores import SqliteStore
 from memtree.stores.rows import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation import address_chain
-from memtree.conversation.message import Message, Volatile
+from memtree.history import address_chain
+from memtree.history.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.stores import open_store
 from tests.contracts.processes import begin, child, ended

@@ -12,9 +12,9 @@ from memtree.errors import SummarizerUnavailable
 from memtree.models import chat_completion
 from memtree.models.chat_endpoint import ChatEndpoint, ChatSummarizer
 from memtree.models.chat_reply import SPARE
-from memtree.summaries import prompts
-from memtree.summaries.prompts import CHAT, SourcePiece, leaf_task, prompt
 from memtree.text import tokens
+from memtree.tree import summary_prompts
+from memtree.tree.summary_prompts import CHAT, SourcePiece, leaf_task, prompt
 from tests.made.embeddings import Half, Raw, Silence, Status
 from tests.made.summaries import (
     Answer,
@@ -115,7 +115,7 @@ async def test_the_recipe_names_model_place_and_prompt(model, monkeypatch):
     assert ChatSummarizer(ChatEndpoint(model_url, "n")).recipe != same.recipe
     assert "://" not in same.recipe
     assert KEY not in model.recipe
-    monkeypatch.setattr(prompts, "TOLD", prompts.TOLD / 2)
+    monkeypatch.setattr(summary_prompts, "TOLD", summary_prompts.TOLD / 2)
     assert ChatSummarizer(ChatEndpoint(model_url, "m")).recipe != same.recipe
 
 

@@ -19,7 +19,7 @@ import pytest
 from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder, calibration_texts
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed

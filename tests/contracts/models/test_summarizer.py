@@ -10,11 +10,11 @@ import pytest
 from memtree.errors import SummarizerUnavailable
 from memtree.models.chat_endpoint import ChatEndpoint, ChatSummarizer
 from memtree.ports.models import Summarizer
-from memtree.summaries.check import check
-from memtree.summaries.prompts import CHAT, CODING, SourcePiece, leaf_task, node_task, prompt
-from memtree.summaries.replies import mended
 from memtree.text import tokens
 from memtree.tree.node import Summary
+from memtree.tree.summary_check import check
+from memtree.tree.summary_prompts import CHAT, CODING, SourcePiece, leaf_task, node_task, prompt
+from memtree.tree.summary_replies import mended
 from tests.made.embeddings import Silence, Status
 from tests.made.summaries import (
     Answer,

@@ -21,7 +21,7 @@ CHILD = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from memtree.errors import NodesGone
-from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.memory_plan import TextSpan
 from tests.contracts.many import *
 
 async def main(url, number):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from memtree.context.answer_state import State
 from memtree.context.retrieval import Retriever
-from memtree.context.state import State
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree.unfolding.search import NO_ROOM
+from memtree.unfolding.folded_history import NO_ROOM
 from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS, TOO_MANY
 from memtree_proxy.server_tools import offer
 from tests.http.owned.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds

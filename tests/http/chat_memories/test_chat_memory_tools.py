@@ -11,10 +11,10 @@ import pytest
 
 from memtree.dialects.tool_definitions import CHAT_CHANGE_TOOLS, CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import StoreUnavailable
+from memtree.history import json_body
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.wire import json_body
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS
 from tests.fakes import HashingEmbedder

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from memtree import __version__
-from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import ContextOverflow
+from memtree.history.message import MESSAGE_OVERHEAD
 from memtree.ports.queues import Pending
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeView

@@ -13,7 +13,7 @@ from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.errors import StoreUnavailable
 from memtree.stores import open_store
 from memtree_proxy.access.auth import tenant_id

@@ -21,7 +21,7 @@ from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.context import retrieval
 from memtree.context.context_memory import ContextMemory
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.ranking import recipe
 from memtree.ranking.corpus import Corpus

@@ -21,7 +21,7 @@ import pytest
 from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import ContextCaches
 from memtree.background.stage_one import StageOne
-from memtree.context.caches.caches import PassedHistories
+from memtree.context.caches_caches import PassedHistories
 from memtree.context.context_memory import ContextMemory
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import open_store

@@ -26,7 +26,7 @@ from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.stores import open_memories, open_store
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import Services, create_app

@@ -25,10 +25,10 @@ from schemathesis.checks import CheckFunction
 from schemathesis.generation.hypothesis import setup as prepare
 from schemathesis.specs.openapi import checks
 
-from memtree.conversation.message import Message
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.message import Message
 from memtree.text.standing_rules import warm_up
-from memtree.wire import json_body
 from memtree_proxy.http.request_body import PREFIXES
 from tests.http.fuzz.fuzzing import Answer, World, table
 from tests.http.served import wild

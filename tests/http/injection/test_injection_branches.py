@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.beginning import origin
-from memtree.conversation.message import Message, Volatile
+from memtree.history import chat_history
+from memtree.history.beginning import origin
+from memtree.history.message import Message, Volatile
 from memtree.memories.memory import EXTRACTED, Memory, MemorySource
 from tests.http.owned.injecting import SYSTEM, Notebook, assistant, chatting, user
 from tests.http.served.fakes import FakeMemory, real_memory
@@ -39,7 +39,7 @@ async def said(
     notebook: Notebook, posted: Sequence[dict[str, Any]], text: str = HONEY, **more: Any
 ) -> Memory:
     """A memory of what the last message of this history says."""
-    read = history.read(notebook.tenant, [Message.of(one) for one in posted], Volatile())
+    read = chat_history.read(notebook.tenant, [Message.of(one) for one in posted], Volatile())
     source = MemorySource(
         address=read.addresses[-1].hex(), origin=origin(read, len(read) - 1), recorded=1.7e9
     )
@@ -107,7 +107,7 @@ async def test_histories_are_read_only_where_it_matters(
     reads: list[int] = []
 
     class Counted(FakeMemory):
-        async def read(self, ask: Any) -> history.History:
+        async def read(self, ask: Any) -> chat_history.History:
             reads.append(1)
             return await super().read(ask)
 

@@ -15,6 +15,7 @@ from memtree.background.memory_services import MemoryServices, new_memory_id
 from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.days import written
+from memtree.history import json_body
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
@@ -25,7 +26,6 @@ from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
 from memtree.text.normal_form import text_hash
-from memtree.wire import json_body
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder

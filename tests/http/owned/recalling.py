@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.server.app import create_app
 from tests.http.served.fakes import edge, real_memory, services
 from tests.http.served.running import running

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.context.state import State
+from memtree.context.answer_state import State
 from memtree.days import day_of
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.queues import Pending

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
 from memtree_proxy.server.pages.web_pages import (
     DEMO_PATH,
     DEMO_QUESTIONS,
@@ -267,7 +267,7 @@ def test_whether_gzip_is_accepted(accepted: str, taken: bool):
 async def test_a_long_conversation_with_questions_about_it():
     async with edge(None, keys=FakeKeys(acme=["K"])) as client:
         shown = (await client.get(DEMO_PATH)).json()
-    read = history.read("", tuple(Message.of(each) for each in shown["messages"]), Volatile())
+    read = chat_history.read("", tuple(Message.of(each) for each in shown["messages"]), Volatile())
     assert DEMO_TOKENS <= read.tokens < 1.1 * DEMO_TOKENS
     assert len(set(shown["questions"])) == DEMO_QUESTIONS
     text = msgspec.json.encode(shown["messages"]).decode()

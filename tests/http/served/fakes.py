@@ -17,12 +17,12 @@ from memtree.background.stage_one import StageOne
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText, PostedSizes
+from memtree.context.answer_state import State
 from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
-from memtree.context.conversations.known_conversations import KnownConversations
-from memtree.context.state import State
-from memtree.conversation import history
-from memtree.conversation.message import Volatile
+from memtree.context.conversations_known_conversations import KnownConversations
 from memtree.errors import MemTreeError, NotFound
+from memtree.history import chat_history
+from memtree.history.message import Volatile
 from memtree.memories.book import MemoryBook
 from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.ports.queues import Pending, SummaryStatus
@@ -67,7 +67,7 @@ class FakeMemory:
     async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
         self.asks.append(ask)
         await self._pause()
-        read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
+        read = chat_history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
         items: list[AnswerItem] = [KeptMessage(index) for index in range(len(ask.messages))]
         changed = len(read) > self.threshold
         if changed:
@@ -94,14 +94,14 @@ class FakeMemory:
             told["sizes"] = self._saving(read, answer, gain)
         return dataclasses.replace(answer, **told), AnswerDetails(folded=self.folded)
 
-    def _saving(self, read: history.History, answer: Answer, gain: int) -> PostedSizes:
+    def _saving(self, read: chat_history.History, answer: Answer, gain: int) -> PostedSizes:
         """A history so much longer than what is sent, whatever was cached of both."""
         posted = answer.sent_tokens - answer.system_tokens + gain
         prices = Prices(1.0, 1.0)
         return PostedSizes(read.addresses, (0,) * len(read) + (posted,), 0, prices)
 
-    async def read(self, ask: CompressRequest) -> history.History:
-        return history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
+    async def read(self, ask: CompressRequest) -> chat_history.History:
+        return chat_history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
 
     async def index(self, ask: CompressRequest) -> Answer:
         return dataclasses.replace(await self.compress(ask), items=())
@@ -119,7 +119,7 @@ class FakeMemory:
 
     async def forget_history(self, ask: CompressRequest, *, dry_run: bool = False) -> Receipt:
         await self._pause()
-        read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
+        read = chat_history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
         return self._forget({(ask.tenant, address) for address in read.addresses}, dry_run)
 
     async def forget_address(

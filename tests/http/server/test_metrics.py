@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.context.state import State
+from memtree.context.answer_state import State
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.process.tracing import STEPS, step
 from memtree_proxy.access import rate_limits

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from tests.http.owned.injecting import SYSTEM, Notebook, assistant, chatting, user

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
 from memtree.memories.user_memories import SettingsChange
 from tests.fakes import HashingEmbedder
 from tests.http.owned.kinds import Users, users
@@ -47,7 +47,7 @@ async def test_a_dry_run_then_the_run_then_nothing_new(me: Users) -> None:
     assert set(planned) == set(row)
     assert row["source_type"] == "extraction"
     assert {"text": "What can I bake?", "reason": "question"} in report["skipped"]
-    read = history.read(me.tenant, [Message.of(one) for one in posted["messages"]], Volatile())
+    read = chat_history.read(me.tenant, [Message.of(one) for one in posted["messages"]], Volatile())
     assert row["conversation_id"] == read.addresses[1].hex()
     source = row["source"]
     assert "allergic to nuts" in NUTS[source["start"] : source["end"]]

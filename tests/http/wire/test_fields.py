@@ -10,7 +10,7 @@ from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
-from memtree.wire.json_body import split
+from memtree.history.json_body import split
 from memtree_proxy.http.headers import EXPIRATION_HEADERS
 from memtree_proxy.request import fields, memory_switch
 from tests.http.served.fakes import dumps

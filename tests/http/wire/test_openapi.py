@@ -14,12 +14,12 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from starlette.routing import Route
 
 from memtree.config import Settings
-from memtree.conversation.message import ROLES, Message, check_message
-from memtree.conversation.message_shape import is_shaped
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.message import ROLES, Message, check_message
+from memtree.history.message_shape import is_shaped
 from memtree.memories.grants.grant import Chain
 from memtree.ports import store
-from memtree.wire import json_body
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields

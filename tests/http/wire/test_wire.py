@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest
-from memtree.wire.json_body import OWN_FIELDS, split
+from memtree.history.json_body import OWN_FIELDS, split
 
 ODD = b' {\n "model" : "m\\u0041",\t"x":[1 , 2],"messages":[{"role":"user"} ], "y":1.0e2 }\n'
 

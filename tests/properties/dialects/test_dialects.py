@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation.message import Message
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import json_body
+from memtree.history.message import Message
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 from tests.properties.strategies import a_world, history_of

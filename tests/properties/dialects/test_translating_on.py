@@ -10,19 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.context.answer import Answer, KeptMessage, MemoryText
-from memtree.context.state import State
-from memtree.conversation.message_list import EarlierList
-from memtree.conversation.preamble import preamble
-from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.anthropic_messages.posted_request import KnownRequests
+from memtree.context.answer_state import State
+from memtree.dialects import anthropic_history, responses_history
+from memtree.dialects.anthropic_request import KnownRequests
 from memtree.dialects.openai_chat import PlacedMemories
-from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.input_item import ItemCache, KnownInputs
+from memtree.dialects.responses_items import ItemCache, KnownInputs
 from memtree.dialects.translated_messages import raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.message_list import EarlierList
+from memtree.history.preamble import preamble
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
-from memtree.wire import json_body
 from tests.properties.strategies import history_of
 from tests.wire.conversations import as_responses, conversations
 from tests.wire.messages.messages_sessions import Session
@@ -136,7 +135,7 @@ def messages_reader():
 
     def read(body, raws, known):
         translated = cache if known is not None else TranslationCache(1)
-        return messages_history.read_items(body, raws, "t", translated, known)
+        return anthropic_history.read_items(body, raws, "t", translated, known)
 
     return Reader("messages", read, KnownRequests())
 

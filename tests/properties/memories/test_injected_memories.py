@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.history.message import SYSTEM_ROLES, Message
 from memtree.memories import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
-from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines
 from memtree.stores import RamStore, open_memories
 from memtree.text.memory_lines import LineKind
 from tests.answered import Answered

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from memtree.background.jobs import Job, Jobs
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree_indexer.ledger import (
     EMBED,
     JobEntry,

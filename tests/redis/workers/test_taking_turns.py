@@ -12,10 +12,10 @@ import pytest
 from memtree.background.embedding_queue import InProcessQueue
 from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
+from memtree.context import indexing_indexing
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.context.indexing import indexing
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
+from memtree.history.message import Message
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree_indexer.connection import RedisConnection
@@ -34,7 +34,7 @@ THREAD = 5_000  # tokens from which on these tests take turns
 
 @pytest.fixture(autouse=True)
 def _shorter(monkeypatch):
-    monkeypatch.setattr(indexing, "SHARED_TOKENS", THREAD)
+    monkeypatch.setattr(indexing_indexing, "SHARED_TOKENS", THREAD)
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from memtree.background.stage_one import StageOne
 from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
-from memtree.conversation.history import History
-from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
+from memtree.history.chat_history import History
+from memtree.history.message import Message
 from memtree.ports.store import Store
 from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary

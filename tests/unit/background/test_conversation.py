@@ -12,10 +12,10 @@ from memtree.background.extraction import PER_CONVERSATION, ConversationExtracti
 from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
 from memtree.background.posted_messages import ReadMessages
 from memtree.background.snapshots import SnapshotKeeper, snapshot_text
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
 from memtree.digests.topics import root_summary, topic
 from memtree.errors import StoreUnavailable
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
 from memtree.memories.extraction.candidates import Candidate, Extraction
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.forgetting import MemoryForgetting
@@ -32,7 +32,7 @@ from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.tree import growth
 from memtree.tree.node import Node
-from memtree.unfolding.excerpts.telling_lines import telling_run
+from memtree.unfolding.telling_lines import telling_run
 from tests import planted_orders
 from tests.fakes import HashingEmbedder
 from tests.hostile_texts import hostile
@@ -145,7 +145,7 @@ async def test_each_memory_knows_where_it_was_said() -> None:
         me = await process(whole)
         posted = talk(f"{ROME} {'What a day it was there. ' * 12}", CATS)
         await me.read(posted)
-        read = history.read("t", posted, Volatile())
+        read = chat_history.read("t", posted, Volatile())
         first, second = [memory.source for memory in await me.memories()]
         assert first
         assert second
@@ -316,7 +316,7 @@ async def test_every_fifth_message_of_a_user_gives_one_snapshot_keyed_by_its_add
         for count in range(1, 12):
             await me.read(talk(*towns(count)), only)
         first, second = await snapshots_of(me)
-        read = history.read("t", talk(*towns(11)), Volatile())
+        read = chat_history.read("t", talk(*towns(11)), Volatile())
         assert first.source
         assert second.source
         # The fifth message of the user is the ninth of the history.
@@ -413,7 +413,7 @@ def told(role: str, text: str) -> Iterator[tuple[str, str]]:
             yield f"title {place} at {height}", root_summary([node, other])
             level = [node, other]
         yield from ((f"rule {place}", rule) for rule in rules(around))
-    read = history.read("t", tuple(map(Message, raws)), Volatile())
+    read = chat_history.read("t", tuple(map(Message, raws)), Volatile())
     yield "snapshot", snapshot_text(read, 0, len(raws))
     if role == "user":
         yield from (("memory", one.text) for one in extract(text).candidates)

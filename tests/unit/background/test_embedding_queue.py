@@ -10,8 +10,8 @@ import pytest
 
 from memtree.background import jobs
 from memtree.background.embedding_queue import InProcessQueue, NoQueue, segment_texts
-from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
+from memtree.history.message import Message
 from memtree.ports.queues import Pending
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork

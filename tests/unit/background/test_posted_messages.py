@@ -19,11 +19,11 @@ from memtree.background.posted_messages import (
     said_on,
 )
 from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
 from memtree.memories.agents.extraction.agent_messages import StructuredReading
 from memtree.memories.agents.extraction.merging import gathered
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
@@ -101,7 +101,7 @@ async def test_messages_of_the_user_alone_are_found_oldest_first() -> None:
         (3, "I have two cats."),
         (5, "I am a baker."),
     ]
-    read = history.read("t", TALK, VOLATILE)
+    read = chat_history.read("t", TALK, VOLATILE)
     users = [fact.digest for fact in read.facts if fact.role == "user"]
     assert [row.message.digest for row in rows] == users
 
@@ -167,7 +167,7 @@ async def test_what_cannot_be_read_is_left_out_and_the_rest_is_found() -> None:
 async def test_the_place_is_the_address_up_to_the_message_and_that_of_the_beginning() -> None:
     long = messages(user(f"I live in Rome. {'The sun shines here. ' * 20}"))
     talk = [TALK[0], *long, *TALK[2:]]
-    read = history.read("t", talk, VOLATILE)
+    read = chat_history.read("t", talk, VOLATILE)
     whole = PostedMessages("t", talk, VOLATILE)
     # Messages of the history proper: user, assistant, user, assistant, user.
     assert await whole.place(1) == MessagePlace(read.addresses[1].hex(), "")
@@ -195,10 +195,10 @@ async def test_a_word_of_the_client_s_program_is_nobody_s_and_moves_no_address()
 
 async def test_what_the_server_knows_of_messages_is_used_and_left_as_it_is() -> None:
     cache = MessageCache(1)
-    history.read("t", TALK[:3], VOLATILE, cache)
+    chat_history.read("t", TALK[:3], VOLATILE, cache)
     own = MessageCache(2)
     whole = PostedMessages("t", TALK, VOLATILE, infos=MessageFacts(cache, own))
-    read = history.read("t", TALK, VOLATILE)
+    read = chat_history.read("t", TALK, VOLATILE)
     assert (await whole.place(5)).address == read.addresses[-1].hex()
     # What was described here has no tokens, so it must not get into the server's own cache.
     assert cache.get("t", TALK[3].raw) is None

@@ -16,9 +16,9 @@ from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import Message
-from memtree.conversation.message_list import EarlierList
 from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
+from memtree.history.message import Message
+from memtree.history.message_list import EarlierList
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.agents.search.agent_search import AgentQuery
 from memtree.memories.book import MemoryBook

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
 from memtree.background.jobs import Jobs, SummaryJob
 from memtree.background.summary_scheduler import LEASED_AGAIN, Scheduler
-from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
+from memtree.history.message import Message
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
-from memtree.summaries.batching import CallBatch
 from memtree.tree.node import Node, NodePlace, NodeWork, Summary
+from memtree.tree.summary_batches import CallBatch
 from tests.properties.strategies import history_of
 
 # ------------------------------------------------------------------------------------------------

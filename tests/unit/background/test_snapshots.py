@@ -16,11 +16,11 @@ from memtree.background.snapshots import (
 )
 from memtree.background.spending import MICROS, TOKENS, DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
-from memtree.conversation import history
-from memtree.conversation.history import History
-from memtree.conversation.message import Message, Volatile
 from memtree.days import day_of
 from memtree.errors import StoreUnavailable, SummarizerUnavailable
+from memtree.history import chat_history
+from memtree.history.chat_history import History
+from memtree.history.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
@@ -43,7 +43,7 @@ COMPACTION = (
 
 
 def read(*messages: dict[str, Any]) -> History:
-    return history.read("t", [Message.of(message) for message in messages], Volatile())
+    return chat_history.read("t", [Message.of(message) for message in messages], Volatile())
 
 
 def user(text: str) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def snapshot_model_talk(users: int, *, answered: bool = True) -> History:
         rows += [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]
     if not answered:
         rows.pop()
-    return history.read("t", [Message.of(row) for row in rows], Volatile())
+    return chat_history.read("t", [Message.of(row) for row in rows], Volatile())
 
 
 def keeper(whole: Opened, model: ScriptedSummarizer) -> SnapshotKeeper:
@@ -236,7 +236,7 @@ async def test_no_half_of_a_secret_reaches_a_model() -> None:
         rows.append({"role": "assistant", "content": "Good."})
         model, of = (
             ScriptedSummarizer(),
-            history.read("t", [Message.of(row) for row in rows], Volatile()),
+            chat_history.read("t", [Message.of(row) for row in rows], Volatile()),
         )
         await ModelSnapshots(model, Spending(RamStore(), HandClock())).write(of, 0, len(of))
         assert "12 apple trees" in model.prompts[0]

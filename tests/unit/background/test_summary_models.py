@@ -11,7 +11,7 @@ import pytest
 from memtree.background import summary_scheduler
 from memtree.background.spending import TOKENS
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from tests.answered import compressed
 from tests.made import summaries as scripted
 from tests.made.embeddings import Silence, Status

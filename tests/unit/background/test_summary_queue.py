@@ -13,7 +13,7 @@ from memtree.background.spending import TOKENS
 from memtree.background.stage_one import StageOne
 from memtree.background.summary_scheduler import GATHER
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
 from tests.answered import compressed

@@ -21,10 +21,10 @@ from benchmarks.facts import FACTS, KINDS, Fact, Told, kept, plant, shares, told
 from benchmarks.invariants import Reply, recalled, size, violations
 from benchmarks.kept_vectors import KeptVectors
 from benchmarks.memories.secrets import texts
-from memtree.conversation.history import read
-from memtree.conversation.message import Message, Volatile
+from memtree.history.chat_history import read
+from memtree.history.message import Message, Volatile
+from memtree.statements.skip_reasons import SkipReason
 from memtree.text import secrets
-from memtree.text.statements.skips import SkipReason
 from memtree.tree import growth
 from memtree.tree.node import EMPTY, Summary
 from tests.made.saved_memories import TopicEmbedder

@@ -40,7 +40,7 @@ from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
 from memtree.text.memory_lines import MemoryVersion
 from memtree.tree.node import NodePlace
-from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
+from memtree.unfolding.memory_plan import OutlineNode, Plan, TextSpan
 from tests.properties.sizes import dialogue, sized
 
 # ------------------------------------------------------------------------------------------------

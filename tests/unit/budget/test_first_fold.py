@@ -31,8 +31,8 @@ from memtree.budget.packing import (
 )
 from memtree.budget.pinned_rounds import pinned_rounds
 from memtree.budget.prices import CAUTIOUS, LOCAL, UNKNOWN, Prices
-from memtree.conversation.history import History, read
-from memtree.conversation.message import Message, Volatile
+from memtree.history.chat_history import History, read
+from memtree.history.message import Message, Volatile
 from tests.properties.sizes import sized
 from tests.unit.budget.test_packing import sized as pinned_rounds_sized
 

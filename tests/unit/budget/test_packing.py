@@ -22,11 +22,11 @@ from memtree.budget.packing import (
     begin,
     pack,
 )
-from memtree.context.epochs.kept_parts import KEPT_SHARE, with_kept
-from memtree.conversation.history import History, read
-from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
-from memtree.unfolding.memory_message.memory_text import WRAPPER
-from memtree.unfolding.pinned.kept_passages import KeptPassage, kept_passages
+from memtree.context.kept_parts import KEPT_SHARE, with_kept
+from memtree.history.chat_history import History, read
+from memtree.history.message import MESSAGE_OVERHEAD, Message, Volatile
+from memtree.unfolding.memory_message_memory_text import WRAPPER
+from memtree.unfolding.pinned_kept_passages import KeptPassage, kept_passages
 from tests.unit.unfolding.histories import history
 
 # ------------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation.message import Message
-from memtree.wire import json_body
+from memtree.history import json_body
+from memtree.history.message import Message
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.dialects.chat_dialect import ChatDialect, ChatHistory
 

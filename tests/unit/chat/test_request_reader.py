@@ -15,8 +15,8 @@ from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.config import Settings
+from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
-from memtree.context.state import State
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader

@@ -9,14 +9,14 @@ from typing import Any
 
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation.message import Message
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import BadRequest, SecretRejected
+from memtree.history import json_body
+from memtree.history.message import Message
 from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.scope import Scope
-from memtree.wire import json_body
 from memtree_proxy.chat import tool_session
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools

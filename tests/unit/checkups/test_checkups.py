@@ -13,7 +13,7 @@ from memtree.budget.first_fold import in_a_usual_chat
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import LOCAL, UNKNOWN
 from memtree.config import Settings
-from memtree.context.state import Reason
+from memtree.context.answer_state import Reason
 from memtree.errors import StoreUnavailable
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.checkups.health_report import HealthReport, PartCheck

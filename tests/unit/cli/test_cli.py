@@ -16,8 +16,8 @@ from rich.console import Console
 
 from memtree.config import Settings, variable
 from memtree.context.answer import Answer
-from memtree.context.state import State
-from memtree.conversation.message import Message
+from memtree.context.answer_state import State
+from memtree.history.message import Message
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.unfolding.explain import ExplainedExcerpt, ExplainedNode, Explanation

@@ -17,10 +17,10 @@ from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, admit
 from memtree.budget.prices import Prices
 from memtree.config import MODES
 from memtree.context.answer import AnswerLayout, assembled
+from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
-from memtree.conversation import cache_control
-from memtree.conversation.message import MESSAGE_OVERHEAD, Message
+from memtree.history import cache_control
+from memtree.history.message import MESSAGE_OVERHEAD, Message
 from memtree.text import tokens
 from tests.answered import Answered, answered, compressed
 from tests.outgoing import problems

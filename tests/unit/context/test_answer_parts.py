@@ -16,9 +16,9 @@ import pytest
 from memtree.context import retrieval
 from memtree.context.answer import KeptMessage, MemoryText
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import Message
 from memtree.days import DAY, date_of, day_of
 from memtree.errors import BadRequest, EmbedderUnavailable
+from memtree.history.message import Message
 from memtree.ports.request_log import StateSums
 from memtree.ranking import recipe
 from memtree.text import tokens

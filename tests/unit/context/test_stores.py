@@ -13,9 +13,9 @@ import pytest
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import Message
 from memtree.errors import Unavailable
-from memtree.wire import json_body
+from memtree.history import json_body
+from memtree.history.message import Message
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 from tests.answered import Answered, answered, compressed

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.attached_texts import MOST_TEXTS, attached_texts
-from memtree.conversation.beginning import keys_of, origin, under
-from memtree.conversation.history import describe, read
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.placeholders import LOOKED_AT, MOST, NAME, placeholders
+from memtree.history import chat_history
+from memtree.history.attached_texts import MOST_TEXTS, attached_texts
+from memtree.history.beginning import keys_of, origin, under
+from memtree.history.chat_history import describe, read
+from memtree.history.message import Message, Volatile
+from memtree.history.placeholders import LOOKED_AT, MOST, NAME, placeholders
 
 # ------------------------------------------------------------------------------------------------
 # Check what a posted list is made of: history, system messages, rounds, facts.
@@ -390,8 +390,8 @@ ANSWER = {"role": "assistant", "content": "Hello!"}
 LONG = {"role": "user", "content": "I keep bees and want to know more about honey. " * 6}
 
 
-def beginning_read(*said: Any) -> history.History:
-    return history.read("t", [Message.of(one) for one in said], Volatile())
+def beginning_read(*said: Any) -> chat_history.History:
+    return chat_history.read("t", [Message.of(one) for one in said], Volatile())
 
 
 def keys(*said: Any, tenant: str = "t") -> tuple[str, ...]:

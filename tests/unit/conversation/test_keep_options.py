@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtree.config import Settings
-from memtree.conversation.keep_options import LONGEST, MOST, is_glob, keep_options
 from memtree.errors import BadRequest
+from memtree.history.keep_options import LONGEST, MOST, is_glob, keep_options
 
 
 def test_patterns_are_globs_over_paths_or_parts_of_lines():

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.conversation.day_marks import DayMark, MarkSource
-from memtree.conversation.history import MessageInfo, price, read
-from memtree.conversation.media import FLAT_TOKENS, LOW_DETAIL_TOKENS
-from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Segment, Volatile, read_messages
-from memtree.conversation.message_cache import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
-from memtree.conversation.message_days import day_text, message_days
-from memtree.conversation.message_list import (
+from memtree.context.message_cache import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
+from memtree.errors import BadRequest
+from memtree.history.chat_history import MessageInfo, price, read
+from memtree.history.day_marks import DayMark, MarkSource
+from memtree.history.media import FLAT_TOKENS, LOW_DETAIL_TOKENS
+from memtree.history.message import MESSAGE_OVERHEAD, Message, Segment, Volatile, read_messages
+from memtree.history.message_days import day_text, message_days
+from memtree.history.message_list import (
     ChosenMessages,
     EarlierList,
     MessageList,
@@ -28,7 +29,6 @@ from memtree.conversation.message_list import (
     size_from,
     unread,
 )
-from memtree.errors import BadRequest
 from memtree.language.written_days import WrittenDay
 from memtree.text import tokens
 from tests.made.listed_messages import ListedMessages

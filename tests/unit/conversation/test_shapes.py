@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation import address_chain, message
-from memtree.conversation.history import describe, markers, price, read
-from memtree.conversation.media import FLAT_TOKENS
-from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
-from memtree.conversation.posted_json import decode, decode_any, encode, mended
 from memtree.errors import BadRequest
+from memtree.history import address_chain, message
+from memtree.history.chat_history import describe, markers, price, read
+from memtree.history.conversation_posted_json import decode, decode_any, encode, mended
+from memtree.history.json_body import elements_of, fields_of, split, with_value
+from memtree.history.media import FLAT_TOKENS
+from memtree.history.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
 from memtree.text import tokens
-from memtree.wire.json_body import elements_of, fields_of, split, with_value
 
 # ------------------------------------------------------------------------------------------------
 # Messages as real clients send them: what is hashed, what the tree reads, what is counted.

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import side_requests
-from memtree.conversation.history import read
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.preamble import NONE, preamble
-from memtree.conversation.side_requests import is_side
 from memtree.errors import BadRequest
+from memtree.history import side_requests
+from memtree.history.chat_history import read
+from memtree.history.message import Message, Volatile
+from memtree.history.preamble import NONE, preamble
+from memtree.history.side_requests import is_side
 from memtree.text import tokens
 
 # ------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from memtree.conversation.history import describe
-from memtree.conversation.message import Message, Volatile
+from memtree.history.chat_history import describe
+from memtree.history.message import Message, Volatile
 from memtree_proxy.demo import session
 
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.address_chain import digest
-from memtree.conversation.message import Message, Volatile
 from memtree.dialects import posted_history
 from memtree.dialects.fragment_counts import ROW_BYTES, FragmentCounts
 from memtree.dialects.openai_chat import SYSTEM, USER, PlacedMemories
 from memtree.dialects.translated_messages import RawItems, raw_items
+from memtree.history import json_body
+from memtree.history.address_chain import digest
+from memtree.history.message import Message, Volatile
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import LineKind
-from memtree.wire import json_body
 from tests.made.shown_lines import lines_of
 
 # ------------------------------------------------------------------------------------------------

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from memtree.config import Settings
 from memtree.context.answer import Answer, AssistantLine, KeptMessage, MemoryText
-from memtree.context.state import State
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FragmentKeys
-from memtree.conversation.message_list import EarlierList
+from memtree.context.answer_state import State
+from memtree.context.message_cache import FragmentKeys
 from memtree.dialects.openai_chat import messages, with_text_before
 from memtree.dialects.translated_messages import TranslatedMessages
 from memtree.dialects.translation_cache import ENTRY_BYTES, KnownTranslations, TranslationCache
 from memtree.errors import BadRequest, ContextOverflow, NotFound
-from memtree.wire import json_body
+from memtree.history import json_body
+from memtree.history.message import Message
+from memtree.history.message_list import EarlierList
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 from memtree_proxy.server_tools.sse import is_error

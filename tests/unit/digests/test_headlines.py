@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests.clause import SourcePassage
 from memtree.digests.conversation_title import LONGEST, title
 from memtree.digests.summarize import READ, Extract, labelled, leaf_summary, node_summary
 from memtree.digests.topics import HEADLINE, ROOT, TOPIC, root_summary, topic

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests.call_fields import CREATED, DELETED, EDITED, RAN, READ
+from memtree.digests.clause import SourcePassage
 from memtree.digests.leaf_work import command_name, printed
 from memtree.digests.summarize import Extract, leaf_summary, node_summary
-from memtree.digests.tool_calls.fields import CREATED, DELETED, EDITED, RAN, READ
 from memtree.digests.work_clauses import (
     SHOWN,
     TRIED,

@@ -12,7 +12,7 @@ import toktok
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests.clause import SourcePassage
 from memtree.digests.summarize import (
     READ_AT_ALL,
     READ_WHOLE,
@@ -367,7 +367,7 @@ def test_anchors_and_rules_lie_in_the_text(text):
 def test_scores_are_the_same_in_every_process():
     """Words are looked up in sets, whose order depends on the process; sums must not."""
     script = (
-        "import random; from memtree.digests.clauses.clauses import _weights, merit;"
+        "import random; from memtree.digests.clauses import _weights, merit;"
         "words = list(_weights());"
         "texts = [' '.join(random.Random(n).sample(words, 7)) for n in range(2000)];"
         "print([merit(text) for text in texts])"

@@ -16,8 +16,8 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from memtree.config import Settings
-from memtree.conversation.keep_options import KeepOptions
 from memtree.errors import BadRequest, RateLimited
+from memtree.history.keep_options import KeepOptions
 from memtree.process import threads
 from memtree_proxy.access.auth import Tenant, credentials
 from memtree_proxy.access.request_scopes import user_scope

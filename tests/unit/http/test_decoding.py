@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
-from memtree.wire.json_body import split
+from memtree.history.json_body import split
 from memtree_proxy.http import decoding
 from memtree_proxy.http.decoding import (
     FORMS,

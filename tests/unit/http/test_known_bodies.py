@@ -11,7 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.http.known_bodies import BLOCK, LEAST, KnownBodies
 
 PAD = "x" * 700

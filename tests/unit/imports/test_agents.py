@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
 from memtree_proxy.imports import cline_cli, js, opencode, tasks
 from tests.foreign import (
     CLINE_STORED,
@@ -35,7 +35,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": DATA_URL}}
 
 def addresses(messages: Any) -> tuple[bytes, ...]:
     read = [Message(json.dumps(one, ensure_ascii=False).encode()) for one in messages]
-    return history.read("tenant", read, Volatile()).addresses
+    return chat_history.read("tenant", read, Volatile()).addresses
 
 
 def task(data: Any, format_: str, whole: bool = False, **files: Any) -> Any:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile, read_messages
 from memtree_proxy.imports.conversation import FORMATS, raw_message
 from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file, request_messages
 from memtree_proxy.imports.recognise import ParsedFile, SourceFile, conversations
@@ -138,7 +138,7 @@ def test_a_conversation_has_a_limit() -> None:
 
 def test_to_which_address_it_belongs() -> None:
     messages = read_messages([raw_message(message) for message in PLAIN])
-    addresses = history.read("t", messages, Volatile()).addresses
+    addresses = chat_history.read("t", messages, Volatile()).addresses
     data = json.dumps(PLAIN).encode()
     for length, address in enumerate(addresses[1:], 2):  # the system message is one of them
         (one,) = found(data, address=address, tenant="t")
@@ -187,7 +187,7 @@ def test_requests_of_the_other_dialects_are_read_as_these_are() -> None:
 
 
 def addresses(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
-    return history.read("t", [Message.of(one) for one in messages], Volatile()).addresses
+    return chat_history.read("t", [Message.of(one) for one in messages], Volatile()).addresses
 
 
 # ------------------------------------------------------------------------------------------------
@@ -377,7 +377,7 @@ def test_every_import_is_a_history(format_: str, whole: bool, data: st.DataObjec
     value = json.loads(json.dumps(data.draw(FILES[format_])))
     for found in conversations(place(format_, value), format_, whole):
         messages = read_messages([raw_message(fields) for fields in found.messages])
-        read = history.read("t", messages, Volatile())
+        read = chat_history.read("t", messages, Volatile())
         assert len(read) <= len(messages)
         assert found.title.isprintable()
         event(f"tools: {any(fact.calls for fact in read.facts)}")

@@ -228,7 +228,7 @@ def test_the_phrases_of_standing_rules_are_patterns(language: str):
 
 def test_no_file_is_read_before_its_words_are_needed():
     read = (
-        "import memtree, memtree.digests.summarize, memtree.summaries.batching\n"
+        "import memtree, memtree.digests.summarize, memtree.tree.summary_batches\n"
         "from memtree.language import word_file\n"
         "print(word_file._read.cache_info().currsize)"
     )

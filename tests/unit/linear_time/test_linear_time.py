@@ -8,19 +8,19 @@ from datetime import date
 
 import pytest
 
-from memtree.conversation import (
+from memtree.dialects.openai_chat import PlacedMemories
+from memtree.digests import clause, clauses, outcomes, particular, phrases, summarize, topics
+from memtree.digests.clause import SourcePassage, quote, untorn
+from memtree.history import (
     call_arguments,
+    chat_history,
     day_marks,
-    history,
+    json_body,
     media,
     placeholders,
     side_requests,
 )
-from memtree.conversation.message import Message, Volatile
-from memtree.dialects.openai_chat import PlacedMemories
-from memtree.digests import summarize, topics
-from memtree.digests.clauses import clause, clauses, outcomes, particular, phrases
-from memtree.digests.clauses.clause import SourcePassage, quote, untorn
+from memtree.history.message import Message, Volatile
 from memtree.language import borders, languages
 from memtree.memories import passages as passage_lines
 from memtree.memories.agents import structured_memory
@@ -37,14 +37,13 @@ from memtree.memories.relation import relation
 from memtree.memories.search import query, ranking, vector_bytes
 from memtree.memories.search.ranking import MemoryHit
 from memtree.ranking import segments
-from memtree.summaries import check, faithfulness, numbers, prompt_injection, prompts, replies
-from memtree.summaries.prompts import SourcePiece
-from memtree.summaries.replies import Draft
+from memtree.statements import dates, schedule
 from memtree.text import (
     anchors,
     memory_lines,
+    own_words,
     persona_card,
-    requests,
+    request_words,
     rule_topics,
     secrets,
     speakers,
@@ -53,17 +52,24 @@ from memtree.text import (
     tokens,
 )
 from memtree.text.normal_form import nfkc
-from memtree.text.pasted import own_words
-from memtree.text.requests import is_acknowledgement
+from memtree.text.request_words import is_acknowledgement
 from memtree.text.spans import Span
-from memtree.text.statements import dates, schedule
 from memtree.text.thoughts import thoughts
-from memtree.tree import chunking, growth
-from memtree.unfolding.excerpts import telling_lines
-from memtree.unfolding.memory_message import labels
-from memtree.unfolding.memory_message.quotes import quoted
-from memtree.unfolding.plan import TextSpan
-from memtree.wire import json_body
+from memtree.tree import (
+    chunking,
+    growth,
+    numbers,
+    prompt_injection,
+    summaries_faithfulness,
+    summary_check,
+    summary_prompts,
+    summary_replies,
+)
+from memtree.tree.summary_prompts import SourcePiece
+from memtree.tree.summary_replies import Draft
+from memtree.unfolding import labels, telling_lines
+from memtree.unfolding.memory_message_quotes import quoted
+from memtree.unfolding.memory_plan import TextSpan
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.sources import others_spoke, user_queries
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
@@ -103,10 +109,11 @@ TEXTS = {
     "normal form": Subject(nfkc),
     "volatile blocks": Subject(hostile.VOLATILE.strip),
     "a message": Subject(
-        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.message("user")
+        lambda raw: chat_history.read("t", (Message(raw),), hostile.VOLATILE),
+        hostile.message("user"),
     ),
     "reasoning": Subject(
-        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE),
+        lambda raw: chat_history.read("t", (Message(raw),), hostile.VOLATILE),
         lambda text: hostile.fields(
             "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
         ),
@@ -149,16 +156,18 @@ TEXTS = {
         growth.grow, lambda text: hostile.tail([hostile.fields("assistant", text)])
     ),
     "a prompt": Subject(
-        lambda text: prompts.prompt([prompts.leaf_task("1", [SourcePiece("user", 0, text)])])
+        lambda text: summary_prompts.prompt(
+            [summary_prompts.leaf_task("1", [SourcePiece("user", 0, text)])]
+        )
     ),
-    "a model's reply": Subject(lambda text: replies.read(text, ["1", "2"])),
-    "a draft": Subject(lambda text: replies.mended(Draft(text, text))),
+    "a model's reply": Subject(lambda text: summary_replies.read(text, ["1", "2"])),
+    "a draft": Subject(lambda text: summary_replies.mended(Draft(text, text))),
     "a check": Subject(
-        lambda task: check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
+        lambda task: summary_check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
         hostile.leaf,
     ),
-    "claims": Subject(lambda text: faithfulness.statements([("user", text)])),
-    "loops": Subject(faithfulness.loops),
+    "claims": Subject(lambda text: summaries_faithfulness.statements([("user", text)])),
+    "loops": Subject(summaries_faithfulness.loops),
     "injection": Subject(lambda text: prompt_injection.injected("a", text, "")),
     "numbers": Subject(lambda text: list(numbers.invented_numbers(hostile.SUMMARY, text))),
     "invented": Subject(lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY))),
@@ -222,7 +231,7 @@ TEXTS = {
     "a memory and more": Subject(lambda text: relation.compare(f"{text} x", text, 0.9)),
     "what is extracted": Subject(extraction_rules.extract),
     "own words": Subject(own_words.own_words),
-    "a request": Subject(lambda text: (requests.asks(text), requests.orders(text))),
+    "a request": Subject(lambda text: (request_words.asks(text), request_words.orders(text))),
     "a quotation": Subject(lambda text: (quote(text), untorn(text))),
     "quotations": Subject(lambda text: [*clause.parts(text, 0, None)]),
     "rules beside words of others": Subject(
@@ -295,7 +304,7 @@ TEXTS = {
 # Many small pieces; what is in them matters less.
 PIECES = {
     "parts": Subject(
-        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.in_parts
+        lambda raw: chat_history.read("t", (Message(raw),), hostile.VOLATILE), hostile.in_parts
     ),
     "posted spans": Subject(
         hostile.posted_spans, lambda text: hostile.view(hostile.in_parts(text))
@@ -306,7 +315,7 @@ PIECES = {
         lambda text: hostile.view(hostile.in_parts(f"```\n{text}")),
     ),
     "answers to calls": Subject(
-        lambda posted: history.read("t", posted, hostile.VOLATILE), hostile.rounds
+        lambda posted: chat_history.read("t", posted, hostile.VOLATILE), hostile.rounds
     ),
     "stage 1, turns": Subject(growth.grow, lambda text: hostile.tail(hostile.turns(text))),
     "leaves": Subject(

@@ -10,21 +10,25 @@ from dataclasses import replace
 import pytest
 
 from memtree.context.answer import Answer, KeptMessage, MemoryText
-from memtree.context.state import State
-from memtree.conversation import history
-from memtree.conversation.history import describe
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_list import EarlierList
-from memtree.conversation.posted_json import mended
-from memtree.conversation.preamble import Preamble
-from memtree.dialects.anthropic_messages import content, messages_history, posted_message
-from memtree.dialects.openai_responses import conversation, responses_history
-from memtree.dialects.openai_responses.input_item import ItemCache, KnownInputs, read_item
+from memtree.context.answer_state import State
+from memtree.dialects import (
+    anthropic_history,
+    content,
+    posted_message,
+    responses_conversation,
+    responses_history,
+)
+from memtree.dialects.responses_items import ItemCache, KnownInputs, read_item
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import chat_history, json_body
+from memtree.history.chat_history import describe
+from memtree.history.conversation_posted_json import mended
+from memtree.history.message import Message, Volatile
+from memtree.history.message_list import EarlierList
+from memtree.history.preamble import Preamble
 from memtree_proxy.dialects.anthropic_messages import dialect as messages_dialect
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream
@@ -54,7 +58,7 @@ def _item(**fields: object) -> bytes:
 
 
 def _read(raw: bytes) -> Message:
-    found = conversation.read(None, [raw], [read_item(raw, "input[0]")])
+    found = responses_conversation.read(None, [raw], [read_item(raw, "input[0]")])
     return found.messages[0]
 
 
@@ -139,7 +143,7 @@ def _messages(*messages: Mapping[str, object]) -> bytes:
 
 def _folded(raw: bytes) -> object:
     """Read, and all of it written behind a memory message that carries every first block."""
-    found = messages_history.read(json_body.split(raw), "t", TranslationCache(1))
+    found = anthropic_history.read(json_body.split(raw), "t", TranslationCache(1))
     size = len(found.messages)
     parts = tuple((0, at) for at in range(len(found.messages[0].parts)))
     kept = [KeptMessage(at, "recalled" * (at % 9 == 0)) for at in range(1, size)]
@@ -206,7 +210,7 @@ TEXTS = {
     "parts of no known form": Subject(_whole_message, _odd),
     "attached documents": Subject(_whole_message, _attached),
     "results without calls": Subject(
-        lambda talk: history.read("t", talk, Volatile()).cuts, _orphans
+        lambda talk: chat_history.read("t", talk, Volatile()).cuts, _orphans
     ),
     "a message of the user": Subject(
         _message, lambda text: json.dumps(user([result("a", [block(text)]), block(text)])).encode()

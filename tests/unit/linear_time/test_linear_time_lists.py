@@ -14,19 +14,18 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation.history import History, read
-from memtree.conversation.message import read_messages
-from memtree.dialects.anthropic_messages import messages_history
-from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.input_item import ItemCache
+from memtree.dialects import anthropic_history, responses_history
+from memtree.dialects.responses_items import ItemCache
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import MemTreeError
+from memtree.history.chat_history import History, read
+from memtree.history.json_body import split
+from memtree.history.message import read_messages
 from memtree.memories.passages import memories_of
 from memtree.tree import chunking
-from memtree.unfolding.memory_message.memory_text import quote_lines
-from memtree.unfolding.plan import TextSpan
-from memtree.unfolding.work_log.work_log import work_lines, work_log
-from memtree.wire.json_body import split
+from memtree.unfolding.memory_message_memory_text import quote_lines
+from memtree.unfolding.memory_plan import TextSpan
+from memtree.unfolding.work_log import work_lines, work_log
 from memtree_proxy.http.decoding import decode
 from memtree_proxy.wire.agent_memories import (
     NewAgentMemories,
@@ -355,7 +354,7 @@ def of_chat(body: Body) -> object:
 
 
 def of_messages(body: Body) -> object:
-    found = messages_history.read(posted(body), "t", TranslationCache(1))
+    found = anthropic_history.read(posted(body), "t", TranslationCache(1))
     return remembered(read("t", found.messages, hostile.VOLATILE))
 
 

@@ -11,19 +11,28 @@ import numpy as np
 import pytest
 from starlette.datastructures import Headers
 
-from memtree.conversation import history
-from memtree.conversation.call_arguments import argument_values
-from memtree.conversation.history import History
-from memtree.conversation.keep_options import KeepOptions
-from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
-from memtree.digests import conversation_title, leaf_work, summarize
-from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests import (
+    call_results,
+    conversation_title,
+    leaf_work,
+    patches,
+    prose_calls,
+    shell,
+    summarize,
+    tool_calls,
+)
+from memtree.digests.call_fields import Field, groups
+from memtree.digests.clause import SourcePassage
 from memtree.digests.summarize import leaf_summary
-from memtree.digests.tool_calls import calls, patches, prose, results, shell
-from memtree.digests.tool_calls.fields import Field, groups
 from memtree.digests.work_clauses import shown, works_in
 from memtree.errors import BadRequest, MemTreeError
+from memtree.history import chat_history
+from memtree.history.call_arguments import argument_values
+from memtree.history.chat_history import History
+from memtree.history.json_body import Body, split
+from memtree.history.keep_options import KeepOptions
+from memtree.history.message import Message
 from memtree.language.everyday_sentences import language_of
 from memtree.memories.agents.search import answers, clusters, mentions
 from memtree.memories.extraction import third_person
@@ -33,16 +42,29 @@ from memtree.memories.scope import is_placeholder
 from memtree.memories.search.vector_bytes import memory_terms
 from memtree.memories.transfer.memory_file import read_memory_file
 from memtree.ranking.segments import segments
-from memtree.text import own_lines, speakers, telling_words, terminal, terms
-from memtree.text.pasted import document_names, lines, own_words, pasted_documents
-from memtree.text.pasted.own_words import kept_marks
-from memtree.text.statements import fiction, gate, grammar, own_sentences
-from memtree.unfolding.excerpts import duplicates, newer_statements, units
-from memtree.unfolding.memory_message import call_texts, quotes
-from memtree.unfolding.pinned.kept_passages import fitted, kept_passages, matches
-from memtree.unfolding.plan import FoldWindow
-from memtree.unfolding.work_log.work_events import work_events
-from memtree.wire.json_body import Body, split
+from memtree.statements import fiction, gate, grammar, own_sentences
+from memtree.text import (
+    lines,
+    own_lines,
+    own_words,
+    pasted_document_names,
+    pasted_documents,
+    speakers,
+    telling_words,
+    terminal,
+    terms,
+)
+from memtree.text.own_words import kept_marks
+from memtree.unfolding import (
+    call_texts,
+    excerpt_duplicates,
+    memory_message_quotes,
+    newer_statements,
+    units,
+)
+from memtree.unfolding.memory_plan import FoldWindow
+from memtree.unfolding.pinned_kept_passages import fitted, kept_passages, matches
+from memtree.unfolding.work_events import work_events
 from memtree_proxy.http.decoding import decode
 from memtree_proxy.http.headers import own_values
 from memtree_proxy.imports.conversation import tool_call
@@ -63,7 +85,7 @@ KEPT = KeepOptions(("a", "e", "s", "*a*a*a*b", "*.py", "/*"), ("f", "read"))
 
 
 def read(*raws: bytes) -> History:
-    return history.read("t", tuple(map(Message, raws)), hostile.VOLATILE)
+    return chat_history.read("t", tuple(map(Message, raws)), hostile.VOLATILE)
 
 
 def reading(text: str) -> tuple[bytes, ...]:
@@ -82,9 +104,11 @@ def kept(posted: History) -> object:
 
 
 SUBJECTS = {
-    "near-duplicates": Subject(lambda text: duplicates.near_runs(*[duplicates.runs(text)] * 2)),
-    "what differs": Subject(lambda text: duplicates.differences(text, text[::-1])),
-    "what says more": Subject(lambda text: duplicates.says_more(text, text[::-1])),
+    "near-duplicates": Subject(
+        lambda text: excerpt_duplicates.near_runs(*[excerpt_duplicates.runs(text)] * 2)
+    ),
+    "what differs": Subject(lambda text: excerpt_duplicates.differences(text, text[::-1])),
+    "what says more": Subject(lambda text: excerpt_duplicates.says_more(text, text[::-1])),
     "statements": Subject(
         lambda text: list(newer_statements.statements(0, text, frozenset(terms.terms(text))))
     ),
@@ -104,7 +128,7 @@ SUBJECTS = {
     "quotes of a terminal": Subject(
         hostile.quoted, lambda text: hostile.posted(hostile.fields("user", f"\x1b[m{text}"))
     ),
-    "gaps": Subject(quotes.gap),
+    "gaps": Subject(memory_message_quotes.gap),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),
@@ -130,30 +154,36 @@ SUBJECTS = {
     ),
     "what a program printed": Subject(leaf_work.printed),
     "a command": Subject(lambda text: list(shell.commands(Field(text)))),
-    "a command in JSON": Subject(lambda text: calls.called("run", json.dumps({"command": text}))),
+    "a command in JSON": Subject(
+        lambda text: tool_calls.called("run", json.dumps({"command": text}))
+    ),
     "an edit": Subject(
-        lambda text: calls.called("edit", json.dumps({"path": "a", "old": text, "new": text}))
+        lambda text: tool_calls.called("edit", json.dumps({"path": "a", "old": text, "new": text}))
     ),
     "a patch": Subject(lambda text: list(patches.patched(Field(text)))),
-    "prose": Subject(lambda text: prose.written(text, 0)),
-    "prose with tags": Subject(lambda text: prose.written("<path>" + text, 0)),
-    "elements": Subject(lambda text: list(prose.tagged(f"<edit path='a'><file><path>{text}", 0))),
-    "nested elements": Subject(
-        lambda text: list(prose.tagged("<edit path='a'><diff>" * (len(text) // 20), 0))
+    "prose": Subject(lambda text: prose_calls.written(text, 0)),
+    "prose with tags": Subject(lambda text: prose_calls.written("<path>" + text, 0)),
+    "elements": Subject(
+        lambda text: list(prose_calls.tagged(f"<edit path='a'><file><path>{text}", 0))
     ),
-    "objects": Subject(lambda text: prose.listed('{"a": ' + text, 0)),
+    "nested elements": Subject(
+        lambda text: list(prose_calls.tagged("<edit path='a'><diff>" * (len(text) // 20), 0))
+    ),
+    "objects": Subject(lambda text: prose_calls.listed('{"a": ' + text, 0)),
     "arguments in a string": Subject(
-        lambda text: prose.listed(json.dumps({"name": "edit", "input": '{"path": "' + text}), 0)
+        lambda text: prose_calls.listed(
+            json.dumps({"name": "edit", "input": '{"path": "' + text}), 0
+        )
     ),
     "whole files": Subject(
         lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n"))))
     ),
-    "a client's words": Subject(lambda text: list(prose.said(text))),
-    "a result": Subject(results.ended),
-    "a refusal": Subject(results.refused),
-    "an editor's answer": Subject(results.shown_file),
+    "a client's words": Subject(lambda text: list(prose_calls.said(text))),
+    "a result": Subject(call_results.ended),
+    "a refusal": Subject(call_results.refused),
+    "an editor's answer": Subject(call_results.shown_file),
     "the files that a call shows": Subject(
-        lambda text: calls.shown_files("run", json.dumps({"command": text}))
+        lambda text: tool_calls.shown_files("run", json.dumps({"command": text}))
     ),
     "marks of what stays": Subject(kept_marks, lambda text: f"{text}<keep>a</keep>{text}"),
     "many marks of what stays": Subject(
@@ -266,7 +296,7 @@ TEXTS = {
     "the texts of a call": Subject(
         call_texts_of, lambda text: f'{{"command": "a b", "thought": "{text}", "a": "b c"}}'
     ),
-    "the name of a document": Subject(document_names.document_name),
+    "the name of a document": Subject(pasted_document_names.document_name),
     "documents in a message": Subject(places),
     "documents behind fences": Subject(places, lambda text: f"```\n{text}\n```\n" * 3),
     "a document behind a licence's name": Subject(
@@ -382,7 +412,7 @@ def events(posted: History) -> object:
 
 def reported(text: str) -> History:
     said = "\n".join(f"Applied edit to src/{at}.py" for at in range(len(text) // 16))
-    return history.read("t", (Message(hostile.fields("assistant", said)),), hostile.VOLATILE)
+    return chat_history.read("t", (Message(hostile.fields("assistant", said)),), hostile.VOLATILE)
 
 
 WORK_SUBJECTS = {

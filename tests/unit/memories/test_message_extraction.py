@@ -23,7 +23,7 @@ from memtree.memories.message_extraction import (
     UserMessage,
 )
 from memtree.memories.scope import Scope
-from memtree.text.statements.skips import Skip, SkipReason
+from memtree.statements.skip_reasons import Skip, SkipReason
 from tests.fakes import HashingEmbedder
 from tests.made.saved_memories import TopicEmbedder
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened

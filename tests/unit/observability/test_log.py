@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from memtree.config import Settings
+from memtree.context.answer_state import State
 from memtree.context.sent_requests import Saving
-from memtree.context.state import State
 from memtree.process import tracing
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.observability.log import BatchedLines, Value

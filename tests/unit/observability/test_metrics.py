@@ -12,7 +12,7 @@ from memtree.background.extraction_queue import ExtractionQueue
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import SystemClock
 from memtree.config import Settings
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.process.bounded import SizedRows

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from memtree.context.answer_state import State
 from memtree.context.sent_requests import Saving
-from memtree.context.state import State
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import Tallies
 from memtree.stores import RamStore

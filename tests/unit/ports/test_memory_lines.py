@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 from tests.made.shown_lines import lines_of
 

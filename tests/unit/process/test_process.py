@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from memtree.background.embedding_queue import VectorCache
 from memtree.background.posted_messages import KnownMessage, ReadMessages
 from memtree.config import Settings
-from memtree.context.caches.caches import Conversations, PassedHistories
-from memtree.context.caches.conversation import EMPTY_TREE
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.caches_caches import Conversations, PassedHistories
+from memtree.context.conversation import EMPTY_TREE
+from memtree.context.message_cache import MessageCache
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.models.query_cache import QueryCache
 from memtree.process.bounded import SizedRows
@@ -152,7 +152,7 @@ def test_messages() -> None:
         posted = [
             Message(json.dumps(each).encode()) for each in as_chat(conversation(seed, 150, 4))
         ]
-        history.read("t", posted, Volatile(), cache)
+        chat_history.read("t", posted, Volatile(), cache)
     assert 0.5 < cache.nbytes / real_size(cache) < 2
 
 
@@ -181,7 +181,7 @@ def test_read_messages() -> None:
 @pytest.mark.slow
 async def test_nodes_and_the_corpus_over_them() -> None:
     posted = [Message(json.dumps(each).encode()) for each in as_chat(conversation(1, 100, 30))]
-    grown = batch(history.read("t", posted, Volatile()))
+    grown = batch(chat_history.read("t", posted, Volatile()))
     cache = Conversations()
     tree = cache.grown("t", EMPTY_TREE, grown.frontier, grown.nodes)
     assert 0.5 < cache.nbytes / real_size(cache) < 2
@@ -205,7 +205,7 @@ def test_histories_that_went_whole() -> None:
     passed = PassedHistories()
     for number in range(ROWS):
         posted = [Message(b'{"role": "user", "content": "%d"}' % number)]
-        passed.add(history.read("t", posted, Volatile()))
+        passed.add(chat_history.read("t", posted, Volatile()))
     assert 0.5 < passed.nbytes / real_size(passed) < 2
 
 

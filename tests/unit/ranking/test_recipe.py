@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.ranking import vectors
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.recipe import heard, nameless, ranking

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from memtree.conversation.history import read
-from memtree.conversation.message import Message, Volatile
-from memtree.ranking.query import CALLED, REACH, ROUNDS, SAID, Query, query_of
+from memtree.history.chat_history import read
+from memtree.history.message import Message, Volatile
+from memtree.ranking.ranking_query import CALLED, REACH, ROUNDS, SAID, Query, query_of
 from memtree.ranking.vectors import VectorRows, are_packed, compared, pack, unpack
 
 # ------------------------------------------------------------------------------------------------

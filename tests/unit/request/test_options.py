@@ -9,10 +9,10 @@ import pytest
 from starlette.datastructures import Headers
 
 from memtree.config import MODES, Settings
-from memtree.context.state import Reason
+from memtree.context.answer_state import Reason
 from memtree.errors import BadRequest
+from memtree.history.json_body import OWN_FIELDS, split
 from memtree.memories.scope import Scope
-from memtree.wire.json_body import OWN_FIELDS, split
 from memtree_proxy.http.decoding import names
 from memtree_proxy.request import fields, memory_switch
 from memtree_proxy.request.clients import CLIENTS, client_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.round_stream import added

@@ -10,8 +10,7 @@ import pytest
 
 from memtree.budget.prices import Prices
 from memtree.config import BASE_URLS, Settings, variable
-from memtree.errors import BadRequest
-from memtree.settings.data_folder import (
+from memtree.data_folder import (
     IN_THIS_FOLDER,
     STORE_FILE,
     data_folder,
@@ -19,7 +18,8 @@ from memtree.settings.data_folder import (
     how_to_move,
     is_left_behind,
 )
-from memtree.settings.setting_values import (
+from memtree.errors import BadRequest
+from memtree.setting_values import (
     input_price,
     passthrough_route,
     price,

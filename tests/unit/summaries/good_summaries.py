@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtree.summaries.prompts import SourcePiece, Task, leaf_task
-from memtree.summaries.replies import Draft
+from memtree.tree.summary_prompts import SourcePiece, Task, leaf_task
+from memtree.tree.summary_replies import Draft
 
 
 @dataclass(frozen=True)

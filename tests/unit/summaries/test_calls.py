@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.summaries import batching
-from memtree.summaries.batching import CallBatch, CompletedSummaries, Kinds, batch, ready, shares
-from memtree.summaries.prompts import (
+from memtree.text import tokens
+from memtree.tree import summary_batches
+from memtree.tree.btree import walk
+from memtree.tree.node import Node, NodePlace, NodeWork, Summary
+from memtree.tree.summary_batches import CallBatch, CompletedSummaries, Kinds, batch, ready, shares
+from memtree.tree.summary_prompts import (
     CHAT,
     CODING,
     FICTION,
@@ -22,10 +25,7 @@ from memtree.summaries.prompts import (
     node_task,
     prompt,
 )
-from memtree.summaries.replies import Draft
-from memtree.text import tokens
-from memtree.tree.btree import walk
-from memtree.tree.node import Node, NodePlace, NodeWork, Summary
+from memtree.tree.summary_replies import Draft
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
 from tests.unit.background.refined import said
@@ -129,7 +129,7 @@ def test_a_leaf_is_shown_as_it_stands_in_this_history():
     text = ""
     for one, place in walk(grown.frontier.nodes, nodes):
         if one.is_leaf:
-            for source in batching.sources(history, NodeWork(one, place)):
+            for source in summary_batches.sources(history, NodeWork(one, place)):
                 assert source.role == history.facts[source.number].role
                 assert source.text in history.messages[source.number].text
                 text += source.text
@@ -141,11 +141,11 @@ def test_a_leaf_is_shown_as_it_stands_in_this_history():
 def test_what_is_kept_of_a_node():
     one = node("n")
     draft = Draft("new", "text")
-    model = batching.written(one, draft, "r", (3, 4), both=False)
+    model = summary_batches.written(one, draft, "r", (3, 4), both=False)
     assert (model.by_model, model.shown, model.version, model.by) == (True, "text", 1, "r")
-    both = batching.written(one, draft, "r", (3, 4), both=True)
+    both = summary_batches.written(one, draft, "r", (3, 4), both=True)
     assert (both.body, both.shown, both.cost) == ("text", "text b", (3, 4))
-    kept = batching.settled(one, "r", (3, 4))
+    kept = summary_batches.settled(one, "r", (3, 4))
     assert (kept.by_model, kept.headline, kept.shown, kept.version) == (False, "h", "b", 1)
 
 

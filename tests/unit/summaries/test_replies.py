@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memtree.summaries.replies import Draft, mended, read
+from memtree.tree.summary_replies import Draft, mended, read
 
 A, B = Draft("One", "First body."), Draft("Two", "Second body.")
 IDS = ("1", "2")

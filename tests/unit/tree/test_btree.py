@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.conversation import address_chain
-from memtree.conversation.call_arguments import canonical
-from memtree.conversation.message import Message, Volatile
+from memtree.history import address_chain
+from memtree.history.call_arguments import canonical
+from memtree.history.message import Message, Volatile
 from memtree.text import terms, tokens
 from memtree.tree import btree, chunking
 from memtree.tree import node as parts

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from memtree.context.indexing.prefix_lookup import CoveredPrefix, between, covering, first_probes
-from memtree.conversation.message import Message
+from memtree.context.prefix_lookup import CoveredPrefix, between, covering, first_probes
 from memtree.digests import summarize
-from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests.clause import SourcePassage
+from memtree.history.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
 from memtree.tree import chunking, growth

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.conversation.history import History, read
-from memtree.conversation.message import Message, Volatile
+from memtree.history.chat_history import History, read
+from memtree.history.message import Message, Volatile
 
 
 def history(*messages: str | dict[str, Any]) -> History:

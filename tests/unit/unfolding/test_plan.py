@@ -13,7 +13,7 @@ from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.memories import passages
 from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.injection.rendering import shown_line
@@ -26,9 +26,8 @@ from memtree.ranking.speakers import Speakers
 from memtree.stores import open_store
 from memtree.text.own_lines import without_signs
 from memtree.tree.node import Node, NodePlace, Summary
-from memtree.unfolding.memory_message.memory_text import render
-from memtree.unfolding.outline import OutlineTree
-from memtree.unfolding.plan import (
+from memtree.unfolding.memory_message_memory_text import render
+from memtree.unfolding.memory_plan import (
     KeptSpans,
     OutlineNode,
     Plan,
@@ -37,8 +36,9 @@ from memtree.unfolding.plan import (
     TextSpan,
     merge,
 )
+from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.turns import Turns
-from memtree.unfolding.work_log.work_log import work_log
+from memtree.unfolding.work_log import work_log
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from tests.answered import compressed

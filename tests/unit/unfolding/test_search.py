@@ -13,12 +13,12 @@ from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
 from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.text.own_lines import ELSEWHERE
-from memtree.unfolding import search
-from memtree.unfolding.search import (
+from memtree.unfolding import folded_history
+from memtree.unfolding.folded_history import (
     LEAST,
     NO_ROOM,
     READ_TOKENS,
@@ -147,7 +147,7 @@ async def test_what_is_sent_as_it_is_is_not_found():
 async def test_what_does_not_fit_with_its_labels_is_left_out(monkeypatch: pytest.MonkeyPatch):
     one = await usual()
     few = quoted(await one.search("garden letter window", 20, 600))
-    monkeypatch.setattr(search, "WRAPPER", -300)
+    monkeypatch.setattr(folded_history, "WRAPPER", -300)
     found = await one.search("garden letter window", 20, 600)
     assert tokens.count(found) <= 600
     assert len(quoted(found)) >= len(few)

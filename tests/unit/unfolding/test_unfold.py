@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
@@ -17,11 +17,10 @@ from memtree.ranking.segments import segments
 from memtree.text import terms, tokens
 from memtree.text.own_lines import RULES
 from memtree.unfolding import explain, unfold
-from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
-from memtree.unfolding.excerpts.excerpt_choice import OWN_WHOLE, ExcerptChoice
-from memtree.unfolding.excerpts.units import WHOLE
-from memtree.unfolding.memory_message.memory_text import CLOSING, outline_line, render
-from memtree.unfolding.plan import (
+from memtree.unfolding.budget_split import LASTING, ONE_SHOT
+from memtree.unfolding.excerpts_excerpt_choice import OWN_WHOLE, ExcerptChoice
+from memtree.unfolding.memory_message_memory_text import CLOSING, outline_line, render
+from memtree.unfolding.memory_plan import (
     REASONS,
     FoldWindow,
     Plan,
@@ -31,6 +30,7 @@ from memtree.unfolding.plan import (
     merge,
 )
 from memtree.unfolding.unfold import ROOT
+from memtree.unfolding.units import WHOLE
 from memtree_proxy.wire.tree_answers import Explain
 from tests.made.trees import places
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose

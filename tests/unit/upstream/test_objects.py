@@ -12,7 +12,7 @@ import pytest
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
 from memtree.errors import BadRequest, NoUpstream, StoreUnavailable
-from memtree.wire.json_body import split
+from memtree.history.json_body import split
 from memtree_proxy.upstream import server_key
 from memtree_proxy.upstream.server_key import KEPT_SECONDS, MadeIds, OwnObjects, digest_of
 from memtree_proxy.upstream.upstreams import ANTHROPIC, Upstreams, anthropic_base, is_for_anthropic

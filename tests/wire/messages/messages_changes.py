@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from memtree.wire.json_body import OWN_FIELDS
+from memtree.history.json_body import OWN_FIELDS
 from tests.wire.messages.messages_blocks import THINKING
 from tests.wire.messages.messages_match import SEAM, MatchedMessage, dump, match, sent_places
 from tests.wire.messages.messages_rules import MEMORY, blocks, broken, markers, of_type

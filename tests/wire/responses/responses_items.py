@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memtree.wire.json_body import OWN_FIELDS
+from memtree.history.json_body import OWN_FIELDS
 from tests.wire.rule_break import Fields, RuleBreak
 
 KNOWN_FIELDS = frozenset(

@@ -53,7 +53,7 @@ from memtree.memories.message_extraction import (
     within,
 )
 from memtree.memories.scope import Scope
-from memtree.text.statements.skips import SkipReason
+from memtree.statements.skip_reasons import SkipReason
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 

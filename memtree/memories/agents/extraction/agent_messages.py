@@ -15,7 +15,7 @@ from memtree.memories.agents.extraction.merging import Finding
 from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.message_extraction import CandidateReader, SkippedText, UserMessage
 from memtree.memories.scope import Scope
-from memtree.text.statements.fiction import is_role_play
+from memtree.statements.fiction import is_role_play
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
 

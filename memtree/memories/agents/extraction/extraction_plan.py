@@ -68,7 +68,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import CHANCE
-from memtree.text.statements.skips import SkipReason
+from memtree.statements.skip_reasons import SkipReason
 
 PROFILE = "UserProfile"  # the kind of such data
 LONGEST = 200  # characters of a clause

@@ -35,8 +35,8 @@ from memtree.memories.extraction.model_prompt import (
     response_format,
 )
 from memtree.memories.injection.rendering import one_line
-from memtree.summaries.prompts import mark_for
 from memtree.text.thoughts import without_thoughts
+from memtree.tree.summary_prompts import mark_for
 
 KEY = "records"  # of the answer
 KINDS_SHOWN = 12_000  # characters of all kinds together; kinds beyond are not asked for

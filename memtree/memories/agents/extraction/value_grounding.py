@@ -32,12 +32,12 @@ from memtree.memories.agents.extraction.schema_prompt import ModelRecord, field_
 from memtree.memories.extraction.model_grounding import clause_of, grounds
 from memtree.memories.extraction.model_prompt import ShownMessage
 from memtree.memories.relation import quantity_words
-from memtree.summaries import prompt_injection
+from memtree.statements import gate
+from memtree.statements.dates import DateKind, DateMention, dates
+from memtree.statements.own_sentences import lowered
+from memtree.statements.skip_reasons import SkipReason
 from memtree.text.spans import Span
-from memtree.text.statements import gate
-from memtree.text.statements.dates import DateKind, DateMention, dates
-from memtree.text.statements.own_sentences import lowered
-from memtree.text.statements.skips import SkipReason
+from memtree.tree import prompt_injection
 
 _DATA = WordFile("en", "memory_value_grounding")
 _NUMBER = re.compile(

@@ -22,10 +22,10 @@ from memtree.memories.extraction.model_prompt import TEXT, response_format
 from memtree.memories.fields.times import shown
 from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory
-from memtree.summaries.prompt_injection import overriding
-from memtree.summaries.prompts import mark_for
 from memtree.text import secrets
 from memtree.text.thoughts import without_thoughts
+from memtree.tree.prompt_injection import overriding
+from memtree.tree.summary_prompts import mark_for
 
 MOST = 25  # memories that a model is shown
 SHOWN = 600  # characters of one of them

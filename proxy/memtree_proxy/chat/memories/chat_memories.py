@@ -15,15 +15,15 @@ from starlette.requests import Request
 
 from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
+from memtree.context import injected_memories as injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
-from memtree.context.epochs import injected_memories as injected
 from memtree.context.request import CompressRequest
-from memtree.conversation import message_list
-from memtree.conversation.message import Message
 from memtree.dialects.openai_chat import USER, PlacedMemories
 from memtree.dialects.tool_definitions import CHAT_CHANGE_TOOLS, CHAT_MEMORY_TOOLS
 from memtree.errors import BadRequest
+from memtree.history import message_list
+from memtree.history.message import Message
 from memtree.memories.forgetting import MOST_TOLD, MemoryWishes, Obeyed
 from memtree.memories.injection import notes
 from memtree.memories.injection.choice import OVERVIEW_BUDGET, STANDING_BUDGET
@@ -32,7 +32,7 @@ from memtree.memories.memory_injection import InjectionChoice
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.user_memories import UserSettings
-from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines
 from memtree.process.tracing import step
 from memtree.text import memory_lines
 from memtree_proxy.access.auth import Tenant

@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile
 from memtree.errors import BadRequest
+from memtree.history.json_body import Body
+from memtree.history.message import SYSTEM_ROLES, Message, Volatile
 from memtree.memories import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
-from memtree.ranking.query import ends
-from memtree.text.pasted.own_words import others_words
-from memtree.wire.json_body import Body
+from memtree.ranking.ranking_query import ends
+from memtree.text.own_words import others_words
 from memtree_proxy.request.options import MemoryOptions, RagOptions
 
 _NOBODY = "?"  # never the id of a user

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memtree.wire.json_body import Body
+from memtree.history.json_body import Body
 
 STATUS = 400
 LONGEST = 16 * 1024  # bytes of an error that are searched

@@ -19,7 +19,7 @@ import yaml
 
 from memtree.config import DEFAULT_UPSTREAM
 from memtree.errors import BadRequest
-from memtree.settings.setting_values import AUTO
+from memtree.setting_values import AUTO
 from memtree_proxy.server.leases import PREFIX
 
 MAX_FILE = 4_000_000  # bytes of a settings file

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.config import Settings
-from memtree.dialects.anthropic_messages import messages_history as history
-from memtree.dialects.anthropic_messages.messages_history import MessagesHistory
-from memtree.dialects.anthropic_messages.posted_request import Cache, KnownRequests
+from memtree.dialects import anthropic_history as history
+from memtree.dialects.anthropic_history import MessagesHistory
+from memtree.dialects.anthropic_request import Cache, KnownRequests
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.dialects.translation_cache import TranslationCache
-from memtree.wire.json_body import Body
+from memtree.history.json_body import Body
 from memtree_proxy.dialects.anthropic_messages import tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from memtree.dialects.anthropic_messages.content import THINKING
-from memtree.wire import json_body
+from memtree.dialects.content import THINKING
+from memtree.history import json_body
 from memtree_proxy.dialects.anthropic_messages import tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.tool_round import AnswerBlock, RoundCalls

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.server_tools.calls import StreamedCall, decoded, parsed
 from memtree_proxy.server_tools.round_stream import added
 

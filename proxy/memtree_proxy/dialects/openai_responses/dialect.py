@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.config import Settings
-from memtree.dialects.openai_responses import responses_history as history
-from memtree.dialects.openai_responses.input_item import INPUT, ItemCache, KnownInputs
-from memtree.dialects.openai_responses.responses_history import ResponsesHistory
+from memtree.dialects import responses_history as history
+from memtree.dialects.responses_history import ResponsesHistory
+from memtree.dialects.responses_items import INPUT, ItemCache, KnownInputs
 from memtree.dialects.tool_definitions import ToolGroup
-from memtree.wire.json_body import Body
+from memtree.history.json_body import Body
 from memtree_proxy.dialects.openai_responses import tool_round
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
 from memtree_proxy.dialects.openai_responses.stream import ResponsesReply, ResponsesStream

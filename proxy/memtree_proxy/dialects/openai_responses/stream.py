@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.dialects.openai_responses import errors, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
 from memtree_proxy.server_tools import sse

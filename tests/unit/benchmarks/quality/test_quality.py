@@ -17,13 +17,13 @@ from benchmarks.quality.particular import Particular
 from benchmarks.quality.quoting import Quoting
 from benchmarks.quality.reading import FEW, MANY, Reading, families, path_limit
 from benchmarks.quality.views import BOTH, EXTRACTION, MODEL, VIEWS, View
-from memtree.conversation.message import Message
-from memtree.summaries.batching import settled, written
-from memtree.summaries.check import check
-from memtree.summaries.prompts import FICTION, TOLD, SourcePiece, kind_of, leaf_task, node_task
-from memtree.summaries.replies import Draft
+from memtree.history.message import Message
 from memtree.text import tokens
 from memtree.tree.node import Node, Summary
+from memtree.tree.summary_batches import settled, written
+from memtree.tree.summary_check import check
+from memtree.tree.summary_prompts import FICTION, TOLD, SourcePiece, kind_of, leaf_task, node_task
+from memtree.tree.summary_replies import Draft
 
 # ------------------------------------------------------------------------------------------------
 # Check which excerpts begin or end inside a message without a mark in the text.

@@ -36,7 +36,7 @@ from benchmarks.recall.agent_rivals import (
     passages,
 )
 from benchmarks.recall.next_step import described, judged, turns_of, visible_text
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 from tests.made.saved_memories import TopicEmbedder
 from tests.properties.strategies import prose

@@ -30,7 +30,7 @@ from benchmarks.recall.trail import (
 )
 from benchmarks.recall.trail_truth import Change, Trail, normal, trail
 from benchmarks.recall.trail_truth import Outcome as TrailOutcome
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.text import tokens
 from tests.made.saved_memories import TopicEmbedder
 from tests.properties.strategies import prose

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.message import Message, Volatile
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
-from memtree.ranking.query import REACH
-from memtree.wire import json_body
+from memtree.ranking.ranking_query import REACH
 from memtree_proxy.chat.memories.sources import (
     NONE,
     READ,

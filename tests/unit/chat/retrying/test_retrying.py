@@ -10,7 +10,7 @@ import pytest
 
 from memtree.budget.packing import MARGIN
 from memtree.config import Settings
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.chat.retrying.context_overflow import (
     KEPT_SHARE,
     LARGE_PROMPT,

@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 
 from memtree.budget.epoch import Epoch
-from memtree.context.caches import caches
-from memtree.context.caches.caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
-from memtree.context.caches.conversation import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
+from memtree.context import caches_caches, rendered_texts
+from memtree.context.caches_caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
 from memtree.context.context_memory import CompressRequest
-from memtree.context.epochs import rendered_texts
-from memtree.conversation.derived import EPOCHS
-from memtree.conversation.message import Message
+from memtree.context.conversation import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
+from memtree.history.derived import EPOCHS
+from memtree.history.message import Message
 from memtree.process.bounded import SizedRows
 from memtree.ranking.speakers import Speakers
 from memtree.ranking.vectors import pack
@@ -29,8 +28,8 @@ from memtree.tree import growth
 from memtree.tree.btree import walk
 from memtree.tree.node import EMPTY, node_bytes
 from memtree.unfolding import recall_block
-from memtree.unfolding.memory_message.memory_text import render
-from memtree.unfolding.plan import Plan, RecallPlan, TextSpan
+from memtree.unfolding.memory_message_memory_text import render
+from memtree.unfolding.memory_plan import Plan, RecallPlan, TextSpan
 from tests.answered import compressed
 from tests.programs.sessions import chat
 from tests.properties.process import World
@@ -225,7 +224,7 @@ async def test_an_earlier_turn_has_a_corpus_of_its_own_leaves_alone(history):
 async def test_requests_of_earlier_and_later_turns_at_once_get_their_own_leaves(
     history, monkeypatch, inline
 ):
-    monkeypatch.setattr(caches, "INLINE_LEAVES", inline)
+    monkeypatch.setattr(caches_caches, "INLINE_LEAVES", inline)
     cache = Conversations()
     (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
     early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
-from memtree.context.caches.read_histories import MESSAGE_BYTES, ReadHistories
+from memtree.context.caches_read_histories import MESSAGE_BYTES, ReadHistories
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_list import EarlierList, MessageList, RawMessages
 from memtree.errors import BadRequest
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
+from memtree.history.message_list import EarlierList, MessageList, RawMessages
 from memtree.stores import open_store
 from memtree_proxy.http.known_bodies import BLOCK, KnownBodies
 
@@ -100,11 +100,11 @@ def outcome(read):
 
 
 def read_anew(messages):
-    return history.read("t", messages, VOLATILE)
+    return chat_history.read("t", messages, VOLATILE)
 
 
 def keep(kept, tenant, posted):
-    known = kept.known(tenant, posted) or history.nothing_read(tenant, VOLATILE)
+    known = kept.known(tenant, posted) or chat_history.nothing_read(tenant, VOLATILE)
     kept.add(posted, known.extended(posted))
 
 
@@ -126,7 +126,7 @@ def test_going_on_is_reading_everything(beginning, rest, data):
     known = before.first(length)
     assert known.length <= length
     found = outcome(lambda: known.extended(posted))
-    assert found == outcome(lambda: history.read("t", posted, VOLATILE))
+    assert found == outcome(lambda: chat_history.read("t", posted, VOLATILE))
     event("an error" if len(found) == 2 else "a history")
 
 
@@ -146,13 +146,13 @@ def test_only_what_is_new_is_looked_at():
     second = CountedMessages(longer, EarlierList(first.number, len(TALK) - 1))
     found = read_with(service, second)
     assert second.looked_at == set(range(len(TALK) - 2, len(longer)))
-    assert outcome(lambda: found) == outcome(lambda: history.read("t", longer, VOLATILE))
+    assert outcome(lambda: found) == outcome(lambda: chat_history.read("t", longer, VOLATILE))
 
 
 def test_messages_with_markers_and_those_that_load_tools_are_told():
     marked = Message.of({"role": "user", "content": "c", "cache_control": {"type": "ephemeral"}})
     loading = Message(user("a").raw, loads=frozenset({"search"}))
-    found = history.read("t", [said("system"), marked, user("a"), loading, marked], VOLATILE)
+    found = chat_history.read("t", [said("system"), marked, user("a"), loading, marked], VOLATILE)
     assert found.marked == (0, 3)
     assert found.loading == (2,)
 
@@ -275,7 +275,7 @@ def test_two_agents_that_share_a_beginning_are_each_read_from_where_they_were():
         most = len(new) + 2 * BLOCK // size + 6
         assert number == 0 or len(posted.looked_at) <= most, (number, name)
     for name, messages in agents.items():
-        anew = history.read("t", messages, VOLATILE)
+        anew = chat_history.read("t", messages, VOLATILE)
         assert outcome(lambda name=name: found[name]) == outcome(lambda anew=anew: anew)
 
 

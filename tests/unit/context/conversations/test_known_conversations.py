@@ -11,17 +11,17 @@ import pytest
 
 from memtree.budget.epoch import EpochReason
 from memtree.budget.prices import Prices
-from memtree.context.conversations.known_conversations import (
+from memtree.context.conversations_known_conversations import (
     ConversationState,
     made_cursor,
     read_cursor,
 )
-from memtree.context.conversations.stored_plan import StoredPlan
+from memtree.context.stored_plan import StoredPlan
 from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound, StoreUnavailable
 from memtree.ports.conversations import ConversationPlace
 from memtree.stores import RamStore
-from memtree.unfolding.plan import REASONS
+from memtree.unfolding.memory_plan import REASONS
 from tests.properties.process import (
     QUESTION,
     World,

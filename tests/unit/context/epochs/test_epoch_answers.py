@@ -10,9 +10,9 @@ import pytest
 
 from memtree.budget import epoch
 from memtree.budget.prices import Prices
-from memtree.context.state import State
-from memtree.conversation.message import Message
+from memtree.context.answer_state import State
 from memtree.dialects.openai_chat import with_text_before
+from memtree.history.message import Message
 from memtree.text import tokens
 from memtree.unfolding import recall_block
 from tests.properties.process import (

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from memtree.context.request import CompressRequest
-from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
-from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.history.message import Message
+from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import OUTDATED, LineKind, MemoryLine, MemoryVersion
 from tests.answered import Answered

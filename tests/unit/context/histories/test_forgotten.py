@@ -19,9 +19,9 @@ from memtree.background.stage_one import StageOne
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.context.indexing.prefix_lookup import STRIDE
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
+from memtree.context.prefix_lookup import STRIDE
+from memtree.history.message import Message
 from memtree.unfolding.recall_block import OPENING
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder

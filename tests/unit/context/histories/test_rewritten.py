@@ -17,11 +17,11 @@ from memtree.background.stage_one import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import CAUTIOUS
 from memtree.config import MODES
+from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
-from memtree.context.state import State
-from memtree.conversation.message import Message
-from memtree.conversation.message_cache import MessageCache
+from memtree.context.message_cache import MessageCache
 from memtree.errors import NotFound
+from memtree.history.message import Message
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens

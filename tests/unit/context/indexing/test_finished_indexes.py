@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace as replace_frontier
 
-from memtree.context.caches.caches import Conversations
-from memtree.context.caches.conversation import EMPTY_TREE
-from memtree.context.indexing.finished_indexes import LASTING, FinishedIndexes
-from memtree.context.indexing.index_state import (
+from memtree.context.answer_state import Reason, State, is_degraded, with_size
+from memtree.context.caches_caches import Conversations
+from memtree.context.conversation import EMPTY_TREE
+from memtree.context.finished_indexes import LASTING, FinishedIndexes
+from memtree.context.index_state import (
     NOTHING_INDEXED,
     PROVISIONAL_SHARE,
     IndexState,
     Trouble,
 )
-from memtree.context.state import Reason, State, is_degraded, with_size
 from memtree.ranking.vectors import pack
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from memtree.background.embedding_queue import NoQueue
 from memtree.background.runtime import SystemClock
 from memtree.background.stage_one import StageOne
+from memtree.context import deletion_counts
+from memtree.context import digest_renewal as renewal
+from memtree.context.background_tasks import BackgroundTasks
 from memtree.context.context_memory import ContextMemory
-from memtree.context.indexing import deletion_counts
-from memtree.context.indexing import digest_renewal as renewal
-from memtree.context.indexing.background_tasks import BackgroundTasks
-from memtree.context.indexing.deletion_counts import Generations
-from memtree.context.indexing.digest_renewal import newest_version
-from memtree.context.indexing.index_state import with_summary
-from memtree.context.indexing.prefix_lookup import (
+from memtree.context.deletion_counts import Generations
+from memtree.context.digest_renewal import newest_version
+from memtree.context.index_state import with_summary
+from memtree.context.prefix_lookup import (
     LEAVES,
     NEWEST,
     STRIDE,
@@ -29,11 +29,11 @@ from memtree.context.indexing.prefix_lookup import (
     thinned,
 )
 from memtree.context.request import CompressRequest
-from memtree.conversation.history import History, read
-from memtree.conversation.message import Message, Volatile
 from memtree.digests.conversation_title import project_of
 from memtree.digests.summarize import VERSION
 from memtree.errors import StoreUnavailable
+from memtree.history.chat_history import History, read
+from memtree.history.message import Message, Volatile
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.tree import growth

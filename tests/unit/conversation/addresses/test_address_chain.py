@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation import address_chain as address
-from memtree.conversation.history import read
-from memtree.conversation.message import Message, Volatile
+from memtree.history import address_chain as address
+from memtree.history.chat_history import read
+from memtree.history.message import Message, Volatile
 
 
 def digest(fields):

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from memtree.conversation.day_marks import DayLine, MarkSource, day_line, day_mark, first_day
-from memtree.conversation.message import Message, Volatile
+from memtree.history.day_marks import DayLine, MarkSource, day_line, day_mark, first_day
+from memtree.history.message import Message, Volatile
 
 # ------------------------------------------------------------------------------------------------
 # The day that a message says of itself, and the dates that are none.

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation import media
-from memtree.conversation.address_chain import digest
-from memtree.conversation.media import FLAT_TOKENS, Base64Data, image_tokens, part_tokens
-from memtree.conversation.message import Message, Volatile
+from memtree.history import media
+from memtree.history.address_chain import digest
+from memtree.history.media import FLAT_TOKENS, Base64Data, image_tokens, part_tokens
+from memtree.history.message import Message, Volatile
 from memtree.text import tokens
 
 # ------------------------------------------------------------------------------------------------

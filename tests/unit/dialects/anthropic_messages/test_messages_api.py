@@ -10,13 +10,13 @@ import pytest
 
 from memtree import errors
 from memtree.config import Settings
-from memtree.dialects.anthropic_messages import content
-from memtree.dialects.anthropic_messages.posted_request import Cache, PostedMessages
+from memtree.dialects import content
+from memtree.dialects.anthropic_request import Cache, PostedMessages
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.dialects.translated_messages import raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import MemTreeError
-from memtree.wire import json_body
+from memtree.history import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages, tool_offer
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply

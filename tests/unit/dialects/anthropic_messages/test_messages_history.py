@@ -7,13 +7,12 @@ import json
 import pytest
 
 from memtree.config import Settings
-from memtree.context.state import Reason
-from memtree.conversation import history as core
-from memtree.conversation import side_requests
-from memtree.conversation.history import read as read_history
-from memtree.conversation.message import Message, Volatile
+from memtree.context.answer_state import Reason
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import chat_history as core
+from memtree.history import json_body, side_requests
+from memtree.history.chat_history import read as read_history
+from memtree.history.message import Message, Volatile
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from tests.wire.clean import messages_request
 from tests.wire.messages.messages_shorthand import (

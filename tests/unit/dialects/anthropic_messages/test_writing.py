@@ -11,12 +11,12 @@ import pytest
 
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage, MemoryText
-from memtree.context.state import State
-from memtree.conversation.preamble import NONE, Preamble
-from memtree.dialects.anthropic_messages.messages_history import fitted as fitted_marker
+from memtree.context.answer_state import State
+from memtree.dialects.anthropic_history import fitted as fitted_marker
 from memtree.dialects.openai_chat import PlacedMemories
+from memtree.history import json_body
+from memtree.history.preamble import NONE, Preamble
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
-from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from tests.wire.messages.messages_rules import broken
 from tests.wire.messages.messages_shorthand import (

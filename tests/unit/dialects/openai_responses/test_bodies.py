@@ -11,20 +11,20 @@ import pytest
 
 from memtree.config import Settings
 from memtree.context.answer import Answer, AssistantLine, KeptMessage, MemoryText
-from memtree.context.state import Reason, State
-from memtree.conversation.preamble import Preamble
+from memtree.context.answer_state import Reason, State
+from memtree.dialects import responses_history
 from memtree.dialects.openai_chat import PlacedMemories
-from memtree.dialects.openai_responses import responses_history
-from memtree.dialects.openai_responses.conversation import CanonicalMessages
-from memtree.dialects.openai_responses.input_item import InputItems, ItemCache, ItemKind
-from memtree.dialects.openai_responses.responses_history import (
+from memtree.dialects.responses_conversation import CanonicalMessages
+from memtree.dialects.responses_history import (
     PostedItems,
     with_text_before,
     with_text_behind,
 )
+from memtree.dialects.responses_items import InputItems, ItemCache, ItemKind
 from memtree.dialects.translated_messages import raw_items
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import json_body
+from memtree.history.preamble import Preamble
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
 from tests.made.shown_lines import lines_of
 

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.message import Volatile
-from memtree.conversation.message_list import EarlierList, MessageList
-from memtree.dialects.openai_responses import conversation, responses_history, translation
-from memtree.dialects.openai_responses.input_item import ItemCache, KnownInputs, read_item
-from memtree.dialects.openai_responses.responses_history import ResponsesHistory
-from memtree.dialects.openai_responses.translation import Beginning
+from memtree.dialects import responses_conversation, responses_history, translation
+from memtree.dialects.responses_history import ResponsesHistory
+from memtree.dialects.responses_items import ItemCache, KnownInputs, read_item
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.dialects.translated_messages import raw_items
-from memtree.wire import json_body
+from memtree.dialects.translation import Beginning
+from memtree.history import chat_history, json_body
+from memtree.history.message import Volatile
+from memtree.history.message_list import EarlierList, MessageList
 from memtree_proxy.dialects.openai_responses.dialect import tool_offer
 from memtree_proxy.server_tools.offer import Offer
 from tests.wire.responses.responses_rules import broken
@@ -56,7 +55,7 @@ def read(*items, instructions=None):
     raws = [json.dumps(item).encode() for item in items]
     read_items = [read_item(raw, f"input[{i}]") for i, raw in enumerate(raws)]
     first = None if instructions is None else json.dumps(instructions).encode()
-    return conversation.read(first, raws, read_items)
+    return responses_conversation.read(first, raws, read_items)
 
 
 def places(found):
@@ -98,7 +97,7 @@ def test_an_output_without_a_call_stays_where_it_is():
     found = read(output("0"), user("Go."), call("1"), output("1"), output("2"), user("So."))
     assert roles(found) == "tuattu"
     assert places(found) == tuple((index,) for index in range(6))
-    assert history.read("t", found.messages, Volatile()).cuts == (0, 1, 2, 5)
+    assert chat_history.read("t", found.messages, Volatile()).cuts == (0, 1, 2, 5)
 
 
 def test_an_output_without_a_call_may_have_it_in_the_beginning():
@@ -108,9 +107,9 @@ def test_an_output_without_a_call_may_have_it_in_the_beginning():
         json.dumps(each).encode() for each in (user("Go."), call("1"), user("So."), output("1"))
     ]
     items = [read_item(raw, "") for raw in raws]
-    first = conversation.read_on(raws[:3], items[:3], Beginning()).translated
-    with pytest.raises(conversation.BeginningChanged):
-        conversation.read_on(raws, items, first.beginning(3))
+    first = responses_conversation.read_on(raws[:3], items[:3], Beginning()).translated
+    with pytest.raises(responses_conversation.BeginningChanged):
+        responses_conversation.read_on(raws, items, first.beginning(3))
 
 
 def test_messages_of_unknown_roles_stand_for_themselves():
@@ -123,7 +122,7 @@ def test_an_output_that_names_no_call_answers_the_next_one():
     search = {"type": "tool_search_call", "id": "tsc_1", "call_id": None, "arguments": {}}
     found = read(user("Go."), search, nameless, said("Done."))
     assert roles(found) == "uata"
-    assert history.read("t", found.messages, Volatile()).rounds == (0, 1, 3)
+    assert chat_history.read("t", found.messages, Volatile()).rounds == (0, 1, 3)
     assert roles(read(user("Go."), search, nameless, nameless)) == "uatt"
 
 
@@ -140,7 +139,7 @@ def test_a_late_output_stands_behind_its_call_and_is_not_parted_from_it():
     assert roles(found) == "uatuatu"
     assert places(found) == ((0,), (1,), (5,), (2,), (3,), (4,), (6,))
     assert [m.joined for m in found.messages] == [0, 0, 0, 1, 1, 0, 0]
-    read_history = history.read("t", found.messages, Volatile())
+    read_history = chat_history.read("t", found.messages, Volatile())
     assert not {3, 4} & set(read_history.cuts)
     assert 6 in read_history.cuts
 
@@ -170,7 +169,7 @@ def test_runs_without_paired_reasoning_are_free(run):
 def test_not_all_of_a_long_session_is_joined():
     runs = [item for i in range(40) for item in (call(str(i)), output(str(i)))]
     found = read(user("Go."), thought(), *runs)
-    assert sum(message.joined for message in found.messages) == conversation.TOGETHER
+    assert sum(message.joined for message in found.messages) == responses_conversation.TOGETHER
 
 
 def test_settings_in_the_middle_are_the_systems():
@@ -189,7 +188,7 @@ def test_all_up_to_the_newest_compaction_stays():
     assert roles(found) == "ssssssatu"
     assert places(found) == tuple((index,) for index in range(9))
     assert [m.text for m in found.messages[:1]] == ["\n[message]"]
-    assert history.read("t", found.messages, Volatile()).system_tokens > 2 * 400 // 5
+    assert chat_history.read("t", found.messages, Volatile()).system_tokens > 2 * 400 // 5
 
 
 def test_a_refusal_is_text_and_a_thought_is_none():

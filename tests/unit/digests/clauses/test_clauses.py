@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.digests.clauses import clauses
-from memtree.digests.clauses.clause import Clause, SourcePassage
-from memtree.digests.clauses.clauses import results
-from memtree.digests.clauses.outcomes import continues, numbered, outcome
-from memtree.digests.clauses.particular import is_boilerplate, particular, speaker_of, without_stamp
-from memtree.digests.clauses.phrases import is_hollow, leans, listed, readable, whole
-from memtree.digests.clauses.read_lines import LONGEST, ReadLines
+from memtree.digests import clauses
+from memtree.digests.clause import Clause, SourcePassage
+from memtree.digests.clauses import results
+from memtree.digests.outcomes import continues, numbered, outcome
+from memtree.digests.particular import is_boilerplate, particular, speaker_of, without_stamp
+from memtree.digests.phrases import is_hollow, leans, listed, readable, whole
+from memtree.digests.read_lines import LONGEST, ReadLines
 from memtree.digests.summarize import leaf_summary
 from memtree.digests.topics import HEADLINE
 from memtree.text import tokens
@@ -346,7 +346,7 @@ def test_what_asks_for_something_is_looked_at_once():
     for _ in range(2):
         with counting() as work:
             clauses.spoken(mail, chat=False, lines=lines)
-        looks.append(work.functions["memtree/text/requests.py:asks"])
+        looks.append(work.functions["memtree/text/request_words.py:asks"])
     assert looks[0] > 0 == looks[1]
     assert lines.asks("Never call Ann.")
     assert not lines.asks("Ann moved in May.")

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from memtree.digests.tool_calls.calls import called
-from memtree.digests.tool_calls.fields import (
+from memtree.digests.call_fields import (
     BUILD,
     CHANGE,
     COMMITTED,
@@ -28,8 +27,9 @@ from memtree.digests.tool_calls.fields import (
     groups,
     unescaped,
 )
-from memtree.digests.tool_calls.shell import commands, program_purpose
-from memtree.digests.tool_calls.shell_words import split
+from memtree.digests.shell import commands, program_purpose
+from memtree.digests.shell_words import split
+from memtree.digests.tool_calls import called
 
 # ------------------------------------------------------------------------------------------------
 # Check what tool calls do, whatever the client calls them.

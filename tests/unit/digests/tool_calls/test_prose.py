@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from memtree.digests.tool_calls import prose
-from memtree.digests.tool_calls.fields import (
+from memtree.digests import prose_calls
+from memtree.digests.call_fields import (
     COMMITTED,
     CREATED,
     DELETED,
@@ -18,7 +18,7 @@ from memtree.digests.tool_calls.fields import (
     UNDONE,
     WRITTEN,
 )
-from memtree.digests.tool_calls.prose import MAX_CALLS, listed, tagged
+from memtree.digests.prose_calls import MAX_CALLS, listed, tagged
 
 # ------------------------------------------------------------------------------------------------
 # Calls and edits that clients write into the text of messages.
@@ -70,7 +70,7 @@ BLOCK = "src/x.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\nb = 2\n>>>>>>> REP
     ],
 )
 def test_forms(text: str, expected: list[tuple[int, str]]) -> None:
-    assert [(action.kind, action.text) for action in prose.written(text, 0)] == expected
+    assert [(action.kind, action.text) for action in prose_calls.written(text, 0)] == expected
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_forms(text: str, expected: list[tuple[int, str]]) -> None:
 )
 def test_the_line_above_a_block_names_its_file(above: str) -> None:
     text = f"{above}<<<<<<< SEARCH\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
-    (action,) = prose.written(text, 0)
+    (action,) = prose_calls.written(text, 0)
     assert action.name is not None
     assert (action.kind, action.text) == (EDITED, "src/x.py")
     assert text[action.name.start : action.name.end] == "src/x.py"
 
 
 def test_the_language_of_a_fence_names_no_file() -> None:
-    assert list(prose.written(f"```Python\n{BLOCK[BLOCK.index('<') :]}", 0)) == []
+    assert list(prose_calls.written(f"```Python\n{BLOCK[BLOCK.index('<') :]}", 0)) == []
 
 
 def test_a_block_may_name_its_file_beside_its_mark_and_with_backslashes() -> None:
     block = "<<<<<<< SEARCH src\\x.py\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
-    assert [action.text for action in prose.written(block, 0)] == ["src\\x.py"]
+    assert [action.text for action in prose_calls.written(block, 0)] == ["src\\x.py"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_block_may_name_its_file_beside_its_mark_and_with_backslashes() -> Non
 )
 def test_other_lines_above_a_block_name_no_file(above: str) -> None:
     text = f"{above}<<<<<<< SEARCH\na = 1\n=======\nb = 2\n>>>>>>> REPLACE\n"
-    assert prose.written(text, 0) == []
+    assert prose_calls.written(text, 0) == []
 
 
 def test_blocks_of_json_lines_are_no_calls() -> None:
@@ -117,11 +117,13 @@ def test_blocks_of_json_lines_are_no_calls() -> None:
         'package.json\n<<<<<<< SEARCH\n{\n"name": "shop", "file": "a.js"}\n=======\n'
         '{\n"name": "shop"}\n>>>>>>> REPLACE\n'
     )
-    assert [(act.kind, act.text) for act in prose.written(text, 0)] == [(EDITED, "package.json")]
+    assert [(act.kind, act.text) for act in prose_calls.written(text, 0)] == [
+        (EDITED, "package.json")
+    ]
 
 
 def test_places_count_from_the_beginning_of_the_text() -> None:
-    (action,) = prose.written(BLOCK, 100)
+    (action,) = prose_calls.written(BLOCK, 100)
     assert action.name is not None
     assert action.new is not None
     assert BLOCK[action.name.start - 100 : action.name.end - 100] == "src/x.py"
@@ -130,10 +132,10 @@ def test_places_count_from_the_beginning_of_the_text() -> None:
 
 def test_a_client_tells_of_commits_and_undoing_in_the_users_place() -> None:
     text = "I committed the changes with git hash abcdef1 & commit msg: fix: y"
-    assert [action.kind for action in prose.said(text)] == [COMMITTED]
+    assert [action.kind for action in prose_calls.said(text)] == [COMMITTED]
     assert [
         action.kind
-        for action in prose.said("I did `git reset --hard HEAD~1` to undo your last edits.")
+        for action in prose_calls.said("I did `git reset --hard HEAD~1` to undo your last edits.")
     ] == [UNDONE]
 
 
@@ -150,8 +152,8 @@ def test_a_client_tells_of_commits_and_undoing_in_the_users_place() -> None:
     ],
 )
 def test_messages_with_a_form_are_looked_at(text: str) -> None:
-    assert prose.may_tell(json.dumps(text).encode())
-    assert not prose.may_tell(b"Thank you, that is all.")
+    assert prose_calls.may_tell(json.dumps(text).encode())
+    assert not prose_calls.may_tell(b"Thank you, that is all.")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_messages_with_a_form_are_looked_at(text: str) -> None:
 def test_commands_in_fences_and_calls_that_are_cut_off(
     text: str, expected: list[tuple[int, str]]
 ) -> None:
-    assert [(action.kind, action.text) for action in prose.written(text, 0)] == expected
+    assert [(action.kind, action.text) for action in prose_calls.written(text, 0)] == expected
 
 
 # ------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memtree.digests.tool_calls import results
-from memtree.digests.tool_calls.fields import BUILD, RAN, RUN, TEST, Action
-from memtree.digests.tool_calls.results import (
+from memtree.digests import call_results
+from memtree.digests.call_fields import BUILD, RAN, RUN, TEST, Action
+from memtree.digests.call_results import (
     FAILED,
     OK,
     UNKNOWN,
@@ -50,7 +50,7 @@ from memtree.digests.tool_calls.results import (
     ],
 )
 def test_counts_of_tests(text: str, code: int, failed: int, passed: int) -> None:
-    outcome = results.ended(text)
+    outcome = call_results.ended(text)
     assert (outcome.code, outcome.failed, outcome.passed) == (code, failed, passed)
 
 
@@ -60,16 +60,16 @@ def ends() -> Iterator[tuple[int, str]]:
     signs = str.maketrans({"⏎": "\n", "⇥": "\t", "␍": "\r"})
     lines = Path(__file__).with_name("ends_of_commands.txt").read_text("utf-8").splitlines()
     for line in lines:
-        if line.startswith("== ") and hasattr(results, line[3:]):
-            end = getattr(results, line[3:])
+        if line.startswith("== ") and hasattr(call_results, line[3:]):
+            end = getattr(call_results, line[3:])
         else:
             yield end, line.translate(signs)
 
 
 @pytest.mark.parametrize(("end", "text"), list(ends()))
 def test_a_command_ended_as_a_sign_of_its_result_says(end: int, text: str) -> None:
-    parsed, code = results.CallResult(text).about("")
-    found = results.command_outcome(parsed.text, code, Action(RAN, "", None, command=BUILD))
+    parsed, code = call_results.CallResult(text).about("")
+    found = call_results.command_outcome(parsed.text, code, Action(RAN, "", None, command=BUILD))
     assert found.kind == end
 
 
@@ -81,8 +81,8 @@ def test_a_command_ended_as_a_sign_of_its_result_says(end: int, text: str) -> No
     ],
 )
 def test_what_else_a_program_did_does_not_say_that_tests_passed(text: str) -> None:
-    assert results.ended(text).code == UNKNOWN
-    assert results.ended(text, purpose=RUN).code == OK
+    assert call_results.ended(text).code == UNKNOWN
+    assert call_results.ended(text, purpose=RUN).code == OK
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_what_else_a_program_did_does_not_say_that_tests_passed(text: str) -> No
     ],
 )
 def test_the_line_that_tells_most(text: str, line: str) -> None:
-    outcome = results.ended(text, purpose=RUN)
+    outcome = call_results.ended(text, purpose=RUN)
     assert outcome.line is not None
     assert text[slice(*outcome.line)].startswith(line)
 
 
 def test_a_zero_of_a_pager_is_not_believed() -> None:
     text = "1 failed, 2 passed\nexit code: 0"
-    assert results.ended(text, piped=True).code == FAILED
-    assert results.ended("ok\nexit code: 0", piped=True, purpose=RUN).code == OK
-    assert results.ended("34 modules\nexit code: 0", piped=True).code == UNKNOWN
+    assert call_results.ended(text, piped=True).code == FAILED
+    assert call_results.ended("ok\nexit code: 0", piped=True, purpose=RUN).code == OK
+    assert call_results.ended("34 modules\nexit code: 0", piped=True).code == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_zero_of_a_pager_is_not_believed() -> None:
     ],
 )
 def test_refused_edits(text: str) -> None:
-    assert results.refused(text) is not None
+    assert call_results.refused(text) is not None
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_refused_edits(text: str) -> None:
     ],
 )
 def test_edits_that_took_place(text: str) -> None:
-    assert results.refused(text) is None
+    assert call_results.refused(text) is None
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_edits_that_took_place(text: str) -> None:
     ],
 )
 def test_new_files(text: str, new: bool | None) -> None:
-    assert results.made(text) is new
+    assert call_results.made(text) is new
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_new_files(text: str, new: bool | None) -> None:
     ],
 )
 def test_the_file_that_an_editor_shows(text: str) -> None:
-    span = results.shown_file(text)
+    span = call_results.shown_file(text)
     assert span is not None
     assert text[slice(*span)] == "/testbed/a.py"
 
@@ -188,7 +188,7 @@ def test_an_exit_code_beside_the_text_counts(
     text: str, code: int | None, piped: bool, outcome: int, line: str | None
 ) -> None:
     action = Action(RAN, "pytest", None, command=TEST, piped=piped)
-    found = results.command_outcome(text, code, action)
+    found = call_results.command_outcome(text, code, action)
     assert found.code == outcome
     assert (text[slice(*found.line)] if found.line else None) == line
 
@@ -207,7 +207,7 @@ def test_an_exit_code_beside_the_text_counts(
     ],
 )
 def test_words_of_trouble_are_whole_words(word: str, trouble: bool) -> None:
-    assert (results.ended(f"- {word} a\nDone.", purpose=RUN).code == UNKNOWN) is trouble
+    assert (call_results.ended(f"- {word} a\nDone.", purpose=RUN).code == UNKNOWN) is trouble
 
 
 @pytest.mark.parametrize(
@@ -221,17 +221,17 @@ def test_words_of_trouble_are_whole_words(word: str, trouble: bool) -> None:
 def test_counts_by_their_labels_and_at_the_end_of_long_texts(
     text: str, failed: int, passed: int
 ) -> None:
-    found = results.ended(text)
+    found = call_results.ended(text)
     assert (found.failed, found.passed) == (failed, passed)
 
 
 def test_what_begins_as_a_failure_is_no_edit() -> None:
-    assert results.refused("failed, for a reason of its own\nmore") == (0, 31)
-    assert results.refused("[error 7]") == (0, 9)
-    assert results.refused("Edit applied. Error: not found in the log") is None
+    assert call_results.refused("failed, for a reason of its own\nmore") == (0, 31)
+    assert call_results.refused("[error 7]") == (0, 9)
+    assert call_results.refused("Edit applied. Error: not found in the log") is None
 
 
 def test_an_editor_without_a_file_shows_none() -> None:
-    assert results.shown_file("(Open file: n/a)") is None
-    assert results.not_changed("rm: cannot remove 'a'") is not None
-    assert results.not_changed("done") is None
+    assert call_results.shown_file("(Open file: n/a)") is None
+    assert call_results.not_changed("rm: cannot remove 'a'") is not None
+    assert call_results.not_changed("done") is None

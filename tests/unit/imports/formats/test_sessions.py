@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from memtree.conversation import history
-from memtree.conversation.message import Message, Volatile
-from memtree.dialects.anthropic_messages.messages_history import read as read_request
-from memtree.dialects.anthropic_messages.posted_request import Cache
-from memtree.dialects.openai_responses.input_item import ItemCache
-from memtree.dialects.openai_responses.responses_history import read as codex_read_request
+from memtree.dialects.anthropic_history import read as read_request
+from memtree.dialects.anthropic_request import Cache
+from memtree.dialects.responses_history import read as codex_read_request
+from memtree.dialects.responses_items import ItemCache
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import chat_history, json_body
+from memtree.history.message import Message, Volatile
 from memtree_proxy.imports import claude_ai, claude_code, recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.posted_file import posted_file
@@ -44,7 +43,7 @@ def imported(*lines: Fields) -> Conversation:
 
 def of_file(found: Conversation) -> tuple[bytes, ...]:
     read = [Message(raw_message(one)) for one in found.messages]
-    return history.read("t", read, Volatile()).addresses
+    return chat_history.read("t", read, Volatile()).addresses
 
 
 def of_request(*messages: tuple[str, Any]) -> tuple[bytes, ...]:
@@ -52,7 +51,7 @@ def of_request(*messages: tuple[str, Any]) -> tuple[bytes, ...]:
     said = [{"role": role, "content": content} for role, content in messages]
     body = {"model": "claude-opus-5-5", "system": [text("You are Claude Code.")], "messages": said}
     read = read_request(json_body.split(json.dumps(body).encode()), "t", Cache(1))
-    return history.read("t", list(read.messages), Volatile()).addresses
+    return chat_history.read("t", list(read.messages), Volatile()).addresses
 
 
 def blob(content: list[Fields], role: str = "user", hash_: str = "h") -> Fields:
@@ -309,7 +308,7 @@ def codex_imported(data: bytes, whole: bool = False) -> Conversation:
 
 
 def address(messages: list[bytes]) -> tuple[bytes, ...]:
-    return history.read("t", [Message(raw) for raw in messages], Volatile()).addresses
+    return chat_history.read("t", [Message(raw) for raw in messages], Volatile()).addresses
 
 
 def codex_of_file(found: Conversation) -> tuple[bytes, ...]:

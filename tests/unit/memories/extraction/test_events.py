@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.text.statements.schedule import is_event
+from memtree.statements.schedule import is_event
 
 SAID = date(2026, 3, 2)
 

@@ -14,9 +14,9 @@ from memtree.language.word_file import WordFile, languages_with, parsed
 from memtree.memories.extraction.rule_extraction import MOST, extract
 from memtree.memories.extraction.third_person import told_abroad, told_of_user
 from memtree.memories.fields.standing import standing_topic
-from memtree.text.statements.gate import lasting
-from memtree.text.statements.grammar import CATEGORIES, UNSPACED, lead
-from memtree.text.statements.skips import SkipReason
+from memtree.statements.gate import lasting
+from memtree.statements.grammar import CATEGORIES, UNSPACED, lead
+from memtree.statements.skip_reasons import SkipReason
 
 # ------------------------------------------------------------------------------------------------
 # Rule extraction.

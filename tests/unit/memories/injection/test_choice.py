@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation import history
-from memtree.conversation.beginning import origin
-from memtree.conversation.message import Message, Volatile
 from memtree.days import DAY
+from memtree.history import chat_history
+from memtree.history.beginning import origin
+from memtree.history.message import Message, Volatile
 from memtree.memories.injection import options
 from memtree.memories.injection.choice import Choice, chosen, depends, fits, stands
 from memtree.memories.injection.language_rules import ages, may_change
@@ -267,19 +267,19 @@ def test_age_counts_from_when_it_was_last_said():
 LONG = "I keep bees behind the house, and this year I want to know more about their honey. " * 3
 
 
-def talk(*texts: str) -> history.History:
+def talk(*texts: str) -> chat_history.History:
     """User and assistant in turn."""
     roles = ("user", "assistant")
     said = [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]
-    return history.read("t", [Message.of(one) for one in said], Volatile())
+    return chat_history.read("t", [Message.of(one) for one in said], Volatile())
 
 
-def source(posted: history.History, index: int) -> MemorySource:
+def source(posted: chat_history.History, index: int) -> MemorySource:
     address = posted.addresses[index + 1].hex()
     return MemorySource(address=address, origin=origin(posted, index))
 
 
-def addresses(posted: history.History) -> set[str]:
+def addresses(posted: chat_history.History) -> set[str]:
     return {one.hex() for one in posted.addresses}
 
 

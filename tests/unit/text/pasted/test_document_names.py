@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from memtree.text.pasted.document_names import LONGEST, document_name
-from memtree.text.pasted.own_words import MOST, kept_marks
-from memtree.text.pasted.pasted_documents import documents
+from memtree.text.own_words import MOST, kept_marks
+from memtree.text.pasted_document_names import LONGEST, document_name
+from memtree.text.pasted_documents import documents
 from tests.hostile_texts import hostile
 
 # ------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 
 from memtree.digests.conversation_title import title
 from memtree.memories.extraction.rule_extraction import extract
-from memtree.text.pasted.own_words import others_words
+from memtree.text.own_words import others_words
 from memtree.text.spans import Span, outside
 from memtree.text.standing_rules import standing_rules
 from tests import drawn_words as drawn

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtree.text import memory_lines
-from memtree.text.pasted.blocks import OPEN_ENDED
-from memtree.text.pasted.own_words import DOCUMENT, LONGEST, own_words
+from memtree.text.blocks import OPEN_ENDED
+from memtree.text.own_words import DOCUMENT, LONGEST, own_words
 from tests.made.shown_lines import lines_of
 from tests.work_counts import counting
 
@@ -271,5 +271,5 @@ def test_a_line_that_stands_there_again_is_looked_at_once() -> None:
     ):
         with counting() as work:
             own_words(text)
-        looks.append([work.functions[f"memtree/text/pasted/{name}"] for name in LOOKS])
+        looks.append([work.functions[f"memtree/text/{name}"] for name in LOOKS])
     assert all(20 * again < new for again, new in zip(*looks, strict=True)), looks

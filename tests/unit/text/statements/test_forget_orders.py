@@ -8,7 +8,7 @@ import pytest
 
 from memtree.memories.extraction.rule_extraction import extract
 from memtree.memories.forgetting import fits, wishes
-from memtree.text.statements.forget_orders import (
+from memtree.statements.forget_orders import (
     asks_overview,
     forgets,
     is_off_record,

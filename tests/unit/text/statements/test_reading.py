@@ -8,13 +8,13 @@ import pytest
 
 from benchmarks.extraction.appointments import SAID, cases
 from memtree.language.word_file import WordFile, languages_with
+from memtree.statements import grammar
+from memtree.statements.grammar import CATEGORIES, REASONS, category_of, lead, plain, refused
+from memtree.statements.own_sentences import MOST, is_torn, own_sentences
+from memtree.statements.reading import WISH, read_statements
+from memtree.statements.schedule import is_schedule, with_day
+from memtree.statements.skip_reasons import SkipReason
 from memtree.text.spans import Span
-from memtree.text.statements import grammar
-from memtree.text.statements.grammar import CATEGORIES, REASONS, category_of, lead, plain, refused
-from memtree.text.statements.own_sentences import MOST, is_torn, own_sentences
-from memtree.text.statements.reading import WISH, read_statements
-from memtree.text.statements.schedule import is_schedule, with_day
-from memtree.text.statements.skips import SkipReason
 
 # ------------------------------------------------------------------------------------------------
 # Statements of a message: places, category, days, and what of it is left out.

@@ -8,10 +8,10 @@ from datetime import date
 import pytest
 
 from benchmarks.extraction.date_sentences import SAID, cases
-from memtree.text.statements import fiction, gate
-from memtree.text.statements.attributes import attributes, changed
-from memtree.text.statements.dates import READ, DateKind, dates
-from memtree.text.statements.grammar import (
+from memtree.statements import fiction, gate
+from memtree.statements.attributes import attributes, changed
+from memtree.statements.dates import READ, DateKind, dates
+from memtree.statements.grammar import (
     is_decision,
     is_event,
     is_fact,
@@ -19,7 +19,7 @@ from memtree.text.statements.grammar import (
     is_preference,
     kept_in_mind,
 )
-from memtree.text.statements.skips import SkipReason
+from memtree.statements.skip_reasons import SkipReason
 
 # ------------------------------------------------------------------------------------------------
 # Attributes of people: the first person and the form of notes say the same, in each language, and

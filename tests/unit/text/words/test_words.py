@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtree.text import terms
 from memtree.text.anchors import anchors
-from memtree.text.requests import is_acknowledgement
+from memtree.text.request_words import is_acknowledgement
 from memtree.text.telling_words import sharing, telling, word_forms
 from memtree.text.terms import chat_words, common_words, is_common
 

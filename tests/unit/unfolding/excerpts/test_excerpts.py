@@ -8,11 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from memtree.conversation.message import Message
+from memtree.history.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.text import terms, tokens
-from memtree.unfolding.excerpts import files_in_hand as files_in_hand_module
-from memtree.unfolding.excerpts.duplicates import (
+from memtree.unfolding import files_in_hand as files_in_hand_module
+from memtree.unfolding.excerpt_duplicates import (
     AROUND,
     MOST_SPANS,
     ShownTexts,
@@ -22,7 +22,7 @@ from memtree.unfolding.excerpts.duplicates import (
     runs,
     says_more,
 )
-from memtree.unfolding.excerpts.files_in_hand import (
+from memtree.unfolding.files_in_hand import (
     FILES,
     NAMED,
     READ,
@@ -32,7 +32,7 @@ from memtree.unfolding.excerpts.files_in_hand import (
     hand_rows,
     named_files,
 )
-from memtree.unfolding.excerpts.telling_lines import (
+from memtree.unfolding.telling_lines import (
     LEAST,
     LONGEST,
     MOST,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation.history import History
+from memtree.history.chat_history import History
 from memtree.text import own_lines
 from memtree.text.own_lines import GAP
 from memtree.tree.node import NodePlace
-from memtree.unfolding.memory_message import quotes as module
-from memtree.unfolding.memory_message.labels import (
+from memtree.unfolding import memory_message_quotes as module
+from memtree.unfolding.labels import (
     NO_NOTE,
     answered_call,
     label,
@@ -23,15 +23,15 @@ from memtree.unfolding.memory_message.labels import (
     tells_all,
     with_document,
 )
-from memtree.unfolding.memory_message.quotes import (
+from memtree.unfolding.memory_message_quotes import (
     cut_lines,
     first_piece,
     is_left_out,
     quoted,
     quotes,
 )
-from memtree.unfolding.plan import ExcerptNote, TextSpan
-from memtree.unfolding.work_log.work_events import answers_of
+from memtree.unfolding.memory_plan import ExcerptNote, TextSpan
+from memtree.unfolding.work_events import answers_of
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 # ------------------------------------------------------------------------------------------------

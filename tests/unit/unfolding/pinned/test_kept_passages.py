@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from memtree.conversation.keep_options import MARKS_ALONE, KeepOptions
+from memtree.history.keep_options import MARKS_ALONE, KeepOptions
 from memtree.text import tokens
-from memtree.unfolding.memory_message.memory_text import kept_lines
-from memtree.unfolding.pinned.kept_passages import fitted, kept_passages, matches
-from memtree.unfolding.pinned.rule_ledger import RuleText, current_rules
-from memtree.unfolding.plan import FoldWindow
+from memtree.unfolding.memory_message_memory_text import kept_lines
+from memtree.unfolding.memory_plan import FoldWindow
+from memtree.unfolding.pinned_kept_passages import fitted, kept_passages, matches
+from memtree.unfolding.rule_ledger import RuleText, current_rules
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 # ------------------------------------------------------------------------------------------------

@@ -8,12 +8,12 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.conversation import history
-from memtree.conversation.derived import Derived
-from memtree.conversation.history import LATE, History
-from memtree.conversation.message import Message, Volatile
-from memtree.unfolding.excerpts.files_in_hand import files_in_hand
-from memtree.unfolding.work_log.work_events import WorkEvent, work_events
+from memtree.history import chat_history
+from memtree.history.chat_history import LATE, History
+from memtree.history.derived import Derived
+from memtree.history.message import Message, Volatile
+from memtree.unfolding.files_in_hand import files_in_hand
+from memtree.unfolding.work_events import WorkEvent, work_events
 from tests.work_counts import counting
 
 PATCH = "a.py\n```\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n```"
@@ -79,12 +79,12 @@ def found(said: History, cut: int) -> tuple[list[WorkEvent], list[tuple[str, int
 def test_a_history_that_grew_says_what_it_says_at_once(kinds, other, steps, at):
     every = messages(kinds)
     branch = messages([*kinds[: int(at * len(kinds))], *other])
-    said, length = history.nothing_read("t", VOLATILE), 0
+    said, length = chat_history.nothing_read("t", VOLATILE), 0
     for step in steps:
         before, length = length, min(len(every), length + step)
         if length:
             said = said.first(before).extended(every[:length])
-            whole = history.read("t", every[:length], VOLATILE)
+            whole = chat_history.read("t", every[:length], VOLATILE)
             for cut in {*said.cuts[-3:], len(said)}:
                 assert found(said, cut) == found(whole, cut)
     same = next(
@@ -93,14 +93,14 @@ def test_a_history_that_grew_says_what_it_says_at_once(kinds, other, steps, at):
     )
     if branch:
         said = said.first(same).extended(branch)
-        whole = history.read("t", branch, VOLATILE)
+        whole = chat_history.read("t", branch, VOLATILE)
         assert found(said, len(said)) == found(whole, len(whole))
         assert found(said, said.cuts[-1]) == found(whole, said.cuts[-1])
 
 
 def test_a_turn_looks_at_its_own_messages_and_the_last_ones_alone():
     every = messages(["ask", "edit", "run"] * 200)
-    said = history.read("t", every, VOLATILE)
+    said = chat_history.read("t", every, VOLATILE)
     found(said, len(said))
     later = said.first(len(every)).extended([*every, *messages(["ask"])])
     with counting() as work:

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from memtree.conversation.history import History
-from memtree.digests.tool_calls import results
-from memtree.digests.tool_calls.fields import (
+from memtree.digests import call_results
+from memtree.digests.call_fields import (
     COMMITTED,
     EDITED,
     RAN,
@@ -18,14 +17,15 @@ from memtree.digests.tool_calls.fields import (
     Group,
     groups,
 )
+from memtree.history.chat_history import History
 from memtree.text import tokens
 from memtree.text.own_lines import WORK
 from memtree.unfolding.explain import Evidence, explanation
-from memtree.unfolding.memory_message.memory_text import render
-from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
-from memtree.unfolding.work_log.work_events import WorkEvent, WorkText, work_events
-from memtree.unfolding.work_log.work_ledger import Ledger
-from memtree.unfolding.work_log.work_log import READ_PART, work_lines, work_log
+from memtree.unfolding.memory_message_memory_text import render
+from memtree.unfolding.memory_plan import Plan, WorkLine, WorkSpan
+from memtree.unfolding.work_events import WorkEvent, WorkText, work_events
+from memtree.unfolding.work_ledger import Ledger
+from memtree.unfolding.work_log import READ_PART, work_lines, work_log
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 # ------------------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ def test_a_result_is_parsed_once_for_all_commands_that_it_answers(
         parsed.append(text)
         return groups(text)
 
-    monkeypatch.setattr(results, "groups", counted)
+    monkeypatch.setattr(call_results, "groups", counted)
     commands = json.dumps({"commands": ["make", "pytest", "tox"]})
     found = history("Go.", calling(call("run", commands)), answering('{"output": "ok"}'))
     assert (len(events(found)), len(parsed)) == (3, 1)

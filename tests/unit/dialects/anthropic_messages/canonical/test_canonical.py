@@ -7,14 +7,9 @@ import dataclasses
 import msgspec
 import pytest
 
-from memtree.conversation.address_chain import digest
-from memtree.conversation.history import price
-from memtree.conversation.message import Message, Volatile
-from memtree.conversation.message_list import EarlierList
-from memtree.conversation.posted_json import encode
-from memtree.dialects.anthropic_messages import messages_history, posted_message, posted_request
-from memtree.dialects.anthropic_messages.messages_history import MessagesHistory
-from memtree.dialects.anthropic_messages.posted_request import (
+from memtree.dialects import anthropic_history, anthropic_request, posted_message
+from memtree.dialects.anthropic_history import MessagesHistory
+from memtree.dialects.anthropic_request import (
     ASIDE,
     JOINED,
     Cache,
@@ -23,8 +18,13 @@ from memtree.dialects.anthropic_messages.posted_request import (
 )
 from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.errors import BadRequest
+from memtree.history import json_body
+from memtree.history.address_chain import digest
+from memtree.history.chat_history import price
+from memtree.history.conversation_posted_json import encode
+from memtree.history.message import Message, Volatile
+from memtree.history.message_list import EarlierList
 from memtree.text import tokens
-from memtree.wire import json_body
 from tests.wire.messages.messages_shorthand import (
     assistant,
     called,
@@ -291,7 +291,7 @@ class Client:
         assert raws is not None
         raws = dataclasses.replace(raws, earlier=EarlierList(self.number, common))
         self.number = raws.number
-        return messages_history.read_items(body, raws, tenant, self.cache, self.known)
+        return anthropic_history.read_items(body, raws, tenant, self.cache, self.known)
 
 
 def test_a_longer_history_begins_with_the_one_before():
@@ -374,10 +374,10 @@ class Posted:
 
 
 def translated(
-    talk: list[dict], known: TranslatedList = posted_request.NOTHING, start: int = 0
+    talk: list[dict], known: TranslatedList = anthropic_request.NOTHING, start: int = 0
 ) -> tuple[TranslatedList, list[int]]:
     posted = Posted(talk)
-    made = posted_request.extended(known, start, posted.raws, posted)
+    made = anthropic_request.extended(known, start, posted.raws, posted)
     return made, posted.looked
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.dialects.anthropic_messages import posted_message
+from memtree.dialects import posted_message
 
 SEARCH = {
     "type": "web_search_tool_result",

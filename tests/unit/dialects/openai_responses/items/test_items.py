@@ -6,18 +6,18 @@ import json
 
 import pytest
 
-from memtree.dialects.openai_responses import conversation
-from memtree.dialects.openai_responses.input_item import (
+from memtree.dialects import responses_conversation
+from memtree.dialects.responses_items import (
     INPUT,
     InputItems,
     ItemCache,
     ItemKind,
     read_item,
 )
-from memtree.dialects.openai_responses.translation import Beginning
 from memtree.dialects.translated_messages import raw_items
+from memtree.dialects.translation import Beginning
 from memtree.errors import BadRequest
-from memtree.wire import json_body
+from memtree.history import json_body
 from tests.unit.dialects.openai_responses.test_canonical import call, output, said, thought, user
 
 # ------------------------------------------------------------------------------------------------
@@ -121,13 +121,13 @@ ITEMS = [
 def test_every_message_is_made_again_as_it_was():
     raws = [json.dumps(item).encode() for item in ITEMS]
     items = [read_item(raw, f"input[{at}]") for at, raw in enumerate(raws)]
-    made = conversation.read_on(raws, items, Beginning())
+    made = responses_conversation.read_on(raws, items, Beginning())
     assert any(message.loads for message in made.messages)
     assert any(message.joined for message in made.messages)
     assert made.translated.other_ids
     assert made.translated.sealed == 4
     again = [
-        conversation.message(made.translated, raws, items, index)
+        responses_conversation.message(made.translated, raws, items, index)
         for index in range(len(made.messages))
     ]
     assert [facts(message) for message in again] == [facts(message) for message in made.messages]

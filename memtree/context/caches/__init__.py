@@ -1,1 +1,0 @@
-"""Caches of a process between requests: warm conversations, records of histories."""

@@ -1,1 +1,0 @@
-"""List conversations, their trees and plans from the store alone; no message text."""

@@ -1,1 +1,0 @@
-"""Answers over the turns of an epoch, and for one request alone."""

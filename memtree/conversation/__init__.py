@@ -1,1 +1,0 @@
-"""Read the client's posted messages: validation, digests, addresses and sizes."""

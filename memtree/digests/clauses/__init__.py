@@ -1,1 +1,0 @@
-"""Clauses of a text: where they begin and end, and how much each says."""

@@ -1,1 +1,0 @@
-"""Read what an agent did from its tool calls, their results, and edits written in prose."""

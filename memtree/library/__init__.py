@@ -1,1 +1,0 @@
-"""The library: `memtree.open` and `memtree.open_sync`, which the package `memtree` re-exports."""

@@ -1,1 +1,0 @@
-"""Summaries by a model: prompts, reading the replies, and batching."""

@@ -1,1 +1,0 @@
-"""Read what a message states of its writer: who, what, value, polarity, days."""

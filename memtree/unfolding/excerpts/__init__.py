@@ -1,1 +1,0 @@
-"""Choose the passages that a memory message quotes."""

@@ -1,1 +1,0 @@
-"""Write the text of a memory message: labels, quotations, its title."""

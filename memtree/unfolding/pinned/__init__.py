@@ -1,1 +1,0 @@
-"""Pinned parts, which every memory message shows: standing rules, marked passages."""

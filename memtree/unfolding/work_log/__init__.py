@@ -1,1 +1,0 @@
-"""The log of what an agent did: files, commands, commits."""
