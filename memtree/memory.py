@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
@@ -29,6 +28,7 @@ from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import BadRequest
 from memtree.history import json_body
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory

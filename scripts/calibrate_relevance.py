@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from memtree.language.everyday_sentences import LANGUAGES, sentences
-from memtree.memories.injection.language_rules import is_general
+from memtree.memories.language_rules import is_general
 from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.models.remote_embedder import RemoteEmbedder

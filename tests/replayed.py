@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 
-from memtree.background.runtime import open_runtime
 from memtree.config import MODES, Settings
+from memtree.jobs.runtime import open_runtime
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.http.served.running import running

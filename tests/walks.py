@@ -35,7 +35,7 @@ import pytest
 from benchmarks.speed.clients.apps import EVENT
 from benchmarks.speed.clients.in_process import InProcess, in_process
 from benchmarks.speed.clients.sessions import PATHS, written
-from memtree.background.runtime import SystemClock
+from memtree.jobs.runtime import SystemClock
 from memtree.stores.sqlite.sqlite_sql import SqliteSql
 from memtree_proxy.access import auth
 from memtree_proxy.access.auth import RecentLookups

@@ -23,8 +23,8 @@ from benchmarks.costs.captures import MEMORY
 from benchmarks.data import Data, MissingData
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.runtime import open_runtime
 from memtree.config import MODES, Settings
+from memtree.jobs.runtime import open_runtime
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.http.served.running import running

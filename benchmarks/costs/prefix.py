@@ -17,9 +17,9 @@ from benchmarks.costs.replay import sessions
 from benchmarks.invariants import THRESHOLD, Tally, size, violations
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.context.context_memory import CompressRequest
 from memtree.history.message import Message
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.tree.node import Summary
 from tests.answered import Answered, compressed
 

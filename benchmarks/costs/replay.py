@@ -20,11 +20,11 @@ from benchmarks.data import Capture, Data, joined, turns
 from benchmarks.invariants import OVERHEAD, RESULTS, SYSTEM, Reply, size
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import Runtime, SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import Unavailable
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import Runtime, SystemClock
 from memtree.ports.growth import Keep
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail

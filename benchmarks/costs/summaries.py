@@ -17,15 +17,15 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
-from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.message_cache import MessageCache
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
+from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens

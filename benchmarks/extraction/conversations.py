@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.extraction.candidates import Candidate
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.candidates import Candidate
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.statements.fiction import is_role_play
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 from benchmarks.extraction import conversations
 from benchmarks.extraction.conversations import ExtractionScore, LabelledConversation, Said
-from memtree.background.model_readers import ModelReader
-from memtree.background.runtime import SystemClock
-from memtree.background.spending import MeteredModel, Spending
-from memtree.background.summary_stage import open_endpoint
 from memtree.config import Settings
-from memtree.memories.extraction.candidates import Candidate
+from memtree.jobs.model_readers import ModelReader
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.spending import MeteredModel, Spending
+from memtree.jobs.summary_stage import open_endpoint
+from memtree.memories.candidates import Candidate
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore

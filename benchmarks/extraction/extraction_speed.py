@@ -12,11 +12,11 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.memory_services import MemoryServices, open_memory_services
-from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.message_cache import MessageCache
 from memtree.history.message import Message
+from memtree.jobs.memory_services import MemoryServices, open_memory_services
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.stores import open_memories, open_store

@@ -17,11 +17,11 @@ from typing import Any
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.runtime import SystemClock
+from memtree.agents.limits import checked_schema
+from memtree.agents.schema_book import SchemaBook
+from memtree.agents.schema_validation import CompiledSchema, compiled, violation_of
 from memtree.errors import SchemaInvalid, SchemaViolation
-from memtree.memories.agents.schemas.limits import checked_schema
-from memtree.memories.agents.schemas.schema_book import SchemaBook
-from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, violation_of
+from memtree.jobs.runtime import SystemClock
 from memtree.stores import open_memories, open_store
 
 TENANT = "tenant"

@@ -17,9 +17,9 @@ import numpy as np
 from benchmarks.memories.memory_speed import WARM, made_text, middle_and_worst, postgres_schema
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.search import clusters
-from memtree.memories.agents.search.agent_search import AgentQuery, AgentSearch
+from memtree.agents import clusters
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.agent_search import AgentQuery, AgentSearch
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch

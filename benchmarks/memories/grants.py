@@ -12,12 +12,12 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.runtime import SystemClock
-from memtree.memories.grants.evm import keccak256_many
-from memtree.memories.grants.grant import MAX_GRANTS, Chain, WalletStore
-from memtree.memories.grants.grant_book import GrantBook
-from memtree.memories.grants.grant_json import header_of
-from memtree.memories.grants.wallet_proof import WalletProof, proven
+from memtree.agents.evm import keccak256_many
+from memtree.agents.grant import MAX_GRANTS, Chain, WalletStore
+from memtree.agents.grant_book import GrantBook
+from memtree.agents.grant_json import header_of
+from memtree.agents.wallet_proof import WalletProof, proven
+from memtree.jobs.runtime import SystemClock
 from memtree.stores import open_memories, open_store
 from tests.made.wallets import Wallet
 

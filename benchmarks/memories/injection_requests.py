@@ -18,9 +18,9 @@ from benchmarks.data import MissingData
 from benchmarks.memories.noise import CASES, Scopes
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.injection.language_rules import is_general
-from memtree.memories.injection.options import CHAT_OPTIONS
+from memtree.memories.language_rules import is_general
 from memtree.memories.memory_injection import fitting, looked_at
+from memtree.memories.options import CHAT_OPTIONS
 from memtree.memories.search.searcher import MemorySearch
 from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
 from memtree.models.memory_embedder import MemoryEmbedder

@@ -15,7 +15,7 @@ from benchmarks.memories.memory_speed import made_text, middle_and_worst, postgr
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories.memory import USER_CATEGORIES, MemoryChange, NewMemory
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.user_memories import MemoryGroup

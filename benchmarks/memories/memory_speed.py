@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.memory_services import new_memory_id
-from memtree.background.runtime import SystemClock
+from memtree.jobs.memory_services import new_memory_id
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import NewMemory

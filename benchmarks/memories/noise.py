@@ -17,9 +17,9 @@ from benchmarks import made_memories
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories import memory_injection
-from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory import NewMemory
-from memtree.memories.ports import MemoryStore
+from memtree.memories.memory_store import MemoryStore
+from memtree.memories.options import CHAT_OPTIONS
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch

@@ -18,9 +18,9 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.background.runtime import SystemClock
 from memtree.history.chat_history import History, read
 from memtree.history.message import Volatile
+from memtree.jobs.runtime import SystemClock
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork
 from memtree_indexer.connection import RedisConnection

@@ -26,9 +26,9 @@ from benchmarks.quality.views import EXTRACTION, MODEL, open_summarised, views
 from benchmarks.report import Row, promises
 from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
-from memtree.background.summary_calls import CallTotals
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.history.message import Message
+from memtree.jobs.summary_calls import CallTotals
 from memtree.tree.btree import walk
 from memtree.tree.node import Node
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
-from memtree.background.embedder import OpenedEmbedder
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.memory_services import open_memory_services
-from memtree.background.runtime import Runtime, SystemClock
-from memtree.background.stage_one import StageOne
-from memtree.background.summary_stage import SummaryStage
 from memtree.context.context_memory import ContextMemory
 from memtree.context.message_cache import MessageCache
+from memtree.jobs.embedder import OpenedEmbedder
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.memory_services import open_memory_services
+from memtree.jobs.runtime import Runtime, SystemClock
+from memtree.jobs.stage_one import StageOne
+from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.models import SummaryDrafts, Usage
 from memtree.stores import open_memories, open_store
 from memtree.text import tokens

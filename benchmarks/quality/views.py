@@ -17,8 +17,8 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from benchmarks.subject import Subject, settings, with_parts
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.jobs.runtime import open_runtime
 from memtree.tree.node import Summary
 
 EXTRACTION, MODEL, BOTH = VIEWS = ("extraction", "model", "both")

@@ -21,9 +21,9 @@ from benchmarks.subject import (
     share,
     with_parts,
 )
-from memtree.background.embedding_queue import NoQueue
 from memtree.context.answer_state import State
 from memtree.context.context_memory import CompressRequest
+from memtree.jobs.embedding_queue import NoQueue
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new

@@ -27,9 +27,9 @@ import httpx
 from benchmarks.data import Data
 from benchmarks.speed.clients import sessions
 from benchmarks.speed.clients.sessions import RecordedSession, Request
-from memtree.background import runtime as runtime_file
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import MODES, Settings
+from memtree.jobs import runtime as runtime_file
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.http.served.running import running

@@ -20,7 +20,7 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from memtree.background.jobs import replaces
+from memtree.jobs.job_queue import replaces
 from memtree_indexer.lua_scripts import COMMON, SCRIPTS
 from memtree_indexer.payloads import SHORT, contains, shorts
 

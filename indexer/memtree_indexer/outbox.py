@@ -28,8 +28,8 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from memtree.background.jobs import Job, Jobs
-from memtree.background.summary_scheduler import GATHER
+from memtree.jobs.job_queue import Job, Jobs
+from memtree.jobs.summary_scheduler import GATHER
 from memtree.ports.clock import Clock
 from memtree.tree.summary_batches import CALL_TOKENS
 from memtree_indexer.connection import RedisConnection, blocking

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
+from memtree.jobs.runtime import Runtime
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import Store

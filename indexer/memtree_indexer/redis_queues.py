@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from memtree.background.jobs import Backlog, Job
-from memtree.background.jobs import job as new_job
-from memtree.background.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import QueueUnavailable, Unavailable
 from memtree.history.chat_history import History
+from memtree.jobs.job_queue import Backlog, Job
+from memtree.jobs.job_queue import job as new_job
+from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending, SummaryStatus

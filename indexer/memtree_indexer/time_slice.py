@@ -16,12 +16,12 @@ from functools import partial
 
 from redis.exceptions import RedisError
 
-from memtree.background.embedding_queue import BATCH_TOKENS, VectorCache, embed_leaves, first_batch
-from memtree.background.jobs import MAX_TRIES, StageTotals, SummaryJob, back_off
-from memtree.background.summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
-from memtree.background.summary_queue import InProcessSummaries
 from memtree.errors import Unavailable
 from memtree.history.chat_history import History
+from memtree.jobs.background_summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
+from memtree.jobs.background_summary_queue import InProcessSummaries
+from memtree.jobs.embedding_queue import BATCH_TOKENS, VectorCache, embed_leaves, first_batch
+from memtree.jobs.job_queue import MAX_TRIES, StageTotals, SummaryJob, back_off
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 from memtree.process.bounded import remember

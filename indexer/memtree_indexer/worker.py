@@ -21,10 +21,10 @@ from redis.exceptions import RedisError
 from rq.registry import clean_registries
 from rq.worker_registration import clean_worker_registry
 
-from memtree.background.embedding_queue import VectorCache
-from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.days import DAY
+from memtree.jobs.embedding_queue import VectorCache
+from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import Store

@@ -26,8 +26,7 @@ from memtree.memories.draft import (
 )
 from memtree.memories.draft import new_memory as made_of
 from memtree.memories.duplicates import NearMemory, same_in
-from memtree.memories.fields.standing import is_own_word, standing_topic
-from memtree.memories.injection.language_rules import is_outdated
+from memtree.memories.language_rules import is_outdated
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -38,7 +37,7 @@ from memtree.memories.memory import (
     Unset,
 )
 from memtree.memories.memory_injection import MemoryInjection
-from memtree.memories.ports import (
+from memtree.memories.memory_store import (
     ANY,
     ChangeEvent,
     MemoryFilter,
@@ -52,6 +51,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.ranking import SearchResult
 from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.standing import is_own_word, standing_topic
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.process.tracing import stepped

@@ -11,7 +11,7 @@ from memtree.errors import NotFound
 from memtree.memories.book import MemoryBook
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import MemoryFilter, MemoryRef, MemoryStore
+from memtree.memories.memory_store import MemoryFilter, MemoryRef, MemoryStore
 from memtree.memories.scope import Scope
 
 _MOST_REPLACED = 50  # memories in one line of succession

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memtree.memories.memory import SNAPSHOT, Memory
-from memtree.memories.ports import MemoryFilter, MemoryStore
+from memtree.memories.memory_store import MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.text.normal_form import canonical, text_hash

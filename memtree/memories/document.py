@@ -16,8 +16,8 @@ import msgspec
 
 from memtree.errors import BadRequest, RequestTooLarge, SecretRejected
 from memtree.memories.draft import checked_name
-from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.memories.scope import checked_id
+from memtree.memories.secret_check import refuse_secrets
 from memtree.text import secrets
 
 MAX_BYTES = 1 << 20  # of a document's text, in UTF-8

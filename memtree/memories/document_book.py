@@ -19,8 +19,8 @@ from memtree.memories import passages
 from memtree.memories.book import MemoryBook
 from memtree.memories.document import Document, NewDocument
 from memtree.memories.memory import Memory
+from memtree.memories.memory_store import MemoryFilter, MemoryMaintenance, MemoryStore, all_pages
 from memtree.memories.passages import FIRST, Cut
-from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore, all_pages
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted

@@ -9,15 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.memories.fields.categories import category_of
-from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.memories.fields.standing import (
-    FACT,
-    is_own_word,
-    pinned,
-    standing_topic,
-    trust_of,
-)
+from memtree.memories.categories import category_of
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -28,6 +20,14 @@ from memtree.memories.memory import (
     Unset,
 )
 from memtree.memories.search.vector_bytes import packed_terms
+from memtree.memories.secret_check import refuse_secrets
+from memtree.memories.standing import (
+    FACT,
+    is_own_word,
+    pinned,
+    standing_topic,
+    trust_of,
+)
 from memtree.text.normal_form import text_hash
 
 MAX_NAME_CHARS = 200  # of a category, a session, a provider

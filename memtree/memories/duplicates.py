@@ -14,13 +14,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.fields.standing import outranks
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate, Tombstone
-from memtree.memories.ports import MemoryFilter, MemoryStore
+from memtree.memories.memory_store import MemoryFilter, MemoryStore
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.standing import outranks
 from memtree.statements.attributes import changed, tells_change
 from memtree.text.telling_words import apart
 

@@ -31,12 +31,12 @@ from typing import NamedTuple
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.duplicates import NearMemory
-from memtree.memories.extraction.third_person import joined, predicates
 from memtree.memories.memory import WORDING, Memory
 from memtree.memories.relation import foreign, lexicon
 from memtree.memories.relation.reading import Token, read
 from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
+from memtree.memories.third_person import joined, predicates
 from memtree.memories.user_memories import ExtractedMessages, ForgetOrder
 from memtree.statements import forget_orders
 from memtree.statements.grammar import REFERS_BACK

@@ -14,10 +14,12 @@ from typing import Protocol
 
 from memtree.errors import Unavailable
 from memtree.language.everyday_sentences import language_of
-from memtree.memories.injection import choice, language_rules, notes
-from memtree.memories.injection.language_rules import is_general
-from memtree.memories.injection.notes import Wish
-from memtree.memories.injection.options import (
+from memtree.memories import choice, language_rules, notes
+from memtree.memories.language_rules import is_general
+from memtree.memories.memory import Memory
+from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore, ScopeState, ShownMemory
+from memtree.memories.notes import Wish
+from memtree.memories.options import (
     BESIDE,
     BESIDE_BY_WORDS,
     CHAT_OPTIONS,
@@ -25,8 +27,6 @@ from memtree.memories.injection.options import (
     InjectionOptions,
     Message,
 )
-from memtree.memories.memory import Memory
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ScopeState, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.ranking import MemoryHit, SearchResult

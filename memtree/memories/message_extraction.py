@@ -18,14 +18,14 @@ from datetime import date
 from typing import NamedTuple, Protocol
 
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
+from memtree.memories.candidates import Candidate, Extraction
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.duplicates import NearMemory, same_in
-from memtree.memories.extraction.candidates import Candidate, Extraction
-from memtree.memories.extraction.third_person import told_of
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
+from memtree.memories.third_person import told_of
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtree.memories.document import Document, NewDocument
-from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory, NewMemory
+from memtree.memories.rendering import CUT, one_line
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash
 

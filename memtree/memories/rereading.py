@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 from memtree.errors import NotFound, VersionConflict
 from memtree.memories.book import MemoryBook
-from memtree.memories.extraction.rule_extraction import retold
-from memtree.memories.fields.standing import is_own_word, standing_topic
+from memtree.memories.extraction_rule_extraction import retold
 from memtree.memories.memory import EXTRACTED, UNSET, Memory, MemoryChange, PossibleUpdate
-from memtree.memories.ports import MemoryFilter, MemoryStore
+from memtree.memories.memory_store import MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import packed_terms
+from memtree.memories.standing import is_own_word, standing_topic
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.process.bounded import remember
 from memtree.text.normal_form import text_hash

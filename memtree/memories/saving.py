@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates, same_in
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import MemoryMaintenance, MemoryStore, ScopeState
+from memtree.memories.memory_store import MemoryMaintenance, MemoryStore, ScopeState
 from memtree.memories.relation.relation import Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE

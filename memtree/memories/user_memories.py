@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from memtree.memories.memory import Memory, NewMemory
-from memtree.memories.ports import Added, MemoryRef
+from memtree.memories.memory_store import Added, MemoryRef
 from memtree.memories.scope import Scope
 
 PLANS = ("pro", "auto", "free")

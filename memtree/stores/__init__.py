@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.data_folder import NO_STORE, expanded
 from memtree.errors import BadRequest, importing
-from memtree.stores.context.store import SqlStore
-from memtree.stores.memories.store import SqlMemories
-from memtree.stores.sqlite.database import RamStore, SqliteStore
+from memtree.stores.context.sql_store import SqlStore
+from memtree.stores.memories.sql_memories import SqlMemories
+from memtree.stores.sqlite.sqlite_database import RamStore, SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore

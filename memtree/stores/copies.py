@@ -21,7 +21,7 @@ from memtree.stores import rows as kinds
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories import table_rows as memory_kinds
-from memtree.stores.memories.audit import audit_memories
+from memtree.stores.memories.memory_audit import audit_memories
 from memtree.stores.memories.scopes import ScopeRow
 from memtree.stores.parts import Snapshot, SqlPart, Table, keeping, reading
 from memtree.stores.sql import Row, Sql

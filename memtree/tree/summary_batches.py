@@ -8,7 +8,7 @@ does not pay for the instructions alone.
     level 1     n        n        n: ready when its leaves are done
     level 0  l l l l  l l . .     first call: l l l l; second: n l l
 
-What this file does not do: claim, pay, ask, judge (`memtree/background/summary_calls.py`).
+What this file does not do: claim, pay, ask, judge (`memtree/jobs/summary_calls.py`).
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.ports import ANY
+from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.memories.memory_store import ANY
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch

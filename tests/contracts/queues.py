@@ -10,13 +10,13 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.spending import DailyLimits, Spending, SummaryPrices
-from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.history.chat_history import History
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
+from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork, NodeWork

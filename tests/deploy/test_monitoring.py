@@ -16,8 +16,8 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.jobs.runtime import open_runtime
 from memtree.process.tracing import STEPS, step
 from memtree_proxy.observability.setup import watching
 from memtree_proxy.server.app import create_app

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from memtree.memories.transfer import foreign_formats
-from memtree.memories.transfer.checked import importable
-from memtree.memories.transfer.file_items import FileMemory
-from memtree.memories.transfer.json_entries import document_entries
-from memtree.memories.transfer.memory_file import PART_END, read_memory_file
 from memtree.text import json_lines
+from memtree.transfer import foreign_formats
+from memtree.transfer.file_items import FileMemory
+from memtree.transfer.import_rules import importable
+from memtree.transfer.json_entries import document_entries
+from memtree.transfer.memory_file import PART_END, read_memory_file
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 

@@ -7,11 +7,11 @@ import json
 from base64 import b64encode
 from dataclasses import replace
 
-from memtree.memories.grants import ed25519
-from memtree.memories.grants.evm import keccak256
-from memtree.memories.grants.grant_json import read_grant, read_header, read_share_code
-from memtree.memories.grants.wallet_proof import WalletProof, proven
-from memtree.memories.grants.wallets import is_signed_by, read_private_key
+from memtree.agents import ed25519
+from memtree.agents.evm import keccak256
+from memtree.agents.grant_json import read_grant, read_header, read_share_code
+from memtree.agents.grants_wallets import is_signed_by, read_private_key
+from memtree.agents.wallet_proof import WalletProof, proven
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 from tests.made.wallets import NOW, Wallet

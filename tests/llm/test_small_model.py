@@ -10,10 +10,10 @@ from collections import Counter
 import msgspec
 import pytest
 
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.history.message import Message, read_messages
+from memtree.jobs.runtime import open_runtime
 from memtree.text import tokens
 from memtree.tree import numbers, summary_batches
 from memtree.tree.btree import walk

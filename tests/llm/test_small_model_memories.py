@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from memtree.background.model_readers import ModelReader
-from memtree.background.runtime import SystemClock
-from memtree.background.spending import TOKENS, MeteredModel, Spending
+from memtree.jobs.model_readers import ModelReader
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.spending import TOKENS, MeteredModel, Spending
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint

@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
-from memtree.background.model_readers import StructuredModelReader
-from memtree.background.runtime import SystemClock
-from memtree.background.spending import TOKENS, MeteredModel, Spending
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.jobs.model_readers import StructuredModelReader
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.spending import TOKENS, MeteredModel, Spending
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint

@@ -13,7 +13,7 @@ import numpy as np
 
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
-from memtree.memories.ports import MemoryStore
+from memtree.memories.memory_store import MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.ports.models import Embedder, Matrix

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
-from memtree.memories.grants.grant import Chain, GrantPayload, SignedGrant, signed_text
-from memtree.memories.grants.wallet_proof import (
+from memtree.agents.grant import Chain, GrantPayload, SignedGrant, signed_text
+from memtree.agents.grants_wallets import PrivateKey
+from memtree.agents.wallet_proof import (
     ADDRESS_HEADER,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     WalletProof,
     proof_text,
 )
-from memtree.memories.grants.wallets import PrivateKey
 
 NOW = 1_760_000_000.0
 

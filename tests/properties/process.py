@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.message_cache import MessageCache
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.growth import Keep
 from memtree.ports.store import Store
 from memtree.stores import RamStore, open_store

@@ -14,8 +14,6 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from memtree.background.embedding_queue import InProcessQueue, NoQueue
-from memtree.background.stage_one import StageOne
 from memtree.context.caches_caches import TreeCaches
 from memtree.context.context_memory import ContextMemory
 from memtree.digests.clauses import read_lines
@@ -23,6 +21,8 @@ from memtree.digests.read_lines import ReadLines
 from memtree.errors import BadRequest
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
+from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.store import Store
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import open_store

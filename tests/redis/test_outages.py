@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 from redis.exceptions import ResponseError
 
-from memtree.background.jobs import MAX_JOBS
-from memtree.background.summary_stage import SummaryStage
+from memtree.jobs.job_queue import MAX_JOBS
+from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.queues import Pending
 from memtree_indexer import outbox
 from memtree_indexer.ledger import EMBED, JobLedger
@@ -158,7 +158,7 @@ def _copy(chat, n):
     """A job of a conversation that only looks like this one."""
     from dataclasses import replace
 
-    from memtree.background.jobs import job
+    from memtree.jobs.job_queue import job
     from memtree.tree.node import LeafWork
 
     tenant = f"tenant {n % 2}"  # one of them alone may not fill it
@@ -180,7 +180,7 @@ async def test_nobody_to_work_is_told(desk):
 @pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
 async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
     monkeypatch.setattr("memtree_indexer.time_slice.SUMMARY_SLICE", 1.0)
-    monkeypatch.setattr("memtree.background.jobs.BACK_OFF", 0.01)
+    monkeypatch.setattr("memtree.jobs.job_queue.BACK_OFF", 0.01)
     one = await desk(always=wrong)
     chat = await Chat("a", said("alder", 14)).plant(one.store)
     summarise(one, chat)

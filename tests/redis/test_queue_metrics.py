@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.jobs.runtime import open_runtime
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background import child_process
-from memtree.background.stage_one import (
+from memtree.jobs import child_process
+from memtree.jobs.stage_one import (
     INLINE_TOKENS,
     STRETCH_TOKENS,
     THREAD_TOKENS,

@@ -20,7 +20,7 @@ HEAVY = (
 )
 OPENED = """
 import asyncio
-from memtree.background.runtime import open_runtime
+from memtree.jobs.runtime import open_runtime
 from memtree.config import Settings
 async def opened():
     async with open_runtime(Settings(store='memory:', {settings})):
@@ -97,7 +97,7 @@ def test_a_server_listens_before_its_models_are_loaded():
     """Neither the embedder nor the vocabulary, nor patterns that are seldom needed."""
     opened = (
         "import asyncio, sys, toktok\n"
-        "from memtree.background.runtime import open_runtime\n"
+        "from memtree.jobs.runtime import open_runtime\n"
         "from memtree.config import Settings\n"
         "from memtree.text import runs\n"
         "async def opened():\n"

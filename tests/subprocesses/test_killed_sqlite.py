@@ -59,7 +59,7 @@ asyncio.run(main())
 STOP_FORGETTING = """
 import time
 import memtree.stores.context.retention as retention
-import memtree.stores.sqlite.database as database
+import memtree.stores.sqlite.sqlite_database as database
 store, collect = SqliteStore(Path(sys.argv[1])), retention.collect
 def stop():
     print("inside", flush=True)

@@ -24,10 +24,10 @@ SECONDS = 300.0
 # Stage 1 that never ends: in C code that holds the GIL, or in Python.
 IN_C = "import re; re.match(r'(a*)*b', 'a' * 64)"
 IN_PYTHON = "while True: pass"
-WITHOUT_KERNEL = "from memtree.background import parent_death; parent_death.ctypes = None; "
+WITHOUT_KERNEL = "from memtree.jobs import parent_death; parent_death.ctypes = None; "
 PARENT = """
 import os, sys, threading
-from memtree.background import child_process
+from memtree.jobs import child_process
 from tests.properties.strategies import conversation, history_of, tail_of
 before, folder = sys.argv[1:]
 sys.path.insert(0, folder)
@@ -122,8 +122,6 @@ def descendants_of_children(pid: int) -> set[int]:
 @pytest.mark.parametrize("before", ["", WITHOUT_KERNEL])
 def test_who_comes_too_late_to_be_told_ends_at_once(before):
     """The parent was gone before the kernel was asked: another process is the parent by now."""
-    script = (
-        f"{before}from memtree.background.parent_death import end_with; end_with(-1); print('on')"
-    )
+    script = f"{before}from memtree.jobs.parent_death import end_with; end_with(-1); print('on')"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert (ended.returncode, ended.stdout) == (-signal.SIGKILL, b"")

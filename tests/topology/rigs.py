@@ -15,8 +15,8 @@ import httpx
 from redis import Redis
 
 from deploy.topology import Shape, Topology, topology
-from memtree.background.embedder import open_embedder
 from memtree.config import Settings
+from memtree.jobs.embedder import open_embedder
 from memtree.stores import open_store
 from memtree_proxy.access.auth import tenant_id
 from tests.programs.server import PATIENCE

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never, assert_type
 
 import memtree
-from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.answer import Answer
@@ -20,6 +19,7 @@ from memtree.dialects import openai_chat
 from memtree.errors import BadRequest, ContextOverflow, StoreUnavailable
 from memtree.history.chat_history import History
 from memtree.history.message import ToolCall, View, Volatile
+from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.memories.memory import Memory
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.speed.clients import apps
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.http.served.running import running

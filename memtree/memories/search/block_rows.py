@@ -26,7 +26,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from memtree.memories.ports import ScopeState, SearchRow, SearchRows
+from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.vector_bytes import Vector, unpack_terms
 
 Flags = NDArray[np.bool_]

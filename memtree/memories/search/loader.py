@@ -27,7 +27,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from memtree.errors import MemTreeError
-from memtree.memories.ports import MemoryStore, ScopeState, SearchRows, StoredSegment
+from memtree.memories.memory_store import MemoryStore, ScopeState, SearchRows, StoredSegment
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import EMPTY, NOTHING, Postings, RowBlock, ScopeIndex
 from memtree.process.bounded import SizedCache

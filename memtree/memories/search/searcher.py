@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
+from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import ScopeIndex
 from memtree.memories.search.loader import IndexLoader

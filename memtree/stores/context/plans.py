@@ -8,7 +8,7 @@ import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.store import ContinuedTurn
-from memtree.stores.context.conversations import note_use
+from memtree.stores.context.stored_conversations import note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.context.trees import STORED, put_nodes
 from memtree.stores.parts import SqlPart, reading

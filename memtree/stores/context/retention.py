@@ -14,8 +14,8 @@ from memtree.days import day_of
 from memtree.ports.store import Receipt
 from memtree.stores.context import recipes
 from memtree.stores.context.claims import ClaimsAndTallies
-from memtree.stores.context.conversations import note_gone
-from memtree.stores.context.requests import Requests
+from memtree.stores.context.logged_requests import Requests
+from memtree.stores.context.stored_conversations import note_gone
 from memtree.stores.context.tenants import TENANT, begin, known_tenant
 from memtree.stores.parts import keeping, reading, writing
 from memtree.stores.references import (

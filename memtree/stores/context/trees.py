@@ -18,7 +18,7 @@ from typing import Any
 
 from memtree.history.address_chain import NODE_ID_BYTES
 from memtree.ports.store import IndexBatch, IndexedPrefix
-from memtree.stores.context.conversations import COLUMNS, note_use
+from memtree.stores.context.stored_conversations import COLUMNS, note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.parts import SqlPart, reading, writing
 from memtree.stores.references import Version, frontier_nodes, gone_on_from, named

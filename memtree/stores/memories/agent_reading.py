@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from memtree.memories.agents.agent_memory import (
+from memtree.agents.agent_memory import (
     AgentPage,
     AgentScopes,
     LocatedMemory,
@@ -17,7 +17,7 @@ from memtree.memories.agents.agent_memory import (
     ScopeTotals,
     ScopeVersion,
 )
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories import reading
 from memtree.stores.memories.lookup import stored
@@ -32,7 +32,7 @@ from memtree.stores.memories.rows import (
     storable,
 )
 from memtree.stores.memories.scopes import meant, numbers_of, scopes_of
-from memtree.stores.memories.search import PACKED_ROWS, SEARCHED, read_rows
+from memtree.stores.memories.search_data import PACKED_ROWS, SEARCHED, read_rows
 from memtree.stores.sql import Sql
 
 # Uses the index of ids: a scalar subquery is never joined, so the planner cannot read all scopes of

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import msgspec
 
+from memtree.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
-from memtree.memories.fields.standing import in_place_of
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
+from memtree.memories.standing import in_place_of
+from memtree.stores.memories.adding import insert
 from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by
-from memtree.stores.memories.conversations import MARK, message_key
+from memtree.stores.memories.conversation_marks import MARK, message_key
 from memtree.stores.memories.lookup import live
 from memtree.stores.memories.rows import RowState, changed_memory, plain
-from memtree.stores.memories.saving import insert
-from memtree.stores.memories.schemas import holders, keyed, unique_column, unique_keys
 from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.stored_schemas import holders, keyed, unique_column, unique_keys
 from memtree.stores.sql import Sql, storing
 
 _MARKED = "SELECT 1 FROM extracted_messages WHERE scope = :scope AND key IN :keys[] LIMIT 1"

@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from memtree.agents.agent_memory import LocatedMemory
 from memtree.errors import BadRequest, NotFound, VersionConflict
-from memtree.memories.agents.agent_memory import LocatedMemory
-from memtree.memories.fields.standing import is_own_word
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
-from memtree.memories.ports import MemoryRef
+from memtree.memories.memory_store import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories import schemas
-from memtree.stores.memories.lookup import kept, live
-from memtree.stores.memories.rows import RowState, changed_memory, encoded, time_column
-from memtree.stores.memories.saving import (
+from memtree.memories.standing import is_own_word
+from memtree.stores.memories import stored_schemas
+from memtree.stores.memories.adding import (
     JOIN_GROUPS,
     SAID,
     added_row,
@@ -24,6 +22,8 @@ from memtree.stores.memories.saving import (
     joined,
     twin_of,
 )
+from memtree.stores.memories.lookup import kept, live
+from memtree.stores.memories.rows import RowState, changed_memory, encoded, time_column
 from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_known,
@@ -107,7 +107,9 @@ async def next_version(
     if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
-    (key,) = await schemas.unique_keys(sql, scope, [schemas.keyed(memory, row.unique_key)])
+    (key,) = await stored_schemas.unique_keys(
+        sql, scope, [stored_schemas.keyed(memory, row.unique_key)]
+    )
     superseded = await make_way(sql, scope, row, key, since=memory.updated, now=now)
     if superseded:
         memory = replace(memory, supersedes=superseded)
@@ -120,7 +122,7 @@ async def make_way(
 ) -> str | None:
     """Supersede another live memory that has this unique key, since `row` has it from now on.
     Returns that memory's id; None if there was none."""
-    other = (await schemas.holders(sql, scope, [key], now)).get(key)
+    other = (await stored_schemas.holders(sql, scope, [key], now)).get(key)
     if other is None or other.number == row.number:
         return None
     await put_away(sql, scope, [(other, row.id, since)])
@@ -158,8 +160,8 @@ async def supersede(
     sql: Sql, scope: Scope, ref: MemoryRef, by: NewMemory, *, reason: str, now: float
 ) -> Memory:
     at, row = await _begin_one(sql, scope, ref, now)
-    (key,) = await schemas.unique_keys(sql, at, [schemas.keyed(by)])
-    rivals = await schemas.holders(sql, at, [key], now)
+    (key,) = await stored_schemas.unique_keys(sql, at, [stored_schemas.keyed(by)])
+    rivals = await stored_schemas.holders(sql, at, [key], now)
     others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
     twin = await twin_of(sql, at, by.text_hash, by.kind, now)
     if twin and twin.number == row.number:

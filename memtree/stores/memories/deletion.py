@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memtree.memories.memory import Memory, NewMemory, Tombstone
-from memtree.memories.ports import MemoryRef
+from memtree.memories.memory_store import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories import schemas
+from memtree.stores.memories import stored_schemas
+from memtree.stores.memories.adding import insert
 from memtree.stores.memories.changing import put_tombstones
 from memtree.stores.memories.lookup import duplicates, lineage, resolved, stored
 from memtree.stores.memories.rows import STANDING, RowState, plain, standing
-from memtree.stores.memories.saving import insert
 from memtree.stores.memories.scopes import (
     ScopeRow,
     begin,
@@ -118,9 +118,9 @@ async def _with_their_values(
     """Return the rows without those whose unique values belong to another live memory, or to a
     later row. A superseded memory has none."""
     back = sorted(row for row in rows if not row.superseded_by)
-    keyed = [schemas.keyed(row.memory(), row.unique_key) for row in back]
-    keys = await schemas.unique_keys(sql, scope, keyed)
-    there = await schemas.holders(sql, scope, keys, now)
+    keyed = [stored_schemas.keyed(row.memory(), row.unique_key) for row in back]
+    keys = await stored_schemas.unique_keys(sql, scope, keyed)
+    there = await stored_schemas.holders(sql, scope, keys, now)
     with_keys = list(zip(back, keys, strict=True))
     last = {key: row.number for row, key in with_keys}
     rivals = {
@@ -131,7 +131,7 @@ async def _with_their_values(
         for row, key in with_keys
         if key != row.unique_key
     ]
-    await sql.run_many(schemas.PUT_KEY, new)
+    await sql.run_many(stored_schemas.PUT_KEY, new)
     return [row for row in rows if row.number not in rivals]
 
 

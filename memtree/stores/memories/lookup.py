@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.memory_store import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.rows import (
     LARGEST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
+from memtree.memories.memory_store import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.conflicts import with_updates
 from memtree.stores.memories.lookup import duplicates, kept, live, members, resolved, stored

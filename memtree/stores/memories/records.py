@@ -8,12 +8,13 @@ from typing import Any
 
 from memtree.errors import BadRequest
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import MemoryRecord
+from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.scope import Scope
-from memtree.stores.memories import schemas
+from memtree.stores.memories import stored_schemas
+from memtree.stores.memories.adding import ADD, added_row, refuse_taken
 from memtree.stores.memories.changing import KEEP_VERSION, put_tombstones
 from memtree.stores.memories.conflicts import with_updates
-from memtree.stores.memories.conversations import MARK, marks
+from memtree.stores.memories.conversation_marks import MARK, marks
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import (
     SCOPE,
@@ -24,7 +25,6 @@ from memtree.stores.memories.rows import (
     storable,
     time_column,
 )
-from memtree.stores.memories.saving import ADD, added_row, refuse_taken
 from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
 from memtree.stores.sql import Sql
 
@@ -144,9 +144,11 @@ async def _unique(
     scope, or to a later one of these, becomes superseded by that one, in `memories`. Expired ones
     have no key."""
     counting = [at for at, each in enumerate(memories) if each.live(now)]
-    taken = await schemas.unique_keys(sql, scope, [schemas.keyed(memories[at]) for at in counting])
+    taken = await stored_schemas.unique_keys(
+        sql, scope, [stored_schemas.keyed(memories[at]) for at in counting]
+    )
     keys = dict(zip(counting, taken, strict=True))
-    held = await schemas.holders(sql, scope, taken, now)
+    held = await stored_schemas.holders(sql, scope, taken, now)
     ids = {key: memories[at].id for at, key in keys.items() if key}
     ids |= {key: row.id for key, row in held.items()}
     there |= {row.id: row.memory().created for row in held.values()}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Tombstone, Unset
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.sql import Row, reader, storing
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.agents.agent_memory import AgentScopes
+from memtree.memories.memory_store import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories.deletion import in_parts, leave_tombstones, remove
 from memtree.stores.memories.erasing import erase, stamp_erased

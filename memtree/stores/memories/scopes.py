@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from memtree.agents.agent_memory import AgentScopes
 from memtree.errors import MemoryLimit
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.ports import ScopeState
+from memtree.memories.memory_store import ScopeState
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.rows import EXPIRED, SCOPE, plain, scope_values
 from memtree.stores.schema import insert_into

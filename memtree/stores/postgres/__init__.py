@@ -6,6 +6,6 @@ Isolation is READ COMMITTED: each statement after the lock sees everything commi
 reasons are in docs/decisions/archive.md#0011.
 """
 
-from memtree.stores.postgres.database import PostgresStore, has_tables
+from memtree.stores.postgres.postgres_database import PostgresStore, has_tables
 
 __all__ = ["PostgresStore", "has_tables"]

@@ -28,9 +28,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
+from memtree.agents.grant_book import GrantBook
+from memtree.agents.wallet_proof import ProvenWallet, WalletProof
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable, Unauthorized
-from memtree.memories.grants.grant_book import GrantBook
-from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof
 from memtree.memories.scope import PLACEHOLDER, is_placeholder
 from memtree.ports.store import Credentials
 from memtree.process import threads

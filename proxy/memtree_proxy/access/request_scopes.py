@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
+from memtree.agents.agent_memory import ALL, AgentScopes
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import ALL, AgentScopes
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import SESSION_COOKIE, Tenant
 from memtree_proxy.http.headers import USER_HEADER, own_value

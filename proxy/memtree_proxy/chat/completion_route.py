@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
@@ -33,6 +32,7 @@ from memtree.context.request import CompressRequest
 from memtree.context.sent_requests import SentRequests
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest, ContextOverflow
+from memtree.jobs.memory_services import MemoryServices
 from memtree.process.bounded import remember
 from memtree.process.tracing import step
 from memtree_proxy.access.auth import Gate

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree import __version__
-from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import MemTreeError
+from memtree.jobs.runtime import Runtime
 from memtree_indexer.queues import redis_queues
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.checkups import parts, surroundings

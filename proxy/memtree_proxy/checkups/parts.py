@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
+from memtree.jobs.runtime import Runtime
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
 from memtree.setting_values import AUTO, without_password

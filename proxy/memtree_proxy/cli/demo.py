@@ -20,13 +20,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import Answer
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest
 from memtree.history.message import Message
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.setting_values import INPROCESS
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation

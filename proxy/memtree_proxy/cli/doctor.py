@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from memtree import __version__
-from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.errors import MemTreeError
+from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.setting_values import without_password
 from memtree.stores import require_store, shown_store
 from memtree_indexer.queues import open_redis_queues

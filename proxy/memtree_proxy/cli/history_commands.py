@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.answer_state import State
 from memtree.context.request import UNHURRIED, CompressRequest
@@ -24,6 +23,7 @@ from memtree.history import json_body
 from memtree.history.conversation_posted_json import mended
 from memtree.history.json_body import Body
 from memtree.history.message import Message, read_messages
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.tenant_names import LOCAL

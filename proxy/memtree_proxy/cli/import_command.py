@@ -17,13 +17,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.answer_state import is_degraded
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile, read_messages
+from memtree.jobs.runtime import open_runtime
 from memtree.ports.store import Credentials
 from memtree.tenant_names import LOCAL
 from memtree_proxy.access import auth

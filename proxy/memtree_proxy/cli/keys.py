@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.memories.ports import MemoryMaintenance
+from memtree.memories.memory_store import MemoryMaintenance
 from memtree.ports.store import KeyRow, KeyStore, TenantRow
 from memtree.stores import Opened, open_memories, open_store
 from memtree.tenant_names import ANONYMOUS, LOCAL

@@ -8,8 +8,8 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 
-from memtree.background.runtime import open_runtime
 from memtree.config import ON, Settings, environment
+from memtree.jobs.runtime import open_runtime
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
 from memtree.tenant_names import LOCAL

@@ -18,9 +18,9 @@ from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from memtree.background.embedder import open_embedder
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
+from memtree.jobs.embedder import open_embedder
 from memtree_proxy.cli.console import open_console, styled
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.sessions import index, search, transcripts

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
-from memtree.memories.fields.times import timestamp
+from memtree.memories.times import timestamp
 from memtree.ports.request_log import (
     ALL,
     RequestFilter,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from starlette.datastructures import Headers as HeaderLines
 
+from memtree.agents.grant_json import HEADER as GRANTS_HEADER
+from memtree.agents.wallet_proof import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from memtree.errors import BadRequest
-from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
-from memtree.memories.grants.wallet_proof import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 
 # The credential for this server only, of a client whose own one is for the upstream, or changes.
 TENANT_KEY = b"x-memtree-key"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from memtree.memories.transfer.foreign_formats import without_marks
+from memtree.transfer.foreign_formats import without_marks
 from memtree_proxy.imports.conversation import (
     Conversation,
     Fields,

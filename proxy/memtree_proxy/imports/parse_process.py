@@ -43,7 +43,7 @@ HEAD = 8
 
 START = (
     "import sys; sys.path[:] = {path!r}; "
-    "from memtree.background.parent_death import end_with; end_with({parent}); "
+    "from memtree.jobs.parent_death import end_with; end_with({parent}); "
     "from memtree_proxy.imports.parse_process import main; main()"
 )
 _WORKED, _REFUSED = b"\x00", b"\x01"

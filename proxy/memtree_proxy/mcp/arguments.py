@@ -13,11 +13,11 @@ from msgspec import Meta
 
 from memtree.errors import BadRequest
 from memtree.memories.draft import MemoryDraft
-from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.memories.fields.tags import canonical_tags
-from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import MAX_TEXT_CHARS
-from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.memory_store import MemoryFilter, MemoryRef
+from memtree.memories.secret_check import refuse_secrets
+from memtree.memories.tags import canonical_tags
+from memtree.memories.times import timestamp
 from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, converted
 from memtree_proxy.wire.values import Share, Tags
 

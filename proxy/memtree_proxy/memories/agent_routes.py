@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.spending import AskedModel, CountedModel
-from memtree.memories.agents.agent_book import AgentBook, AgentCuration
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
-from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
-from memtree.memories.agents.extraction.agent_messages import ConversationReaders
+from memtree.agents.agent_book import AgentBook, AgentCuration
+from memtree.agents.agent_extraction import AgentExtraction
+from memtree.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.agents.agent_messages import ConversationReaders
+from memtree.jobs.spending import AskedModel, CountedModel
 from memtree.memories.scope import Scope
 from memtree.ports.models import Usage
 from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents, user_scope

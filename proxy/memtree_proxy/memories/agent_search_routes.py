@@ -8,14 +8,14 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.memory_answers import MemoryAnswers
-from memtree.background.memory_services import MemoryServices
+from memtree.agents import clusters, grounded_answers
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.agent_search import AgentQuery
+from memtree.agents.grant import OpenedGrants
+from memtree.agents.grant_json import HEADER
 from memtree.errors import Unavailable
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.search import answers, clusters
-from memtree.memories.agents.search.agent_search import AgentQuery
-from memtree.memories.grants.grant import OpenedGrants
-from memtree.memories.grants.grant_json import HEADER
+from memtree.jobs.memory_answers import MemoryAnswers
+from memtree.jobs.memory_services import MemoryServices
 from memtree.memories.scope import Scope
 from memtree_proxy.access.request_scopes import user_scope
 from memtree_proxy.http.decoding import queried
@@ -81,7 +81,7 @@ class AgentSearchRoutes:
     async def _answered(
         self, by: MemoryAnswers, tenant: str, query: AgentQuery, opened: OpenedGrants
     ) -> Response:
-        search_result = await self._search.search(replace(query, least=answers.RELEVANT))
+        search_result = await self._search.search(replace(query, least=grounded_answers.RELEVANT))
         memories = [hit.memory.memory for hit in search_result.hits]
         shared = frozenset(at for at, hit in enumerate(search_result.hits) if hit.shared)
         said = await by.answer(tenant, query.text, memories, shared)

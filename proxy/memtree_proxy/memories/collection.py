@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.grant_json import HEADER as GRANTS_HEADER
 from memtree.memories.scope import ScopeKind
 from memtree_proxy.access.request_scopes import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.http.decoding import queried

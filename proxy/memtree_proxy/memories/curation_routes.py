@@ -13,9 +13,9 @@ from typing import TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.memory_services import MemoryServices
+from memtree.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.jobs.memory_services import MemoryServices
 from memtree.memories.book import MemoryBook
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory

@@ -5,9 +5,9 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.agents.grant_book import GrantBook
+from memtree.agents.wallet_proof import ADDRESS_HEADER
 from memtree.errors import BadRequest
-from memtree.memories.grants.grant_book import GrantBook
-from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.answers import answer, counted, done

@@ -6,9 +6,9 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.agents.schema_book import PutSchema, SchemaBook
+from memtree.agents.schemas_memory_schema import MemorySchema, checked_kind
 from memtree.errors import NotFound
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, checked_kind
-from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.answers import answer, counted, done

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
 from memtree.errors import MemTreeError
-from memtree.memories.transfer.memory_transfer import MemoryTransfer
+from memtree.transfer.transfer_memory_transfer import MemoryTransfer
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import queried
 from memtree_proxy.memories.requests import MemoryRequests

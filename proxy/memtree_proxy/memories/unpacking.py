@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from memtree.errors import BadRequest
-from memtree.memories.transfer.memory_file import MOST_PARTS, PART_END
 from memtree.text.json_lines import as_utf8
+from memtree.transfer.memory_file import MOST_PARTS, PART_END
 from memtree_proxy.http import request_body
 
 # Kinds of files, the most informative first. OpenMemory's export holds both of the first two.

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.history.json_body import Body
 from memtree.history.message import Message, check_message
+from memtree.jobs.memory_services import MemoryServices
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import UserBook

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.background.memory_services import MemoryServices
+from memtree.jobs.memory_services import MemoryServices
 from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.answers import answer, counted

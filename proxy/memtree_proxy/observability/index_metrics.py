@@ -21,12 +21,12 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from memtree.background.extraction import ExtractionParts
-from memtree.background.jobs import Backlog, PendingQueue, StageTotals
-from memtree.background.model_readers import NO_ANSWER, NOT_GROUNDED
-from memtree.background.spending import MILLION, ModelTotals
-from memtree.background.summary_queue import InProcessSummaries
 from memtree.errors import Unavailable
+from memtree.jobs.background_summary_queue import InProcessSummaries
+from memtree.jobs.conversation_extraction import ExtractionParts
+from memtree.jobs.job_queue import Backlog, PendingQueue, StageTotals
+from memtree.jobs.model_readers import NO_ANSWER, NOT_GROUNDED
+from memtree.jobs.spending import MILLION, ModelTotals
 from memtree.memories.message_extraction import EXPIRED, LIMIT, UNSTORABLE
 from memtree.statements.skip_reasons import SkipReason
 from memtree_proxy.observability.label_series import by_label

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.registry import Collector
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.jobs import PendingQueue, StageTotals
-from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import importing
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.job_queue import PendingQueue, StageTotals
+from memtree.jobs.runtime import Runtime
 from memtree_indexer.queues import redis_queues
 from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.log import counting

@@ -13,11 +13,11 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from memtree.background.memory_services import MemoryServices
-from memtree.background.summary_queue import InProcessSummaries
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.sent_requests import SentRequests
+from memtree.jobs.background_summary_queue import InProcessSummaries
+from memtree.jobs.memory_services import MemoryServices
 from memtree.ports.request_log import RequestLog
 from memtree.ports.store import Credentials, Tallies
 from memtree.process.bounded import SizedCache

@@ -16,9 +16,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from memtree import __version__
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import ON, Settings
 from memtree.errors import BadRequest, StoreUnavailable
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.process.threads import FairThreads
 from memtree.setting_values import without_password
 from memtree.stores import shown_store

@@ -26,12 +26,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memtree import __version__
-from memtree.background.embedder import open_embedder
-from memtree.background.jobs import StageTotals
-from memtree.background.runtime import SystemClock
-from memtree.background.summary_stage import SummaryStage, open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
+from memtree.jobs.embedder import open_embedder
+from memtree.jobs.job_queue import StageTotals
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.summary_stage import SummaryStage, open_summarizer
 from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.queues import IN_REDIS, refuse_own_memory

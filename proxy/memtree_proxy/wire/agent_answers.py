@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from memtree.memories.agents.agent_book import AgentBookPage
-from memtree.memories.agents.agent_memory import LocatedMemory, StructuredResult, WriteOutcome
-from memtree.memories.agents.extraction.agent_extraction import AgentExtractionReport
-from memtree.memories.agents.lifetime import EXPIRES_AT, milliseconds
-from memtree.memories.agents.search.mentions import named_in, when
-from memtree.memories.fields.times import shown
+from memtree.agents.agent_book import AgentBookPage
+from memtree.agents.agent_extraction import AgentExtractionReport
+from memtree.agents.agent_memory import LocatedMemory, StructuredResult, WriteOutcome
+from memtree.agents.mentions import named_in, when
+from memtree.memories.lifetime import EXPIRES_AT, milliseconds
 from memtree.memories.memory import EntityMention, Memory
 from memtree.memories.scope import Scope, ScopeKind
+from memtree.memories.times import shown
 from memtree.ports.models import Usage
 from memtree_proxy.wire.user_memories import SkippedText
 from memtree_proxy.wire.values import Answer, Count, Share, State, Success, where_given

@@ -10,19 +10,19 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from memtree.agents.agent_book import MOST_TOGETHER, StructuredDraft
+from memtree.agents.agent_memory import ALL, AgentScopes
+from memtree.agents.agent_messages import AgentMessage
+from memtree.agents.structured_memory import checked_data
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.agents.agent_book import MOST_TOGETHER, StructuredDraft
-from memtree.memories.agents.agent_memory import ALL, AgentScopes
-from memtree.memories.agents.extraction.agent_messages import AgentMessage
-from memtree.memories.agents.lifetime import EXPIRES_AT, TTL, expiry, lifetime
-from memtree.memories.agents.structured_memory import checked_data
 from memtree.memories.draft import Edit
-from memtree.memories.fields.secret_check import refuse_secrets
-from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.lifetime import EXPIRES_AT, TTL, expiry, lifetime
 from memtree.memories.memory import UNSET as STAYS
 from memtree.memories.memory import Unset
-from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree.memories.scope import Scope
+from memtree.memories.secret_check import refuse_secrets
+from memtree.memories.tags import canonical_tags
 from memtree_proxy.access.request_scopes import AGENT, SUBJECT, single_scope
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
 from memtree_proxy.wire.values import AgentQuery, Id, Kind, Many, Rows, Tags, distinct

@@ -8,17 +8,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.search import clusters
-from memtree.memories.agents.search.agent_search import AgentHit, AgentSearchResult
-from memtree.memories.agents.search.clusters import MemoryCluster
-from memtree.memories.agents.search.mentions import named_in
+from memtree.agents import clusters
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.agent_search import AgentHit, AgentSearchResult
+from memtree.agents.clusters import MemoryCluster
+from memtree.agents.mentions import named_in
 from memtree.memories.draft import checked_name
-from memtree.memories.fields.tags import canonical_tags
-from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import ScopeKind
+from memtree.memories.tags import canonical_tags
+from memtree.memories.times import shown
 from memtree_proxy.access.request_scopes import AGENT, SUBJECT
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
 from memtree_proxy.wire.agent_answers import Mention, data_of, kind_of, mentions_of, time_of

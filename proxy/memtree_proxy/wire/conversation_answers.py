@@ -10,7 +10,7 @@ from msgspec import Meta
 from memtree.context.conversations_known_conversations import KnownConversation
 from memtree.context.stored_plan import StoredEpoch, StoredPlan
 from memtree.digests.conversation_title import LONGEST
-from memtree.memories.fields.times import shown
+from memtree.memories.times import shown
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree.unfolding.pinned_places import PinnedPlace
 from memtree_proxy.request.clients import OTHER

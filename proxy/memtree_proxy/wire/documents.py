@@ -19,7 +19,7 @@ from memtree.memories.document_book import (
     PassageHit,
     PutDocument,
 )
-from memtree.memories.fields.times import shown
+from memtree.memories.times import shown
 from memtree_proxy.http.decoding import OrNull, Posted, fields_of
 from memtree_proxy.wire.values import (
     HITS,

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.grant import Chain, SignedGrant
+from memtree.agents.grant_book import GrantReport
+from memtree.agents.grant_json import MAX_CODE_CHARS, read_grant, read_share_code
+from memtree.agents.grants_wallets import chain_of, shown_address
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.fields.times import shown as shown_time
-from memtree.memories.grants.grant import Chain, SignedGrant
-from memtree.memories.grants.grant_book import GrantReport
-from memtree.memories.grants.grant_json import MAX_CODE_CHARS, read_grant, read_share_code
-from memtree.memories.grants.wallets import chain_of, shown_address
+from memtree.memories.times import shown as shown_time
 from memtree_proxy.http.decoding import FieldError, Posted
 from memtree_proxy.wire.values import Answer, Success
 

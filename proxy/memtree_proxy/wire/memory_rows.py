@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from memtree.memories.book import SaveResult
-from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import MemoryHit
+from memtree.memories.times import shown
 from memtree.memories.user_memories import MemoryGroup
 from memtree_proxy.wire.values import Answer, maybe_time, where_given
 

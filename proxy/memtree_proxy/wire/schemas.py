@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from memtree.agents.schema_book import Document, SchemaChange
+from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.errors import BadRequest
-from memtree.memories.agents.lifetime import milliseconds
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.schema_book import Document, SchemaChange
+from memtree.memories.lifetime import milliseconds
 from memtree_proxy.http.decoding import FieldError, Posted
 from memtree_proxy.wire.values import Answer, Kind, Success
 

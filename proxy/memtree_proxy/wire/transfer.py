@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from memtree.memories.transfer.file_items import ImportReport, LineResult
-from memtree.memories.transfer.import_options import ImportOptions
+from memtree.transfer.file_items import ImportReport, LineResult
+from memtree.transfer.import_options import ImportOptions
 from memtree_proxy.http.decoding import OrNull
 from memtree_proxy.wire.values import AgentQuery, Answer, Count, Place, where_given
 

@@ -10,19 +10,20 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from memtree.agents.whole_user import UserErasure, UserOverview
 from memtree.errors import Forbidden
-from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
 from memtree.memories.book import SaveResult
+from memtree.memories.categories import checked_category, user_category
 from memtree.memories.draft import Edit, MemoryDraft
-from memtree.memories.fields.categories import checked_category, user_category
-from memtree.memories.fields.tags import canonical_tags
-from memtree.memories.fields.times import future_timestamp, shown
+from memtree.memories.lifetime import EXPIRES_AT, expiry
 from memtree.memories.memory import UNSET as STAYS
 from memtree.memories.memory import MemorySource, MemoryState, Unset
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.message_extraction import ExtractionReport
-from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import SearchResult
+from memtree.memories.tags import canonical_tags
+from memtree.memories.times import future_timestamp, shown
 from memtree.memories.user_book import GroupDraft, MembersAdded
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,
@@ -33,7 +34,6 @@ from memtree.memories.user_memories import (
     SettingsChange,
     UserSettings,
 )
-from memtree.memories.whole_user import UserErasure, UserOverview
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
 from memtree_proxy.wire.curation import MAX_IDS, UserFilter
 from memtree_proxy.wire.memory_rows import (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.jobs.runtime import open_runtime
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.stores import open_store

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.jobs.runtime import open_runtime
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import GroupDraft

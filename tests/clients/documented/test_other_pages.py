@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.schemas.limits import MAX_EXPANDED, MAX_PATTERN_CHARS, MAX_UNIQUE
-from memtree.memories.agents.schemas.memory_schema import MAX_SCHEMAS
-from memtree.memories.agents.schemas.schema_book import MAX_DESCRIPTION_CHARS
-from memtree.memories.agents.schemas.schema_text import MAX_BYTES, MAX_NESTING
-from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN
-from memtree.memories.transfer.file_items import AUTO, FORMATS
+from memtree.agents.limits import MAX_EXPANDED, MAX_PATTERN_CHARS, MAX_UNIQUE
+from memtree.agents.schema_book import MAX_DESCRIPTION_CHARS
+from memtree.agents.schema_text import MAX_BYTES, MAX_NESTING
+from memtree.agents.schemas_memory_schema import MAX_SCHEMAS
+from memtree.agents.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.transfer.file_items import AUTO, FORMATS
 from tests.clients.documented.shown import Shown, examples, page, ran
 from tests.docs.pages import ROOT, block
 from tests.http.wire.documented import DOCUMENT

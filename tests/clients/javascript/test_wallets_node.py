@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.grants.grant import Chain, signed_text
-from memtree.memories.grants.grant_json import grant_json, read_grant, read_share_code, share_code
-from memtree.memories.grants.wallets import is_signed_by
+from memtree.agents.grant import Chain, signed_text
+from memtree.agents.grant_json import grant_json, read_grant, read_share_code, share_code
+from memtree.agents.grants_wallets import is_signed_by
 from tests.made.wallets import Wallet
 from tests.programs.server import PATIENCE, Server
 

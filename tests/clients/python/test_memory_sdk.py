@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.grants.grant import Chain
+from memtree.agents.grant import Chain
 from tests.clients.memory_sdk import MemorySdk, SdkError
 from tests.made.wallets import Wallet
 from tests.programs.server import Server

@@ -34,10 +34,10 @@ asyncio.run(read_all(sys.argv[2], int(sys.argv[3])))
 
 async def read(store: Opened, *texts: str, **more: Any) -> Any:
     """Read as a server does that has just started."""
-    from memtree.background.memory_services import open_memory_services
-    from memtree.background.runtime import SystemClock
+    from memtree.agents.agent_extraction import AgentMessage
     from memtree.config import Settings
-    from memtree.memories.agents.extraction.agent_extraction import AgentMessage
+    from memtree.jobs.memory_services import open_memory_services
+    from memtree.jobs.runtime import SystemClock
 
     services = open_memory_services(Settings(), open_memories(store), SystemClock(), None)
     await services.schemas.put("t", "UserProfile", {"properties": FIELDS}, ["kind"])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from memtree.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
+from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
 from memtree.errors import BadRequest, Conflict, MemoryLimit, NotFound
-from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories import agent_reading, scope_removal
 from tests.contracts.memory_backends import (

@@ -9,10 +9,10 @@ from functools import partial
 import psycopg
 import pytest
 
-from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
+from memtree.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
+from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import MemoryChange
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import (
@@ -156,7 +156,7 @@ class TestRacesInPostgres(InEveryStore):
 CHILD = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.errors import Conflict
 from memtree.stores import open_store
 from tests.contracts.memory_backends import new

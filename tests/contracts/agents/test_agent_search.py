@@ -10,11 +10,11 @@ from itertools import product
 
 import pytest
 
-from memtree.memories.agents.agent_memory import AgentScopes, ScopeTotals
-from memtree.memories.agents.search import group_index
-from memtree.memories.agents.search.agent_search import AgentQuery, AgentSearch
+from memtree.agents import group_index
+from memtree.agents.agent_memory import AgentScopes, ScopeTotals
+from memtree.agents.agent_search import AgentQuery, AgentSearch
 from memtree.memories.memory import MemoryChange, NewMemory
-from memtree.memories.ports import ANY, MemoryFilter, SearchRows
+from memtree.memories.memory_store import ANY, MemoryFilter, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import NOTHING
 from memtree.memories.search.query import Query

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from memtree.agents.agent_memory import AgentScopes, StructuredWrite
+from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
 from memtree.errors import BadRequest, Conflict, VersionConflict
-from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import MemoryChange
-from memtree.memories.ports import MemoryFilter, MemoryRecord
+from memtree.memories.memory_store import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     START,

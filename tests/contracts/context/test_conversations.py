@@ -7,7 +7,7 @@ from typing import Any
 
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
-from memtree.stores.context.conversations import conversations
+from memtree.stores.context.stored_conversations import conversations
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
 from memtree.stores.sql import Sql

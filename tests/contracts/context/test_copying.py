@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from memtree.agents.agent_memory import StructuredWrite
+from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.errors import BadRequest, StoreUnavailable
-from memtree.memories.agents.agent_memory import StructuredWrite
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import PossibleUpdate
-from memtree.memories.ports import ShownMemory
+from memtree.memories.memory_store import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch

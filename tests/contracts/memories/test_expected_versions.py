@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memtree.memories.agents.agent_memory import NOBODY
+from memtree.agents.agent_memory import NOBODY
 from memtree.memories.memory import MemoryChange
 from tests.contracts.agents.test_agent_memories import (
     AGENT,

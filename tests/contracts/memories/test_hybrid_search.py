@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memtree.memories.ports import ANY, StoredSegment
+from memtree.memories.memory_store import ANY, StoredSegment
 from memtree.memories.scope import Scope
 from memtree.memories.search import loader
 from memtree.memories.search.block_rows import ScopeIndex

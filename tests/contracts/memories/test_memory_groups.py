@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest, Conflict, NotFound
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import GroupChange, MemoryGroup
 from tests.contracts.memory_backends import (

@@ -8,7 +8,7 @@ import pytest
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import MemoryFilter, ScopeState
+from memtree.memories.memory_store import MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     RECIPE,

@@ -8,7 +8,7 @@ import pytest
 
 from memtree.errors import BadRequest, Conflict, MemoryLimit
 from memtree.memories.memory import EXTRACTED, SNAPSHOT, Memory, MemorySource, Tombstone
-from memtree.memories.ports import MemoryFilter, MemoryRecord
+from memtree.memories.memory_store import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     START,

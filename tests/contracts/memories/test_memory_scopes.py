@@ -8,12 +8,12 @@ from itertools import combinations
 
 import pytest
 
+from memtree.agents.agent_memory import AgentMemories, AgentScopes, AgentSearchStore
+from memtree.agents.grant import WalletStore
+from memtree.agents.schemas_memory_schema import SchemaStore
 from memtree.errors import NotFound
-from memtree.memories.agents.agent_memory import AgentMemories, AgentScopes, AgentSearchStore
-from memtree.memories.agents.schemas.memory_schema import SchemaStore
-from memtree.memories.grants.grant import WalletStore
 from memtree.memories.memory import Memory, MemoryChange
-from memtree.memories.ports import (
+from memtree.memories.memory_store import (
     ANY,
     MemoryFilter,
     MemoryMaintenance,
@@ -34,9 +34,16 @@ from memtree.memories.user_memories import (
     UserSettingsStore,
 )
 from memtree.ports.store import ProviderObjects
-from memtree.stores.memories import conversations, reading, records, scopes, search, users
+from memtree.stores.memories import (
+    conversation_marks,
+    groups_and_settings,
+    reading,
+    records,
+    scopes,
+    search_data,
+)
 from memtree.stores.memories.rows import scope_values
-from memtree.stores.memories.store import SqlMemories
+from memtree.stores.memories.sql_memories import SqlMemories
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
@@ -264,7 +271,14 @@ class TestMemoryScopes(InEveryStore):
         assert seen == every.keys() - NUMBERS_ONLY
 
     async def test_the_canaries_would_be_seen(self, memories, filled, monkeypatch):
-        for module in (scopes, reading, search, conversations, records, users):
+        for module in (
+            scopes,
+            reading,
+            search_data,
+            conversation_marks,
+            records,
+            groups_and_settings,
+        ):
             monkeypatch.setattr(module, "scope_values", lambda scope: scope_values(SCOPES[1]))
         every = await answers(memories, SCOPES[0], filled)
         seen = {name for name, answer in every.items() if mark(SCOPES[1]) in repr(answer)}

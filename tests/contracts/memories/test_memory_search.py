@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.ports import (
+from memtree.memories.memory_store import (
     ANY,
     ChangeEvent,
     MemoryFilter,
@@ -15,7 +15,7 @@ from memtree.memories.ports import (
 )
 from memtree.memories.scope import Scope
 from memtree.stores import SqliteStore
-from memtree.stores.memories.search import PACKED_ROWS
+from memtree.stores.memories.search_data import PACKED_ROWS
 from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
@@ -263,7 +263,7 @@ class TestMemorySearch(InEveryStore):
 
 
 async def test_many_rows_come_in_parts(monkeypatch, tmp_path):
-    monkeypatch.setattr("memtree.stores.memories.search.PACKED_ROWS", 3)
+    monkeypatch.setattr("memtree.stores.memories.search_data.PACKED_ROWS", 3)
     assert PACKED_ROWS > 3
     store = SqliteStore(tmp_path / "store.db")
     memories = store.memories()

@@ -6,7 +6,7 @@ import pytest
 
 from memtree.errors import BadRequest, Conflict, MemoryLimit, NotFound, VersionConflict
 from memtree.memories.memory import Memory, MemoryChange, MemorySource
-from memtree.memories.ports import MemoryFilter, ScopeState
+from memtree.memories.memory_store import MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     CHAT,

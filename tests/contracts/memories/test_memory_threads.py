@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from memtree.errors import Conflict, MemoryLimit
-from memtree.memories.ports import ANY, MemoryFilter, ScopeState
+from memtree.memories.memory_store import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from memtree.stores import SqliteStore
 from tests.contracts.memory_backends import (

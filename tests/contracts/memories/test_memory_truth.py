@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.memories.memory import MemoryChange, PossibleUpdate
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from tests.contracts.memory_backends import (
     CHAT,

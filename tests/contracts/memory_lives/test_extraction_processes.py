@@ -42,13 +42,13 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     """Do what a server does with the conversation; every message gives two memories."""
     from datetime import date
 
-    from memtree.background.extraction import ConversationExtraction
-    from memtree.background.memory_services import new_memory_id, open_memory_services
-    from memtree.background.posted_messages import ReadMessages
-    from memtree.background.runtime import SystemClock
-    from memtree.background.snapshots import SnapshotKeeper
     from memtree.config import Settings
-    from memtree.memories.extraction.candidates import Candidate, Extraction
+    from memtree.jobs.conversation_extraction import ConversationExtraction
+    from memtree.jobs.memory_services import new_memory_id, open_memory_services
+    from memtree.jobs.posted_messages import ReadMessages
+    from memtree.jobs.runtime import SystemClock
+    from memtree.jobs.snapshots import SnapshotKeeper
+    from memtree.memories.candidates import Candidate, Extraction
     from memtree.memories.forgetting import MemoryForgetting
     from memtree.memories.message_extraction import MemoryExtraction, RuleReader
     from memtree.stores import open_memories

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.memories.memory import MemoryChange
-from memtree.memories.ports import ANY, MemoryFilter, ScopeState
+from memtree.memories.memory_store import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
 from memtree.stores.memories import deletion, erasing

@@ -6,7 +6,7 @@ import pytest
 
 from memtree.errors import NotFound
 from memtree.memories.memory import Tombstone
-from memtree.memories.ports import (
+from memtree.memories.memory_store import (
     ChangeEvent,
     MemoryFilter,
     ScopeState,

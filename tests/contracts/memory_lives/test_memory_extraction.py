@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from memtree.errors import Conflict, MemoryLimit
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ForgetOrder, MemoryGroup
 from tests.contracts.memory_backends import (

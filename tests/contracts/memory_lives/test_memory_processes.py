@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import new
@@ -24,7 +24,7 @@ import asyncio, sys
 from dataclasses import replace
 sys.path.insert(0, sys.argv[1])
 from memtree.memories.memory import Memory
-from memtree.memories.ports import MemoryFilter, MemoryRecord
+from memtree.memories.memory_store import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope
 from memtree.stores import open_store
 from tests.contracts.memory_backends import START, new

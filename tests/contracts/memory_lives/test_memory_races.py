@@ -10,7 +10,7 @@ import pytest
 
 from memtree.errors import NotFound, StoreUnavailable, VersionConflict
 from memtree.memories.memory import Memory
-from memtree.memories.ports import ChangeEvent, StoredSegment
+from memtree.memories.memory_store import ChangeEvent, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores import Memories, SqliteStore, open_store
 from tests.contracts.memory_backends import (

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from memtree.memories.memory import Memory, MemoryChange
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
 from tests.contracts.memory_backends import (

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from memtree.background.memory_services import MemoryServices
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
+from memtree.jobs.memory_services import MemoryServices
+from memtree.jobs.runtime import open_runtime
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import open_store
+from memtree.transfer.import_options import ImportOptions
 from tests.programs.postgres import victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[3]

@@ -11,9 +11,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from memtree.background.embedder import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
+from memtree.jobs.embedder import open_embedder
 from memtree.models.local_embedder import (
     ENGLISH,
     MULTILINGUAL,

@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.history.message import Message
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder, calibration_texts
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed

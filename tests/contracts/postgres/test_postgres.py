@@ -202,7 +202,7 @@ async def test_deleted_rows_give_their_space_back(alone):
 
 async def test_a_large_store_is_cleared_by_the_sweep(alone, monkeypatch):
     store = alone
-    monkeypatch.setattr("memtree.stores.postgres.database.SMALL_BYTES", 0)
+    monkeypatch.setattr("memtree.stores.postgres.postgres_database.SMALL_BYTES", 0)
     await store.commit(A, IndexBatch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
     await store.forget(A, [address(0)])
     with LOOK.connected(store) as db:

@@ -10,7 +10,7 @@ import pytest
 from memtree.errors import NodesGone, StoreUnavailable
 from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores.context import recipes, retention
-from memtree.stores.postgres import PostgresStore, database
+from memtree.stores.postgres import PostgresStore, postgres_database
 from tests.contracts.backends import (
     A,
     address,
@@ -199,7 +199,7 @@ async def test_the_last_try_of_a_transaction_that_postgres_breaks_off(stores):
 
     async def work(sql):
         tries.append(sql)
-        if len(tries) < database.TRIES:
+        if len(tries) < postgres_database.TRIES:
             raise psycopg.errors.DeadlockDetected("made here")
         return "done"
 
@@ -212,4 +212,4 @@ async def test_the_last_try_of_a_transaction_that_postgres_breaks_off(stores):
 
     with pytest.raises(StoreUnavailable):
         await store.database.write(never)
-    assert len(tries) == database.TRIES
+    assert len(tries) == postgres_database.TRIES

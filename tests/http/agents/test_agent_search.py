@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.background import memory_answers
+from memtree.jobs import memory_answers
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 from tests.fakes import HashingEmbedder

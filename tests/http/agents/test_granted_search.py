@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memtree.background import memory_answers
-from memtree.memories.grants.grant import Chain, SignedGrant
-from memtree.memories.grants.grant_json import header_of
+from memtree.agents.grant import Chain, SignedGrant
+from memtree.agents.grant_json import header_of
+from memtree.jobs import memory_answers
 from memtree.memories.memory import MemoryChange
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.memories.grants.grant import Chain, SignedGrant, grant_digest
-from memtree.memories.grants.grant_json import grant_json, share_code
+from memtree.agents.grant import Chain, SignedGrant, grant_digest
+from memtree.agents.grant_json import grant_json, share_code
 from tests.http.owned.granting import granting, refused
 from tests.http.served.fakes import FakeKeys
 from tests.http.wire.documented import check_answer

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.grants.grant import Chain, SignedGrant
-from memtree.memories.grants.grant_json import HEADER, header_of
+from memtree.agents.grant import Chain, SignedGrant
+from memtree.agents.grant_json import HEADER, header_of
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+from memtree.agents.grant import Chain
+from memtree.agents.grant_book import GrantBook
 from memtree.errors import Unauthorized
-from memtree.memories.grants.grant import Chain
-from memtree.memories.grants.grant_book import GrantBook
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.access.auth import Gate, WalletAccess, tenant_id, wallet_tenant
 from memtree_proxy.http.body_budget import BodyBudget, BodyHold

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from memtree.memories.grants.grant import Chain
-from memtree.memories.grants.grant_json import grant_json, header_of
+from memtree.agents.grant import Chain
+from memtree.agents.grant_json import grant_json, header_of
 from tests.made.wallets import Wallet
 from tests.programs.server import Server
 

@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.context.message_cache import MessageCache
 from memtree.errors import StoreUnavailable
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.access.auth import tenant_id
 from tests.http.served.fakes import FakeMemory, edge, raising, turn

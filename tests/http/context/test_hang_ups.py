@@ -16,12 +16,12 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context import retrieval
 from memtree.context.context_memory import ContextMemory
 from memtree.context.message_cache import MessageCache
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.store import Store
 from memtree.ranking import recipe
 from memtree.ranking.corpus import Corpus

@@ -8,11 +8,11 @@ import dataclasses
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.jobs import Backlog, StageTotals
-from memtree.background.stage_one import INLINE_TOKENS, StageOne
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.job_queue import Backlog, StageTotals
+from memtree.jobs.stage_one import INLINE_TOKENS, StageOne
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, LeafWork

@@ -14,10 +14,10 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memtree.background.runtime import Runtime, open_runtime
-from memtree.background.summary_stage import open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.jobs.runtime import Runtime, open_runtime
+from memtree.jobs.summary_stage import open_summarizer
 from memtree_proxy.cli import history_commands
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services

@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.stage_one import StageOne
 from memtree.errors import ContextOverflow
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.growth import Keep
 from memtree.tree.growth import GrownTree, Tail
 from memtree_proxy.chat.keepalive import KeepalivePace

@@ -18,11 +18,11 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import ContextCaches
-from memtree.background.stage_one import StageOne
 from memtree.context.caches_caches import PassedHistories
 from memtree.context.context_memory import ContextMemory
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import ContextCaches
+from memtree.jobs.stage_one import StageOne
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import open_store
 from memtree_proxy.server.app import create_app

@@ -20,13 +20,13 @@ from urllib.parse import unquote
 
 from starlette.types import Message
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.memory_services import open_memory_services
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.message_cache import MessageCache
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.memory_services import open_memory_services
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_memories, open_store
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import Services, create_app

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.memories.grants.grant_json import HEADER, grant_json
+from memtree.agents.grant_json import HEADER, grant_json
 from memtree_proxy.http.headers import WALLET_HEADERS
 from tests.http.fuzz.fuzzing import World
 from tests.http.served import wild

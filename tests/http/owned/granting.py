@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from memtree.memories.grants.grant import WalletStore
-from memtree.memories.grants.grant_book import GrantBook
+from memtree.agents.grant import WalletStore
+from memtree.agents.grant_book import GrantBook
 from memtree.ports.store import Credentials
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.server.app import create_app

@@ -11,11 +11,11 @@ from typing import Any
 
 import httpx
 
-from memtree.background.memory_services import MemoryServices, new_memory_id
-from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.days import written
 from memtree.history import json_body
+from memtree.jobs.memory_services import MemoryServices, new_memory_id
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope

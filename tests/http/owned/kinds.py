@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import httpx
 import pytest
 
-from memtree.memories.agents.schemas.schema_book import SchemaBook
+from memtree.agents.schema_book import SchemaBook
 from memtree.memories.book import MemoryRules
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder

@@ -15,7 +15,7 @@ from typing import Any
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.memory import MemorySource
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores import Memories
 from memtree_proxy.access.auth import tenant_id

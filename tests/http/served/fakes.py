@@ -10,10 +10,6 @@ from typing import Any, cast
 
 import httpx
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.memory_services import open_memory_services
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText, PostedSizes
@@ -23,6 +19,10 @@ from memtree.context.conversations_known_conversations import KnownConversations
 from memtree.errors import MemTreeError, NotFound
 from memtree.history import chat_history
 from memtree.history.message import Volatile
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.memory_services import open_memory_services
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.memories.book import MemoryBook
 from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
 from memtree.ports.queues import Pending, SummaryStatus

@@ -13,15 +13,15 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from memtree.background.memory_services import open_book
-from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
+from memtree.jobs.memory_services import open_book
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.book import MemoryBook
 from memtree.ports.models import Embedder, Matrix
 from memtree.ports.store import Credentials
 from memtree.stores import Opened, RamStore, open_memories, store_file
-from memtree.stores.sqlite.database import SqliteStore
+from memtree.stores.sqlite.sqlite_database import SqliteStore
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder

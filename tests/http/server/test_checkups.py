@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from memtree import __version__
-from memtree.background.runtime import SystemClock, open_runtime
 from memtree.config import Settings, config_file, unknown_variables
+from memtree.jobs.runtime import SystemClock, open_runtime
 from memtree.stores import open_store
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import machine, parts, postgres_server, surroundings

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.request_log import ALL
 from memtree.stores import RamStore
 from memtree_proxy.cli.requests import read_log

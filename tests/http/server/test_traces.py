@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.observability import otel
 from memtree_proxy.observability.otel import Tracing

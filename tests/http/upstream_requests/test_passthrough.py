@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from memtree.agents.grant_json import HEADER as GRANTS_HEADER
 from memtree.errors import BadRequest
-from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
 from memtree_proxy.http.headers import (
     EXPIRATION_HEADERS,
     OWN_HEADERS,

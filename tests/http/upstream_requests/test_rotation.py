@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import ContextMemory
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.access.auth import KEYS_SECONDS, Gate
 from memtree_proxy.cli.main import main

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.injection import notes
+from memtree.memories import notes
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from tests.http.owned.injecting import SYSTEM, Chat, Notebook, assistant, chatting, user

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories import scopes
 from memtree.stores.memories.rows import scope_values

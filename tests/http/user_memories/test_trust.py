@@ -18,13 +18,13 @@ import httpx
 import pytest
 
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS
+from memtree.memories.candidates import Candidate
 from memtree.memories.draft import DedupPolicy, MemoryDraft
-from memtree.memories.extraction.candidates import Candidate
-from memtree.memories.injection.options import InjectionOptions
 from memtree.memories.memory import Memory, PossibleUpdate
 from memtree.memories.message_extraction import MemoryExtraction, ReadMessage, UserMessage
+from memtree.memories.options import InjectionOptions
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.file_items import FORMATS
+from memtree.transfer.file_items import FORMATS
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.mcp.tools import Caller, MemoryTools

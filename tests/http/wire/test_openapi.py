@@ -13,12 +13,12 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from starlette.routing import Route
 
+from memtree.agents.grant import Chain
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.message import ROLES, Message, check_message
 from memtree.history.message_shape import is_shaped
-from memtree.memories.grants.grant import Chain
 from memtree.ports import store
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import request_trace

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from memtree.background.runtime import SystemClock
-from memtree.background.spending import MeteredModel, Spending
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.spending import MeteredModel, Spending
 from memtree.stores import RamStore
 from memtree_proxy.server.app import create_app
 from tests.http.served.fakes import real_memory, services

@@ -24,9 +24,9 @@ from hypothesis.stateful import initialize, precondition, rule
 from memtree.context.request import CompressRequest
 from memtree.history.message import SYSTEM_ROLES, Message
 from memtree.memories import passages
-from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.memory_injection import MemoryInjection
+from memtree.memories.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines

@@ -11,11 +11,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from memtree.agents.agent_memory import AgentScopes, StructuredWrite
+from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import MemoryChange
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 from tests.contracts.memory_backends import Clock, new

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from memtree.background.jobs import Job, Jobs
 from memtree.history.message import Message
+from memtree.jobs.job_queue import Job, Jobs
 from memtree_indexer.ledger import (
     EMBED,
     JobEntry,

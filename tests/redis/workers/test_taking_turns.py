@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context import indexing_indexing
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.message_cache import MessageCache
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree_indexer.connection import RedisConnection

@@ -10,7 +10,7 @@ import threading
 import httpx
 import pytest
 
-from memtree.background.runtime import SystemClock
+from memtree.jobs.runtime import SystemClock
 from memtree.ports.queues import Pending
 from memtree_indexer import ledger as ledgers
 from memtree_indexer.connection import RedisConnection

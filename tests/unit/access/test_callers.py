@@ -8,9 +8,9 @@ import pytest
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
+from memtree.agents.agent_memory import AgentScopes
 from memtree.config import Settings
 from memtree.errors import BadRequest, Unauthorized
-from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.local_user import (

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.stage_one import StageOne
-from memtree.background.summary_stage import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.stage_one import StageOne
+from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.store import Store
 from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from memtree.background.extraction import PER_CONVERSATION, ConversationExtraction
-from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
-from memtree.background.posted_messages import ReadMessages
-from memtree.background.snapshots import SnapshotKeeper, snapshot_text
 from memtree.digests.topics import root_summary, topic
 from memtree.errors import StoreUnavailable
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
-from memtree.memories.extraction.candidates import Candidate, Extraction
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.jobs.conversation_extraction import PER_CONVERSATION, ConversationExtraction
+from memtree.jobs.extraction_queue import ExtractionJob, ExtractionQueue
+from memtree.jobs.posted_messages import ReadMessages
+from memtree.jobs.snapshots import SnapshotKeeper, snapshot_text
+from memtree.memories.candidates import Candidate, Extraction
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import (

@@ -8,10 +8,10 @@ from itertools import chain
 
 import pytest
 
-from memtree.background import jobs
-from memtree.background.embedding_queue import InProcessQueue, NoQueue, segment_texts
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.history.message import Message
+from memtree.jobs import job_queue
+from memtree.jobs.embedding_queue import InProcessQueue, NoQueue, segment_texts
 from memtree.ports.queues import Pending
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork
@@ -314,7 +314,7 @@ async def test_what_is_unavailable_is_tried_again_ever_more_patiently(bench, err
         await poke(bench, f"{number}b")
         await bench.until(lambda seen=number: len(tries) == seen + 2)
     await bench.until(lambda: bench.queue.jobs.pending("a").jobs == 0)
-    assert len(tries) == jobs.MAX_TRIES
+    assert len(tries) == job_queue.MAX_TRIES
     assert bench.queue.dropped == 1
 
 

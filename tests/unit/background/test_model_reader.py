@@ -9,15 +9,15 @@ from datetime import date
 
 import pytest
 
-from memtree.background.memory_answers import MemoryAnswers, open_answers
-from memtree.background.model_readers import ModelReader
-from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
-from memtree.background.summary_calls import CallOutcome
-from memtree.background.summary_scheduler import USELESS, ModelHealth
+from memtree.agents.grounded_answers import UNKNOWN
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
-from memtree.memories.agents.search.answers import UNKNOWN
+from memtree.jobs.memory_answers import MemoryAnswers, open_answers
+from memtree.jobs.model_readers import ModelReader
+from memtree.jobs.spending import TOKENS, DailyLimits, MeteredModel, Spending
+from memtree.jobs.summary_calls import CallOutcome
+from memtree.jobs.summary_scheduler import USELESS, ModelHealth
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import ReadMessage, UserMessage
 from memtree.memories.scope import Scope

@@ -9,8 +9,16 @@ from typing import Any
 
 import pytest
 
-from memtree.background.model_readers import StructuredModelReader
-from memtree.background.posted_messages import (
+from memtree.agents.agent_messages import StructuredReading
+from memtree.agents.merging import gathered
+from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.context.message_cache import MessageCache
+from memtree.days import day_of
+from memtree.errors import SummarizerUnavailable
+from memtree.history import chat_history
+from memtree.history.message import Message, Volatile
+from memtree.jobs.model_readers import StructuredModelReader
+from memtree.jobs.posted_messages import (
     ROW_BYTES,
     KnownMessage,
     MessageFacts,
@@ -18,15 +26,7 @@ from memtree.background.posted_messages import (
     ReadMessages,
     said_on,
 )
-from memtree.background.spending import TOKENS, DailyLimits, MeteredModel, Spending
-from memtree.context.message_cache import MessageCache
-from memtree.days import day_of
-from memtree.errors import SummarizerUnavailable
-from memtree.history import chat_history
-from memtree.history.message import Message, Volatile
-from memtree.memories.agents.extraction.agent_messages import StructuredReading
-from memtree.memories.agents.extraction.merging import gathered
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.jobs.spending import TOKENS, DailyLimits, MeteredModel, Spending
 from memtree.memories.message_extraction import MessagePlace, UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.models import ModelAnswer, Usage

@@ -8,19 +8,19 @@ from typing import Any, cast
 
 import pytest
 
-from memtree.background.embedder import OpenedEmbedder, loaded, open_unloaded
-from memtree.background.embedding_queue import InProcessQueue, NoQueue
-from memtree.background.memory_services import open_memory_services
-from memtree.background.runtime import ContextCaches, Sweeper, SystemClock
-from memtree.background.stage_one import StageOne
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.agent_search import AgentQuery
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.search.agent_search import AgentQuery
+from memtree.jobs.embedder import OpenedEmbedder, loaded, open_unloaded
+from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.memory_services import open_memory_services
+from memtree.jobs.runtime import ContextCaches, Sweeper, SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.background.extraction_queue import ExtractionJob, ExtractionQueue
-from memtree.background.jobs import Jobs, SummaryJob
-from memtree.background.summary_scheduler import LEASED_AGAIN, Scheduler
 from memtree.errors import StoreUnavailable
 from memtree.history.message import Message
+from memtree.jobs.extraction_queue import ExtractionJob, ExtractionQueue
+from memtree.jobs.job_queue import Jobs, SummaryJob
+from memtree.jobs.summary_scheduler import LEASED_AGAIN, Scheduler
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.tree.node import Node, NodePlace, NodeWork, Summary

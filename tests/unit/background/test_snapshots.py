@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from memtree.background.snapshots import (
+from memtree.config import Settings
+from memtree.days import day_of
+from memtree.errors import StoreUnavailable, SummarizerUnavailable
+from memtree.history import chat_history
+from memtree.history.chat_history import History
+from memtree.history.message import Message, Volatile
+from memtree.jobs.snapshots import (
     MOST_TOKENS,
     READ_MESSAGE,
     ModelSnapshots,
@@ -14,13 +20,7 @@ from memtree.background.snapshots import (
     snapshot_text,
     windows,
 )
-from memtree.background.spending import MICROS, TOKENS, DailyLimits, Spending, SummaryPrices
-from memtree.config import Settings
-from memtree.days import day_of
-from memtree.errors import StoreUnavailable, SummarizerUnavailable
-from memtree.history import chat_history
-from memtree.history.chat_history import History
-from memtree.history.message import Message, Volatile
+from memtree.jobs.spending import MICROS, TOKENS, DailyLimits, Spending, SummaryPrices
 from memtree.memories.scope import Scope
 from memtree.ports.models import Usage
 from memtree.stores import RamStore

@@ -11,15 +11,15 @@ import sys
 
 import pytest
 
-from memtree.background import child_process
-from memtree.background.stage_one import (
+from memtree.errors import Unavailable
+from memtree.jobs import child_process
+from memtree.jobs.stage_one import (
     INLINE_TOKENS,
     STRETCH_TOKENS,
     THREAD_TOKENS,
     Children,
     StageOne,
 )
-from memtree.errors import Unavailable
 from memtree.tree import growth
 from memtree.tree.growth import concat, grow, split
 from tests.programs.loop_clock import LoopClock
@@ -204,7 +204,7 @@ def test_a_child_ends_with_its_parent():
     """However that ends: the system closes its end of the pipe. The child holds the error output
     that both have, so it is gone where that comes to its end."""
     script = (
-        "import os, signal; from memtree.background.child_process import Child\n"
+        "import os, signal; from memtree.jobs.child_process import Child\n"
         "one = Child();"
         "print(one.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memtree.background import summary_calls
 from memtree.errors import StoreUnavailable
+from memtree.jobs import summary_calls
 from memtree.ports.queues import Pending
 from memtree.stores import open_store
 from memtree.text.tokens import count

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from memtree.background import summary_scheduler
-from memtree.background.spending import TOKENS
 from memtree.context.context_memory import CompressRequest
 from memtree.history.message import Message
+from memtree.jobs import summary_scheduler
+from memtree.jobs.spending import TOKENS
 from tests.answered import compressed
 from tests.made import summaries as scripted
 from tests.made.embeddings import Silence, Status

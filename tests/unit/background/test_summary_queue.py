@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.spending import TOKENS
-from memtree.background.stage_one import StageOne
-from memtree.background.summary_scheduler import GATHER
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.spending import TOKENS
+from memtree.jobs.stage_one import StageOne
+from memtree.jobs.summary_scheduler import GATHER
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
 from tests.answered import compressed

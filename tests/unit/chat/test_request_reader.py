@@ -11,12 +11,12 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.config import Settings
 from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader

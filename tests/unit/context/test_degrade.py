@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from memtree.background.embedding_queue import InProcessQueue, NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.growth import Keep
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store

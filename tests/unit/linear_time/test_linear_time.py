@@ -8,6 +8,7 @@ from datetime import date
 
 import pytest
 
+from memtree.agents import limits, schemas_memory_schema, structured_memory
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.digests import clause, clauses, outcomes, particular, phrases, summarize, topics
 from memtree.digests.clause import SourcePassage, quote, untorn
@@ -22,16 +23,12 @@ from memtree.history import (
 )
 from memtree.history.message import Message, Volatile
 from memtree.language import borders, languages
+from memtree.memories import categories, language_rules, model_grounding, rendering, tags, times
+from memtree.memories import extraction_rule_extraction as extraction_rules
+from memtree.memories import model_prompt as memory_prompt
 from memtree.memories import passages as passage_lines
-from memtree.memories.agents import structured_memory
-from memtree.memories.agents.schemas import limits, memory_schema
 from memtree.memories.document import checked
 from memtree.memories.draft import checked_text
-from memtree.memories.extraction import model_grounding
-from memtree.memories.extraction import model_prompt as memory_prompt
-from memtree.memories.extraction import rule_extraction as extraction_rules
-from memtree.memories.fields import categories, tags, times
-from memtree.memories.injection import language_rules, rendering
 from memtree.memories.memory import Memory
 from memtree.memories.relation import relation
 from memtree.memories.search import query, ranking, vector_bytes
@@ -196,9 +193,11 @@ TEXTS = {
         lambda text: structured_memory.structured_text(text, {text: [text, {text: text}]}, 1 << 30)
     ),
     "values that are to be unique": Subject(
-        lambda text: memory_schema.canonical({text: [text, {text: text}]})
+        lambda text: schemas_memory_schema.canonical({text: [text, {text: text}]})
     ),
-    "the nearest kind": Subject(lambda text: memory_schema.nearest_kind(text, [text, text[::-1]])),
+    "the nearest kind": Subject(
+        lambda text: schemas_memory_schema.nearest_kind(text, [text, text[::-1]])
+    ),
     "a schema": Subject(hostile.refused(limits.checked_schema)),
     "secrets in structured data": Subject(
         hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]}))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from starlette.datastructures import Headers
 
+from memtree.agents import clusters, grounded_answers, mentions
 from memtree.dialects import openai_chat
 from memtree.digests import (
     call_results,
@@ -34,13 +35,11 @@ from memtree.history.json_body import Body, split
 from memtree.history.keep_options import KeepOptions
 from memtree.history.message import Message
 from memtree.language.everyday_sentences import language_of
-from memtree.memories.agents.search import answers, clusters, mentions
-from memtree.memories.extraction import third_person
-from memtree.memories.injection.language_rules import is_general
+from memtree.memories import third_person
+from memtree.memories.language_rules import is_general
 from memtree.memories.memory import Memory
 from memtree.memories.scope import is_placeholder
 from memtree.memories.search.vector_bytes import memory_terms
-from memtree.memories.transfer.memory_file import read_memory_file
 from memtree.ranking.segments import segments
 from memtree.statements import fiction, gate, grammar, own_sentences
 from memtree.text import (
@@ -55,6 +54,7 @@ from memtree.text import (
     terms,
 )
 from memtree.text.own_words import kept_marks
+from memtree.transfer.memory_file import read_memory_file
 from memtree.unfolding import (
     call_texts,
     excerpt_duplicates,
@@ -373,11 +373,11 @@ SEARCH_TEXTS = {
         ],
     ),
     "a question about memories": Subject(
-        lambda memory: answers.prompt(memory.text, [memory]),
+        lambda memory: grounded_answers.prompt(memory.text, [memory]),
         lambda text: Memory("m", 1, text, 0.0, 0.0, kind=text, data={text: text}),
     ),
     "an answer from memories": Subject(
-        lambda said: answers.grounded(said, said, []),
+        lambda said: grounded_answers.grounded(said, said, []),
         lambda text: f'{{"answer": {text} {{"answer": "{text}", "sources": [1]}}',
     ),
     "telling words": Subject(lambda text: telling_words.sharing(text, [text] * 5, 100)),

@@ -16,7 +16,7 @@ from memtree import errors
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import MAX_TAGS, MAX_TEXT_CHARS
-from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree.memories.scope import Scope
 from memtree_proxy.mcp.arguments import (
     Confirm,

@@ -17,7 +17,7 @@ from memtree.errors import (
 from memtree.memories.book import MAX_PAGE, MemoryRules
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.memory import MemoryState
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder

@@ -32,7 +32,7 @@ from memtree.memories.document import (
 from memtree.memories.document_book import DocumentBook, PutDocument
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory, NewMemory
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
 from memtree.stores.memories.rows import new_memory

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from memtree.background.runtime import SystemClock
+from memtree.agents.structured_memory import structured_memory
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.agents.structured_memory import structured_memory
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.forgetting import rest
 from memtree.memories.memory import Memory, MemoryFields
-from memtree.memories.ports import MemoryStore, ScopeState
+from memtree.memories.memory_store import MemoryStore, ScopeState
 from memtree.memories.saving import ScopeWatch
 from memtree.memories.scope import Scope, checked_id, is_placeholder
 from tests.fakes import HashingEmbedder

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from memtree.memories.candidates import Candidate, Extraction
 from memtree.memories.draft import MemoryDraft
-from memtree.memories.extraction.candidates import Candidate, Extraction
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.memories.message_extraction import (
     TOLD,
     ExtractionReport,

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from memtree.background.extraction_queue import ExtractionQueue
-from memtree.background.memory_services import open_memory_services
-from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.history.message import Message
+from memtree.jobs.extraction_queue import ExtractionQueue
+from memtree.jobs.memory_services import open_memory_services
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.process.bounded import SizedRows

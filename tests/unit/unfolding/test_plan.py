@@ -9,15 +9,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.memories import passages
 from memtree.memories.forgetting import MemoryForgetting
-from memtree.memories.injection.rendering import shown_line
 from memtree.memories.memory import Memory
+from memtree.memories.rendering import shown_line
 from memtree.memories.scope import Scope
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking

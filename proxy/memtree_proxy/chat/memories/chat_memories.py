@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
-from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.context import injected_memories as injected
 from memtree.context.answer import Answer
@@ -24,12 +23,13 @@ from memtree.dialects.tool_definitions import CHAT_CHANGE_TOOLS, CHAT_MEMORY_TOO
 from memtree.errors import BadRequest
 from memtree.history import message_list
 from memtree.history.message import Message
+from memtree.jobs.memory_services import MemoryServices
+from memtree.memories import notes
+from memtree.memories.choice import OVERVIEW_BUDGET, STANDING_BUDGET
 from memtree.memories.forgetting import MOST_TOLD, MemoryWishes, Obeyed
-from memtree.memories.injection import notes
-from memtree.memories.injection.choice import OVERVIEW_BUDGET, STANDING_BUDGET
-from memtree.memories.injection.notes import Wish
 from memtree.memories.memory_injection import InjectionChoice
 from memtree.memories.message_extraction import UserMessage
+from memtree.memories.notes import Wish
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines

@@ -16,13 +16,13 @@ from memtree.errors import NotFound
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft, checked_text
 from memtree.memories.duplicates import NearMemory
-from memtree.memories.fields.times import shown
 from memtree.memories.forgetting import MOST_TOLD, REASON, Meant, MemoryForgetting, rest_of
-from memtree.memories.injection.rendering import FACT
 from memtree.memories.memory import Memory
 from memtree.memories.relation.relation import Relation
+from memtree.memories.rendering import FACT
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
+from memtree.memories.times import shown
 from memtree.text import tokens
 from memtree.text.own_lines import without_signs
 from memtree_proxy.http.decoding import NOT_BLANK, Posted, converted

@@ -22,7 +22,7 @@ from memtree.errors import BadRequest
 from memtree.history.json_body import Body
 from memtree.history.message import SYSTEM_ROLES, Message, Volatile
 from memtree.memories import passages
-from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
+from memtree.memories.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ranking.ranking_query import ends

@@ -17,20 +17,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.jobs.runtime import Runtime
 from memtree.memories.curation import DeletionReceipt
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
-from memtree.memories.fields.tags import canonical_tags
-from memtree.memories.fields.times import shown, timestamp
 from memtree.memories.memory import Memory
-from memtree.memories.ports import ANY, MemoryFilter, MemoryRef
+from memtree.memories.memory_store import ANY, MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.memories.transfer.file_items import ImportReport, LineResult, LineStatus
-from memtree.memories.transfer.import_options import ImportOptions
+from memtree.memories.tags import canonical_tags
+from memtree.memories.times import shown, timestamp
 from memtree.stores import has_store
+from memtree.transfer.file_items import ImportReport, LineResult, LineStatus
+from memtree.transfer.import_options import ImportOptions
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.opening import (
     agents_of,

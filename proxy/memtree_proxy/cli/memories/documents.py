@@ -15,14 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memtree.background.memory_services import MemoryServices
-from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest, MemTreeError, NotFound
+from memtree.jobs.memory_services import MemoryServices
+from memtree.jobs.runtime import open_runtime
 from memtree.memories import passages
 from memtree.memories.document import Document, checked
-from memtree.memories.fields.times import shown
 from memtree.memories.scope import Scope, checked_id
+from memtree.memories.times import shown
 from memtree_proxy.cli.foreign_text import json_line, plain
 from memtree_proxy.cli.keys import named_tenant
 from memtree_proxy.cli.memories.opening import embed_rest

@@ -16,27 +16,23 @@ from pathlib import Path
 
 import msgspec
 
-from memtree.background.runtime import SystemClock
-from memtree.config import Settings
-from memtree.errors import BadRequest, NotFound
-from memtree.memories.fields.times import ttl_seconds
-from memtree.memories.grants import evm
-from memtree.memories.grants.grant import (
+from memtree.agents import evm
+from memtree.agents.grant import (
     Chain,
     GrantPayload,
     SignedGrant,
     grant_digest,
     signed_text,
 )
-from memtree.memories.grants.grant_book import GrantBook
-from memtree.memories.grants.grant_json import (
+from memtree.agents.grant_book import GrantBook
+from memtree.agents.grant_json import (
     CODE_PREFIX,
     grant_json,
     read_grant,
     read_share_code,
     share_code,
 )
-from memtree.memories.grants.wallets import (
+from memtree.agents.grants_wallets import (
     PrivateKey,
     canonical_address,
     chain_of,
@@ -44,7 +40,11 @@ from memtree.memories.grants.wallets import (
     read_private_key,
     shown_address,
 )
+from memtree.config import Settings
+from memtree.errors import BadRequest, NotFound
+from memtree.jobs.runtime import SystemClock
 from memtree.memories.scope import checked_id
+from memtree.memories.times import ttl_seconds
 from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import one_line
 from memtree_proxy.cli.keys import named_tenant, opened, secret

@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from memtree.background.memory_services import MemoryServices
-from memtree.background.runtime import Runtime, open_runtime
+from memtree.agents.agent_memory import ALL, AgentScopes
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import ALL, AgentScopes
+from memtree.jobs.memory_services import MemoryServices
+from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.memories.book import MemoryBook
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.request_scopes import meant_agents

@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from memtree.background.runtime import SystemClock
+from memtree.agents.schema_book import SchemaBook
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.agents.schemas.schema_book import SchemaBook
+from memtree.jobs.runtime import SystemClock
 from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.keys import named_tenant, opened

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from memtree.memories.grants.grant import Chain
-from memtree.memories.transfer.file_items import AUTO
-from memtree.memories.transfer.file_items import FORMATS as FILE_FORMATS
+from memtree.agents.grant import Chain
 from memtree.tenant_names import LOCAL
+from memtree.transfer.file_items import AUTO
+from memtree.transfer.file_items import FORMATS as FILE_FORMATS
 from memtree_proxy.cli.parsers.arguments import (
     EMBEDDED,
     STORE,

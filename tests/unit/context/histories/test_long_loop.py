@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from memtree.background.stage_one import StageOne
 from memtree.budget.epoch_budget import least_memory
 from memtree.budget.packing import LEAST_MEMORY
 from memtree.context.context_memory import LONG_BYTES, CompressRequest
 from memtree.errors import Unavailable
 from memtree.history.message import Message
+from memtree.jobs.stage_one import StageOne
 from memtree.text import tokens
 from tests.programs.sessions import chat
 from tests.properties.process import World, assistant, begins, user

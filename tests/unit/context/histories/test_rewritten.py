@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from memtree.background.embedding_queue import InProcessQueue
-from memtree.background.stage_one import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import CAUTIOUS
 from memtree.config import MODES
@@ -22,6 +20,8 @@ from memtree.context.context_memory import ContextMemory
 from memtree.context.message_cache import MessageCache
 from memtree.errors import NotFound
 from memtree.history.message import Message
+from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens

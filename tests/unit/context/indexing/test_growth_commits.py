@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import pytest
 
-from memtree.background import child_process
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import StoreUnavailable
+from memtree.jobs import child_process
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.stores import RamStore
 from memtree.tree import growth
 from tests.programs.processes import alive, descendants, needs_proc

@@ -10,9 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.background.embedding_queue import NoQueue
-from memtree.background.runtime import SystemClock
-from memtree.background.stage_one import StageOne
 from memtree.context import deletion_counts
 from memtree.context import digest_renewal as renewal
 from memtree.context.background_tasks import BackgroundTasks
@@ -34,6 +31,9 @@ from memtree.digests.summarize import VERSION
 from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
+from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.runtime import SystemClock
+from memtree.jobs.stage_one import StageOne
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.tree import growth

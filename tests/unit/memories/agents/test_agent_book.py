@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from memtree.agents.agent_book import AgentBook, AgentCuration, StructuredDraft
+from memtree.agents.agent_memory import AgentScopes, LocatedMemory, WriteOutcome
+from memtree.agents.schema_book import SchemaBook
 from memtree.errors import BadRequest, EmbedderUnavailable, NotFound, VersionConflict
-from memtree.memories.agents.agent_book import AgentBook, AgentCuration, StructuredDraft
-from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory, WriteOutcome
-from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.book import MAX_PAGE, MemoryRules
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
-from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder, Matrix
 from tests.fakes import HashingEmbedder

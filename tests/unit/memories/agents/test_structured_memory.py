@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.agents.lifetime import expiry, lifetime, milliseconds
-from memtree.memories.agents.structured_memory import (
+from memtree.agents.structured_memory import (
     MAX_DATA_BYTES,
     MAX_DEPTH,
     checked_data,
@@ -17,6 +15,8 @@ from memtree.memories.agents.structured_memory import (
     structured_text,
     words_of,
 )
+from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.lifetime import expiry, lifetime, milliseconds
 from memtree.memories.memory import MemoryFields
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash

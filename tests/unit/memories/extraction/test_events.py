@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.statements.schedule import is_event
 
 SAID = date(2026, 3, 2)

@@ -7,9 +7,9 @@ from datetime import date
 
 import pytest
 
-from memtree.memories.extraction import model_prompt
-from memtree.memories.extraction.model_grounding import grounded, grounds
-from memtree.memories.extraction.model_prompt import (
+from memtree.memories import model_prompt
+from memtree.memories.model_grounding import grounded, grounds
+from memtree.memories.model_prompt import (
     ModelNote,
     ModelNotes,
     ShownMessage,

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.errors import BadRequest, Forbidden, HeadersTooLarge, NotFound, Unauthorized
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.grants.grant import (
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.grant import (
     MAX_GRANTS,
     MAX_HEADER_BYTES,
     PREFIX,
@@ -27,8 +26,8 @@ from memtree.memories.grants.grant import (
     payload_json,
     signed_text,
 )
-from memtree.memories.grants.grant_book import GrantBook, Refusal
-from memtree.memories.grants.grant_json import (
+from memtree.agents.grant_book import GrantBook, Refusal
+from memtree.agents.grant_json import (
     MAX_CODE_CHARS,
     grant_json,
     header_of,
@@ -37,7 +36,8 @@ from memtree.memories.grants.grant_json import (
     read_share_code,
     share_code,
 )
-from memtree.memories.grants.wallet_proof import WINDOW_SECONDS, proof_text, proven
+from memtree.agents.wallet_proof import WINDOW_SECONDS, proof_text, proven
+from memtree.errors import BadRequest, Forbidden, HeadersTooLarge, NotFound, Unauthorized
 from memtree.stores import RamStore, open_memories
 from tests.made.wallets import NOW, FixedClock, Wallet
 

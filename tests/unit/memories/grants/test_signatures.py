@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.errors import Unavailable
-from memtree.memories.grants import ed25519, evm
-from memtree.memories.grants.evm import RATE, keccak256, keccak256_many
-from memtree.memories.grants.grant import Chain
-from memtree.memories.grants.wallets import (
+from memtree.agents import ed25519, evm
+from memtree.agents.evm import RATE, keccak256, keccak256_many
+from memtree.agents.grant import Chain
+from memtree.agents.grants_wallets import (
     PrivateKey,
     canonical_address,
     chain_of,
@@ -22,6 +21,7 @@ from memtree.memories.grants.wallets import (
     read_private_key,
     shown_address,
 )
+from memtree.errors import Unavailable
 from tests.made.wallets import Wallet
 
 # ------------------------------------------------------------------------------------------------

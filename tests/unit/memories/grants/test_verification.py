@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.grants.grant import Chain, grant_digest
-from memtree.memories.grants.grant_book import GrantFacts, Refusal, opens, without_covered
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.grant import Chain, grant_digest
+from memtree.agents.grant_book import GrantFacts, Refusal, opens, without_covered
 from tests.made.wallets import NOW, Wallet
 
 ADA, BOB, EVE = Wallet("Ada"), Wallet("Bob", Chain.SOLANA), Wallet("Eve")

@@ -12,10 +12,13 @@ from memtree.days import DAY
 from memtree.history import chat_history
 from memtree.history.beginning import origin
 from memtree.history.message import Message, Volatile
-from memtree.memories.injection import options
-from memtree.memories.injection.choice import Choice, chosen, depends, fits, stands
-from memtree.memories.injection.language_rules import ages, may_change
-from memtree.memories.injection.options import (
+from memtree.memories import options
+from memtree.memories.choice import Choice, chosen, depends, fits, stands
+from memtree.memories.language_rules import ages, may_change
+from memtree.memories.memory import Memory, MemorySource, PossibleUpdate
+from memtree.memories.memory_injection import fitting
+from memtree.memories.memory_store import ShownMemory
+from memtree.memories.options import (
     ALONE_ABROAD,
     CHAT_OPTIONS,
     LEAST,
@@ -25,11 +28,8 @@ from memtree.memories.injection.options import (
     InjectionOptions,
     threshold_of,
 )
-from memtree.memories.injection.options import Message as InjectableMessage
-from memtree.memories.injection.options import Message as OptionsMessage
-from memtree.memories.memory import Memory, MemorySource, PossibleUpdate
-from memtree.memories.memory_injection import fitting
-from memtree.memories.ports import ShownMemory
+from memtree.memories.options import Message as InjectableMessage
+from memtree.memories.options import Message as OptionsMessage
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ranking.relevance_scale import CHANCE, HALF
 from memtree.text.memory_lines import MOST

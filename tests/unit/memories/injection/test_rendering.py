@@ -12,20 +12,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtree.language.everyday_sentences import LANGUAGES
-from memtree.memories.injection import choice, rendering
-from memtree.memories.injection.language_rules import is_general, pattern
-from memtree.memories.injection.options import (
+from memtree.memories import choice, rendering
+from memtree.memories.language_rules import is_general, pattern
+from memtree.memories.memory import Memory, NewMemory, PossibleUpdate
+from memtree.memories.memory_injection import MemoryInjection, looked_at
+from memtree.memories.options import (
     ALONE_GENERAL,
     CHAT_OPTIONS,
     InjectionOptions,
     Message,
 )
-from memtree.memories.injection.rendering import MOST_CHARS, line, one_line, shown_line
-from memtree.memories.memory import Memory, NewMemory, PossibleUpdate
-from memtree.memories.memory_injection import MemoryInjection, looked_at
 from memtree.memories.passages import MOST_CHARS as PASSAGES_MOST_CHARS
 from memtree.memories.passages import MOST_METADATA, metadata_line
 from memtree.memories.passages import line as passages_line
+from memtree.memories.rendering import MOST_CHARS, line, one_line, shown_line
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ranking.relevance_scale import HALF

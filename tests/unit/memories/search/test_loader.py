@@ -10,7 +10,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.memories.memory import NewMemory
-from memtree.memories.ports import ScopeState, SearchRow, SearchRows, StoredSegment
+from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope
 from memtree.memories.search import loader
 from memtree.memories.search.block_rows import ScopeIndex

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.ports import ScopeState, SearchRow, SearchRows
+from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.block_rows import NOTHING, RowBlock, ScopeIndex
 from memtree.memories.search.loader import packed, unpacked
 from memtree.memories.search.query import REACH, Query, common, without

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.ports import ScopeState, SearchRow, SearchRows
+from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.block_rows import NOTHING, ScopeIndex
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.text.terms import terms

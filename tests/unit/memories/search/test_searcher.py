@@ -10,7 +10,7 @@ import pytest
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.memory import MemoryChange, NewMemory
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE, Backgrounds, QueryVectors
 from memtree.memories.search.searcher import MemorySearch

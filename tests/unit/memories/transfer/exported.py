@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from memtree.memories.memory import EntityMention, Memory, MemorySource, Tombstone
-from memtree.memories.ports import MemoryRecord
+from memtree.memories.memory_store import MemoryRecord
 
 # Microseconds are kept, what is finer is not.
 MOMENTS = st.integers(1, 4_000_000_000_000_000).map(lambda micros: micros / 1_000_000)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from memtree.memories.memory import Memory, MemorySource, NewMemory, Tombstone
-from memtree.memories.ports import MemoryRecord
+from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.search.vector_bytes import packed_terms
-from memtree.memories.transfer.checked import checked_group, importable, restorable
-from memtree.memories.transfer.file_items import (
+from memtree.memories.user_memories import MemoryGroup
+from memtree.text.normal_form import text_hash
+from memtree.transfer.file_items import (
     BROKEN,
     CUT_OFF,
     MOST_LINES,
@@ -22,15 +23,14 @@ from memtree.memories.transfer.file_items import (
     LineResult,
     LineStatus,
 )
-from memtree.memories.transfer.json_entries import (
+from memtree.transfer.import_rules import checked_group, importable, restorable
+from memtree.transfer.json_entries import (
     MOST_VALUES,
     FileEntry,
     RepeatedKeys,
     document_entries,
     line_entries,
 )
-from memtree.memories.user_memories import MemoryGroup
-from memtree.text.normal_form import text_hash
 
 # ------------------------------------------------------------------------------------------------
 # Checked.

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from memtree.errors import BadRequest, Conflict, MemoryLimit
 from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import MemorySource
-from memtree.memories.transfer import file_restore
-from memtree.memories.transfer.file_items import AUTO, FORMATS, ImportReport, LineStatus
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
+from memtree.transfer import file_restore
+from memtree.transfer.file_items import AUTO, FORMATS, ImportReport, LineStatus
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 
 # ------------------------------------------------------------------------------------------------

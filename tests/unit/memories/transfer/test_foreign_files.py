@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.transfer.file_items import FileMemory, LineResult, LineStatus
-from memtree.memories.transfer.foreign_formats import (
+from memtree.transfer.file_items import FileMemory, LineResult, LineStatus
+from memtree.transfer.foreign_formats import (
     MOST_DATA_CHARS,
     found_tags,
     kept_data,
@@ -17,7 +17,7 @@ from memtree.memories.transfer.foreign_formats import (
     moment,
     without_marks,
 )
-from memtree.memories.transfer.memory_file import read_memory_file
+from memtree.transfer.memory_file import read_memory_file
 
 # ------------------------------------------------------------------------------------------------
 # Foreign.

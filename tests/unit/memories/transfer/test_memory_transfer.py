@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.errors import BadRequest, StoreUnavailable
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import MemoryRecord
-from memtree.memories.transfer import export_lines
-from memtree.memories.transfer.file_items import (
+from memtree.memories.memory_store import MemoryRecord
+from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
+from memtree.transfer import export_lines
+from memtree.transfer.file_items import (
     FORMATS,
     FileEnd,
     FileGroup,
@@ -28,9 +29,8 @@ from memtree.memories.transfer.file_items import (
     FileTombstone,
     LineResult,
 )
-from memtree.memories.transfer.memory_file import PART_END, read_memory_file
-from memtree.memories.transfer.memory_transfer import PAGE
-from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
+from memtree.transfer.memory_file import PART_END, read_memory_file
+from memtree.transfer.transfer_memory_transfer import PAGE
 from tests.unit.memories.transfer.exported import MOMENTS, NAMES, records
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from memtree.memories.agents.schemas.schema_book import SchemaBook
+from memtree.agents.schema_book import SchemaBook
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.file_items import ImportReport
-from memtree.memories.transfer.import_options import ImportOptions, ImportParts
-from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.ports.models import Embedder
+from memtree.transfer.file_items import ImportReport
+from memtree.transfer.import_options import ImportOptions, ImportParts
+from memtree.transfer.transfer_memory_transfer import MemoryTransfer
 from tests.unit.memories.books import Opened, opened
 
 ADA, BEN = Scope.of_user("tenant", "ada"), Scope.of_user("tenant", "ben")

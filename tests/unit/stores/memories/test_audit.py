@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from memtree.memories.agents.agent_memory import StructuredWrite
-from memtree.memories.agents.schemas.memory_schema import MemorySchema, unique_key
-from memtree.memories.ports import ShownMemory
+from memtree.agents.agent_memory import StructuredWrite
+from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.memories.memory_store import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.stores import SqliteStore

@@ -31,7 +31,7 @@ from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.machine_owner import PART as OWNER
 from memtree.stores.schema import PART, SQLITE, VERSION
-from memtree.stores.sqlite import connection
+from memtree.stores.sqlite import sqlite_connection
 from tests.unit.stores.sqlite.batches import T, batch, groups
 
 
@@ -204,8 +204,8 @@ async def test_another_schema_is_refused_while_the_store_is_open(path):
 
 
 def test_tables_that_cannot_be_created_leave_the_file_as_it_was(path, monkeypatch):
-    few = (*connection.statements(SQLITE)[:9], "CREATE TABLE nodes (twice)")
-    monkeypatch.setattr(connection, "statements", lambda types: few)
+    few = (*sqlite_connection.statements(SQLITE)[:9], "CREATE TABLE nodes (twice)")
+    monkeypatch.setattr(sqlite_connection, "statements", lambda types: few)
     with pytest.raises(StoreUnavailable, match="nodes already exists"):
         SqliteStore(path)
     assert schema(path) == []
@@ -305,7 +305,7 @@ async def test_a_file_that_cannot_even_be_read_is_waited_for_once(path):
 
 @pytest.mark.slow
 async def test_a_call_that_hangs_is_given_up_and_others_do_not_wait(store, monkeypatch):
-    monkeypatch.setattr(connection, "TICK", 0.1)
+    monkeypatch.setattr(sqlite_connection, "TICK", 0.1)
     goes_on = Event()
     ran: list[str] = []
     with pytest.raises(StoreUnavailable, match="does not answer"):
@@ -368,7 +368,7 @@ async def test_a_probe_has_a_whole_tick(store: SqliteStore):
 
 
 async def test_a_long_write_is_waited_for_by_its_own_caller(store, monkeypatch):
-    monkeypatch.setattr(connection, "TICK", 0.001)
+    monkeypatch.setattr(sqlite_connection, "TICK", 0.001)
     long = store.database.call_writer(lambda db: time.sleep(0.05) or "done", patient=True)
     assert await long == "done"
 

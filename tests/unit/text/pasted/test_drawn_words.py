@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from memtree.digests.conversation_title import title
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.text.own_words import others_words
 from memtree.text.spans import Span, outside
 from memtree.text.standing_rules import standing_rules

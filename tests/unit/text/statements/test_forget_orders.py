@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.memories.forgetting import fits, wishes
 from memtree.statements.forget_orders import (
     asks_overview,

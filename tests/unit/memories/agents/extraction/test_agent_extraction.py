@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from memtree.background.model_readers import StructuredModelReader
+from memtree.agents.agent_extraction import (
+    AgentExtraction,
+    AgentExtractionReport,
+    AgentMessage,
+)
+from memtree.agents.agent_memory import StructuredResult
+from memtree.agents.agent_messages import ConversationReaders, StructuredReading
+from memtree.agents.extraction_plan import ExtractionPlanner
+from memtree.agents.merging import Finding
+from memtree.agents.schema_book import SchemaBook
+from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.errors import (
     Conflict,
     MemoryLimit,
@@ -20,18 +30,8 @@ from memtree.errors import (
     UpstreamFailed,
     UpstreamTimeout,
 )
-from memtree.memories.agents.agent_memory import StructuredResult
-from memtree.memories.agents.extraction.agent_extraction import (
-    AgentExtraction,
-    AgentExtractionReport,
-    AgentMessage,
-)
-from memtree.memories.agents.extraction.agent_messages import ConversationReaders, StructuredReading
-from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
-from memtree.memories.agents.extraction.merging import Finding
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.agents.schemas.schema_book import SchemaBook
-from memtree.memories.extraction.rule_extraction import extract
+from memtree.jobs.model_readers import StructuredModelReader
+from memtree.memories.extraction_rule_extraction import extract
 from memtree.memories.message_extraction import RuleReader, UserMessage
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder

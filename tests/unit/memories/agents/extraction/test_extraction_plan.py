@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from memtree.errors import Conflict
-from memtree.memories.agents.agent_memory import StructuredWrite
-from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
-from memtree.memories.agents.extraction.agent_messages import (
+from memtree.agents.agent_extraction import ATTEMPTS, READS
+from memtree.agents.agent_memory import StructuredWrite
+from memtree.agents.agent_messages import (
     AgentMessage,
     StructuredReading,
     batches,
     message_key,
     told_by_user,
 )
-from memtree.memories.agents.extraction.merging import Finding, gathered, lacking, merged, same_data
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.agents.merging import Finding, gathered, lacking, merged, same_data
+from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.errors import Conflict
 from memtree.memories.memory import MemoryChange
 from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope

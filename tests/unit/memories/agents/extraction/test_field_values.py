@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.agents.extraction.fillable_fields import FieldType, SchemaField, kind_fields
-from memtree.memories.agents.extraction.schema_prompt import (
+from memtree.agents.extraction_schema_prompt import (
     KIND_SHOWN,
     KINDS_SHOWN,
     ModelRecord,
@@ -19,7 +18,9 @@ from memtree.memories.agents.extraction.schema_prompt import (
     room,
     shown_kinds,
 )
-from memtree.memories.agents.extraction.value_grounding import (
+from memtree.agents.fillable_fields import FieldType, SchemaField, kind_fields
+from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.value_grounding import (
     believed,
     choice,
     fitted,
@@ -27,8 +28,7 @@ from memtree.memories.agents.extraction.value_grounding import (
     one_day,
     quantities,
 )
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model_prompt import ShownMessage, shown_spans
+from memtree.memories.model_prompt import ShownMessage, shown_spans
 from memtree.text.spans import Span
 
 # ------------------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from memtree.memories.agents.extraction import extraction_plan, schema_prompt, value_grounding
-from memtree.memories.agents.extraction.fillable_fields import kind_fields
-from memtree.memories.agents.extraction.schema_prompt import ModelRecord
-from memtree.memories.agents.schemas.memory_schema import MemorySchema
-from memtree.memories.extraction.model_prompt import ShownMessage
+from memtree.agents import extraction_plan, extraction_schema_prompt, value_grounding
+from memtree.agents.extraction_schema_prompt import ModelRecord
+from memtree.agents.fillable_fields import kind_fields
+from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.memories.model_prompt import ShownMessage
 from memtree.text.spans import Span
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow
@@ -36,7 +36,7 @@ TEXTS = {
     "a choice": Subject(lambda text: value_grounding.choice(("dark", "light"), text)),
     "words": Subject(value_grounding.signed_words, lambda text: f"{text} z"),
     "a field that is called by its name": Subject(extraction_plan.named_field),
-    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"])),
+    "records of a model": Subject(lambda text: extraction_schema_prompt.read(text, ["1"])),
     "whether values were said": Subject(
         lambda text: value_grounding.believed(
             ModelRecord("1", text[:300], "UserProfile", VALUES),

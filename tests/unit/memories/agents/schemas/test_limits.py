@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.limits import (
+from memtree.agents.limits import (
     KNOWN,
     MAX_EXPANDED,
     MAX_PATTERN_CHARS,
@@ -21,9 +20,10 @@ from memtree.memories.agents.schemas.limits import (
     checked_schema,
     usable,
 )
-from memtree.memories.agents.schemas.memory_schema import nearest_kind
-from memtree.memories.agents.schemas.schema_text import MAX_BYTES, MAX_NESTING, parsed, schema_text
-from memtree.memories.agents.schemas.sub_schemas import MAX_DEPTH, MAX_WRITTEN, sub_schemas
+from memtree.agents.schema_text import MAX_BYTES, MAX_NESTING, parsed, schema_text
+from memtree.agents.schemas_memory_schema import nearest_kind
+from memtree.agents.sub_schemas import MAX_DEPTH, MAX_WRITTEN, sub_schemas
+from memtree.errors import SchemaInvalid
 
 # ------------------------------------------------------------------------------------------------
 # Schemas that are refused before anything compiles them, and which limit each is over.

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from memtree.agents.limits import checked_schema
+from memtree.agents.schema_validation import CompiledSchema, compiled, load, violation_of
+from memtree.agents.validation_cost import MAX_UNITS, applied, ceiling, units
 from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.limits import checked_schema
-from memtree.memories.agents.schemas.validation import CompiledSchema, compiled, load, violation_of
-from memtree.memories.agents.schemas.validation_cost import MAX_UNITS, applied, ceiling, units
 from tests.hostile_texts import hostile
 
 # ------------------------------------------------------------------------------------------------

@@ -11,6 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.agents.schema_book import CompiledSchemas, SchemaBook, SchemaChange
+from memtree.agents.schemas_memory_schema import (
+    KEY_BYTES,
+    MAX_SCHEMAS,
+    MemorySchema,
+    canonical,
+    unique_key,
+)
 from memtree.errors import (
     BadRequest,
     Conflict,
@@ -20,14 +28,6 @@ from memtree.errors import (
     SecretRejected,
     VersionConflict,
 )
-from memtree.memories.agents.schemas.memory_schema import (
-    KEY_BYTES,
-    MAX_SCHEMAS,
-    MemorySchema,
-    canonical,
-    unique_key,
-)
-from memtree.memories.agents.schemas.schema_book import CompiledSchemas, SchemaBook, SchemaChange
 from memtree.stores import Memories, RamStore, open_memories
 
 # ------------------------------------------------------------------------------------------------

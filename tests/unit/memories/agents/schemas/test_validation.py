@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from memtree.errors import SchemaInvalid
-from memtree.memories.agents.schemas.limits import checked_schema
-from memtree.memories.agents.schemas.validation import (
+from memtree.agents.limits import checked_schema
+from memtree.agents.schema_validation import (
     MAX_DATA_BYTES,
     MOST_SHOWN,
     CompiledSchema,
@@ -19,6 +18,7 @@ from memtree.memories.agents.schemas.validation import (
     violation,
     violation_of,
 )
+from memtree.errors import SchemaInvalid
 
 # ------------------------------------------------------------------------------------------------
 # Schemas as they are compiled, and what is told of data that breaks them.

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.agents.search.agent_search import AgentQuery, AgentSearch
-from memtree.memories.agents.search.answers import (
+from memtree.agents.agent_memory import AgentScopes
+from memtree.agents.agent_search import AgentQuery, AgentSearch
+from memtree.agents.grounded_answers import (
     MOST,
     SHOWN,
     UNKNOWN,
@@ -22,8 +21,9 @@ from memtree.memories.agents.search.answers import (
     prompt,
     readable,
 )
+from memtree.errors import BadRequest
 from memtree.memories.memory import Memory, NewMemory
-from memtree.memories.ports import MemoryFilter
+from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from memtree.memories.agents.agent_memory import PlacedRow, ScopeTotals, ScopeVersion
-from memtree.memories.agents.search.clusters import MOST as CLUSTERS_MOST
-from memtree.memories.agents.search.clusters import (
+from memtree.agents.agent_memory import PlacedRow, ScopeTotals, ScopeVersion
+from memtree.agents.clusters import MOST as CLUSTERS_MOST
+from memtree.agents.clusters import (
     NEAR,
     ClusteredMemory,
     MemoryCluster,
@@ -18,8 +18,8 @@ from memtree.memories.agents.search.clusters import (
     components,
     said,
 )
-from memtree.memories.agents.search.group_index import AT_ONCE, LARGE, NO_GROUP, GroupIndex
-from memtree.memories.agents.search.mentions import (
+from memtree.agents.group_index import AT_ONCE, LARGE, NO_GROUP, GroupIndex
+from memtree.agents.mentions import (
     MOST,
     MOST_FIELDS,
     READ,
@@ -28,7 +28,7 @@ from memtree.memories.agents.search.mentions import (
     when,
 )
 from memtree.memories.memory import EntityMention, Memory
-from memtree.memories.ports import SearchRow
+from memtree.memories.memory_store import SearchRow
 from memtree.memories.search.vector_bytes import packed_terms
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder
 

@@ -1,0 +1,1 @@
+"""Memories of agents: schemas, grants, search modes, extraction. Nothing in `memtree.memories` knows of it."""

@@ -1,1 +1,0 @@
-"""A process that keeps memory: its background work, and the wiring of its parts."""

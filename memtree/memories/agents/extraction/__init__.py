@@ -1,1 +1,0 @@
-"""Conversations read for an agent's memories."""

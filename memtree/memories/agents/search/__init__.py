@@ -1,1 +1,0 @@
-"""Search over many scopes of agents at once."""

@@ -1,1 +1,0 @@
-"""Fields of a memory, as pure rules: category, tags, times, secrets, trust."""

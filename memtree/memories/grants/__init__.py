@@ -1,1 +1,0 @@
-"""Grants: one tenant's agents may search another's, signed by wallets."""

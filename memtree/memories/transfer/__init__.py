@@ -1,1 +1,0 @@
-"""Memories on their way out and in: exports, and imports of what other programs write."""

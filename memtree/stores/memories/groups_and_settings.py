@@ -1,0 +1,196 @@
+"""Groups of memories and their members, and the switches of a user.
+
+A member's row stays as long as the memory is stored, in whatever state: only live memories are
+counted and listed, so a restored memory is in its groups again. The successor of a member joins its
+groups (`changing.replaced_by`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest, Conflict, NotFound
+from memtree.memories.memory_store import MemoryRef
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import GroupChange, MemoryGroup, SettingsChange, UserSettings
+from memtree.stores.memories.lookup import live
+from memtree.stores.memories.reading import known
+from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable
+from memtree.stores.memories.scopes import ScopeRow, begin, begin_known
+from memtree.stores.memories.table_rows import GroupMemberRow, GroupRow
+from memtree.stores.schema import insert_into, upsert_into
+from memtree.stores.sql import Sql, reader, storing
+
+# A look-up for each member, whatever the planner knows: a scalar subquery is never joined.
+_COUNT = f"""
+    SELECT count(*) FROM memory_group_members AS members
+    WHERE members.scope = :scope AND members.group_id = memory_groups.id AND (
+        SELECT counted FROM memories WHERE memories.scope = :scope
+        AND memories.number = members.number AND {LIVE}) = 1"""
+_GROUPS = f"SELECT data, ({_COUNT}) FROM memory_groups WHERE scope = :scope"
+_ALL = f"{_GROUPS} ORDER BY created, id"
+_ONE = f"{_GROUPS} AND id = :id"
+_HOW_MANY = "SELECT count(*) FROM memory_groups WHERE scope = :scope"
+_TAKEN = "SELECT 1 FROM memory_groups WHERE scope = :scope AND id = :id"
+_ADD = insert_into("memory_groups")
+_CHANGE = """
+    UPDATE memory_groups SET name = :name, updated = :updated, data = :data
+    WHERE scope = :scope AND id = :id"""
+_DELETE = "DELETE FROM memory_groups WHERE scope = :scope AND id = :id"
+_DELETE_MEMBERS = "DELETE FROM memory_group_members WHERE scope = :scope AND group_id = :id"
+_MEMBERS = """
+    SELECT number FROM memory_group_members
+    WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
+_JOIN = insert_into("memory_group_members")
+_LEAVE = """
+    DELETE FROM memory_group_members
+    WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
+_NUMBERS = f"""
+    SELECT number, id FROM memories WHERE scope = :scope AND id IN :ids[] AND +{LIVE}"""
+_OF = """
+    SELECT members.number, memory_groups.id
+    FROM memory_group_members AS members JOIN memory_groups
+        ON memory_groups.scope = :scope AND memory_groups.id = members.group_id
+    WHERE members.scope = :scope AND members.number IN :numbers[]
+    ORDER BY memory_groups.created, memory_groups.id"""
+
+read_group = reader(
+    "A stored group of memories does not decode ({}).", msgspec.msgpack.Decoder(MemoryGroup).decode
+)
+_SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
+_PUT_SETTINGS = upsert_into("memory_settings", "scope", "data")
+read_settings = reader(
+    "Stored settings of a user do not decode ({}).", msgspec.msgpack.Decoder(UserSettings).decode
+)
+
+
+async def add_group(sql: Sql, scope: Scope, group: MemoryGroup, most: int) -> MemoryGroup:
+    at = await begin(sql, scope)
+    if not storable(group.id):
+        raise BadRequest("The id of a group must be plain text.", param="id")
+    if await sql.fetch(_TAKEN, {"scope": at.number, "id": group.id}):
+        raise Conflict("There is a group with this id.", param="id")
+    ((count,),) = await sql.fetch(_HOW_MANY, {"scope": at.number})
+    if count >= most:
+        raise Conflict(f"There are {count} groups, and at most {most} are allowed: delete some.")
+    group = replace(group, members=0)
+    await sql.run(_ADD, _columns(at, group))
+    return group
+
+
+async def groups(sql: Sql, scope: Scope, now: float) -> list[MemoryGroup]:
+    rows = await sql.fetch(_ALL, {"scope": await known(sql, scope), "now": now})
+    return [replace(read_group(data), members=count) for data, count in rows]
+
+
+async def group(sql: Sql, scope: Scope, id_: str, now: float) -> MemoryGroup:
+    return await _group(sql, await known(sql, scope), id_, now)
+
+
+async def _group(sql: Sql, scope: int, id_: str, now: float) -> MemoryGroup:
+    values = {"scope": scope, "id": id_, "now": now}
+    rows = await sql.fetch(_ONE, values) if storable(id_) else []
+    if not rows:
+        raise _no_group()
+    return replace(read_group(rows[0][0]), members=rows[0][1])
+
+
+async def change_group(
+    sql: Sql, scope: Scope, id_: str, change: GroupChange, at: float, now: float
+) -> MemoryGroup:
+    scope_row, old = await _begin_group(sql, scope, id_, now)
+    after = replace(
+        old,
+        title=old.title if change.title is None else change.title,
+        description=old.description if change.description is None else change.description,
+        category=old.category if change.category is None else change.category or None,
+        updated=at,
+    )
+    await sql.run(_CHANGE, _columns(scope_row, after))
+    return after
+
+
+async def delete_group(sql: Sql, scope: Scope, id_: str) -> bool:
+    at = await begin_known(sql, scope)
+    values = {"scope": at.number if at else 0, "id": id_}
+    if at is None or not storable(id_) or not await sql.fetch(_TAKEN, values):
+        return False
+    await sql.run(_DELETE, values)
+    await sql.run(_DELETE_MEMBERS, values)
+    return True
+
+
+async def _begin_group(
+    sql: Sql, scope: Scope, id_: str, now: float
+) -> tuple[ScopeRow, MemoryGroup]:
+    """Lock the scope, and return it with the group. Raises `NotFound` if there is none."""
+    at = await begin_known(sql, scope)
+    if at is None:
+        raise _no_group()
+    return at, await _group(sql, at.number, id_, now)
+
+
+async def add_members(
+    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
+) -> int:
+    at, _ = await _begin_group(sql, scope, id_, now)
+    numbers = [row.number for row in await live(sql, at.number, refs, now)]
+    values: dict[str, Any] = {"scope": at.number, "id": id_}
+    there = {number for (number,) in await sql.fetch(_MEMBERS, {**values, "numbers": numbers})}
+    new = [GroupMemberRow(at.number, id_, number, now) for number in numbers if number not in there]
+    await sql.run_many(_JOIN, [row._asdict() for row in new])
+    return len(new)
+
+
+async def remove_members(
+    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
+) -> int:
+    at, _ = await _begin_group(sql, scope, id_, now)
+    numbers = [row.number for row in await live(sql, at.number, refs, now)]
+    values = {"scope": at.number, "id": id_, "numbers": numbers}
+    there = await sql.fetch(_MEMBERS, values)
+    if there:
+        await sql.run(_LEAVE, values)
+    return len(there)
+
+
+async def groups_of(
+    sql: Sql, scope: Scope, ids: Collection[str], now: float
+) -> Mapping[str, list[str]]:
+    number = await known(sql, scope)
+    storable_ids = [each for each in ids if storable(each)]
+    values = {"scope": number, "ids": storable_ids, "now": now}
+    ids_of: dict[int, str] = dict(await sql.fetch(_NUMBERS, values) if storable_ids else ())
+    members = {"scope": number, "numbers": list(ids_of)}
+    by_id: dict[str, list[str]] = {}
+    for member, group_id in await sql.fetch(_OF, members) if ids_of else ():
+        by_id.setdefault(ids_of[member], []).append(group_id)
+    return {each: by_id[each] for each in dict.fromkeys(storable_ids) if each in by_id}
+
+
+def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
+    with storing("group"):
+        data = msgspec.msgpack.encode(replace(group, members=0))
+    times = (group.created, group.updated)
+    return GroupRow(scope.number, group.id, plain(group.title), *times, data)._asdict()
+
+
+def _no_group() -> NotFound:
+    return NotFound("No group of memories has this group_id.", param="group_id")
+
+
+async def settings(sql: Sql, scope: Scope) -> UserSettings:
+    rows = await sql.fetch(_SETTINGS, scope_values(scope))
+    return read_settings(rows[0][0]) if rows else UserSettings()
+
+
+async def change_settings(sql: Sql, scope: Scope, change: SettingsChange) -> UserSettings:
+    at = await begin(sql, scope)
+    given = {name: value for name, value in asdict(change).items() if value is not None}
+    after = replace(await settings(sql, scope), **given)
+    await sql.run(_PUT_SETTINGS, {"scope": at.number, "data": msgspec.msgpack.encode(after)})
+    return after
