@@ -25,8 +25,8 @@ from memtree.context.answer import Answer
 from memtree.context.context_memory import CompressRequest
 from memtree.history import json_body
 from memtree.text import tokens
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
+from memtree_proxy.dialects.responses_dialect import OpenAIResponses
 
 SESSIONS = {"claude_code-long": "messages", "codex-long": "responses"}
 WRITES, READS = (1.25, 2.0), (0.10, 0.05, 0.025)

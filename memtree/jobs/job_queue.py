@@ -7,7 +7,7 @@ message text, in memory only, until their work is done.
 Retries are counted here, with exponential backoff. This file neither does the work nor chooses the
 next job (`embedding_queue.py`, `summary_scheduler.py`). Every queue has a `Backlog`, wherever it
 keeps its jobs; workers count in a `StageTotals`. Prometheus is left to
-`proxy/memtree_proxy/observability/index_metrics.py`.
+`proxy/memtree_proxy/http/index_metrics.py`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.cli.demo import EMBEDDING, FULL, NEXT
+from memtree_proxy.cli.demo_command import EMBEDDING, FULL, NEXT
 from memtree_proxy.cli.main import main
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree_proxy.checkups import model_terms, surroundings
 from memtree_proxy.cli import doctor
+from memtree_proxy.server import checkups_surroundings, model_terms
 from tests.made.embeddings import Status
 from tests.made.summaries import Answer, Summaries, serving
 from tests.unit.text.test_tokens import vocabulary
@@ -124,6 +124,6 @@ async def test_a_counter_in_the_place_of_toktok_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary().parent))
-    monkeypatch.setattr(surroundings, "find_spec", lambda _: None)
+    monkeypatch.setattr(checkups_surroundings, "find_spec", lambda _: None)
     _, warned = await head_and_warnings(capsys)
     assert warned.startswith("tokens counted by tiktoken")

@@ -17,8 +17,8 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
-from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.cli.main import main
+from memtree_proxy.http.access_auth import tenant_id
 from tests.contracts.backends import address, frontier, leaf
 from tests.contracts.memory_backends import new
 

@@ -13,7 +13,7 @@ import pytest
 
 from memtree.ports.request_log import RequestRow
 from memtree.stores import open_store
-from memtree_proxy.cli import requests
+from memtree_proxy.cli import request_log_command
 from memtree_proxy.cli.main import main
 from tests.made.request_rows import row
 
@@ -96,12 +96,12 @@ def test_following(url: str) -> None:
 def test_a_live_table_is_drawn_again(
     url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "PACE", 0.01)
+    monkeypatch.setattr(request_log_command, "PACE", 0.01)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "200")
     log(url, {"local": [row("first", model="model-one")]})
     looks = 0
-    read = requests.read_log
+    read = request_log_command.read_log
 
     async def counted(*given):
         nonlocal looks
@@ -110,6 +110,6 @@ def test_a_live_table_is_drawn_again(
             raise KeyboardInterrupt
         return await read(*given)
 
-    monkeypatch.setattr(requests, "read_log", counted)
+    monkeypatch.setattr(request_log_command, "read_log", counted)
     assert run(url, "--follow") == 130
     assert capsys.readouterr().out.count("model-one") >= 3

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
-from memtree_proxy.sessions import index, transcripts
-from memtree_proxy.sessions.search import (
+from memtree_proxy.sessions import session_index, transcripts
+from memtree_proxy.sessions.session_search import (
     NOTE,
     RUNNING_SECONDS,
     SessionAnswer,
@@ -93,7 +93,7 @@ async def test_no_run_of_a_transcript_stands_in_a_file_of_ours(place: Place) -> 
     assert [run for run in runs(ASKED, SAID, PRINTED, *paths) if run in kept] == []
     assert PROJECT.encode() not in kept
     assert {path: path.read_bytes() for path in before} == before  # they are only read
-    file = place.data / index.FILE
+    file = place.data / session_index.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.data.stat().st_mode) == 0o700
 
@@ -102,15 +102,15 @@ async def test_while_the_index_is_written_its_journal_holds_no_text_either(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bytes] = []
-    put = index.SessionIndex.put
+    put = session_index.SessionIndex.put
 
-    def spied(self: index.SessionIndex, session: index.IndexedSession) -> None:
+    def spied(self: session_index.SessionIndex, session: session_index.IndexedSession) -> None:
         put(self, session)
         with self._db:  # a transaction that is open, and has changed what was there
             self._db.execute("UPDATE sessions SET size = size")
             seen.append(place.kept())
 
-    monkeypatch.setattr(index.SessionIndex, "put", spied)
+    monkeypatch.setattr(session_index.SessionIndex, "put", spied)
     claude(place.home, "s1", ASKED, SAID, PRINTED)
     await place.found("invoice")
     assert len(seen) == 2
@@ -125,7 +125,7 @@ async def test_terms_are_of_no_use_beside_another_index(tmp_path: Path) -> None:
         place = Place(tmp_path / name)
         codex(place.home, "s1", ASKED, SAID, PRINTED)
         await place.found("invoice")
-        with index.open_index(place.data) as opened:
+        with session_index.open_index(place.data) as opened:
             (session,) = opened.sessions()
             hashes.append(session.terms.hashes)
     assert hashes[0] != hashes[1]
@@ -138,7 +138,7 @@ async def test_what_is_gone_is_gone(place: Place) -> None:
     path.unlink()
     answer = await place.found("invoice export")
     assert (answer.quotations, answer.sessions) == ([], 1)
-    with index.open_index(place.data) as opened:
+    with session_index.open_index(place.data) as opened:
         assert len(opened.stamps()) == 1
 
 
@@ -329,7 +329,7 @@ async def test_brackets_without_end_are_left_out(
 async def test_a_damaged_index_is_made_anew(place: Place) -> None:
     claude(place.home, "s1", ASKED, SAID, PRINTED)
     await place.found("invoice")
-    (place.data / index.FILE).write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
+    (place.data / session_index.FILE).write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
     assert (await place.found("invoice export")).quotations
 
 
@@ -343,9 +343,9 @@ async def test_an_index_that_cannot_be_written(place: Place) -> None:
 async def test_forget(place: Place) -> None:
     claude(place.home, "s1", ASKED, SAID, PRINTED)
     await place.found("invoice")
-    assert index.forget(place.data) > 0
+    assert session_index.forget(place.data) > 0
     assert list(place.data.iterdir()) == []
-    assert index.forget(place.data) == 0
+    assert session_index.forget(place.data) == 0
 
 
 # -- the tool --------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.config import Settings
 from memtree.jobs.runtime import open_runtime
 from memtree.process.tracing import STEPS, step
-from memtree_proxy.observability.setup import watching
+from memtree_proxy.http.observers import watching
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from scripts import dashboard

@@ -17,7 +17,7 @@ import pytest
 
 from memtree.config import Settings
 from memtree_proxy.cli.main import build_parser, main
-from memtree_proxy.cli.parsers.arguments import given_settings
+from memtree_proxy.cli.parser_parts import given_settings
 from tests.docs.pages import ROOT
 from tests.programs.server import PATIENCE
 

@@ -6,7 +6,7 @@ import pytest
 
 from memtree.budget.packing import THRESHOLD
 from memtree.config import Settings
-from memtree_proxy.request import context_windows
+from memtree_proxy.chat import context_windows
 from tests.docs.pages import ROOT
 
 SETTINGS = Settings()

@@ -18,8 +18,8 @@ from memtree.tree.node import EMPTY
 from memtree.tree.summary_prompts import SourcePiece, Task
 from memtree.unfolding.memory_message_memory_text import quote_lines
 from memtree.unfolding.memory_plan import TextSpan
-from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.stream import ToolStream
+from memtree_proxy.dialects import sse
+from memtree_proxy.dialects.chat_stream import ToolStream
 
 # A text is its unit, again and again. One letter of an alphabet, or what a pattern begins with.
 PLAIN = {

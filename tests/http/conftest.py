@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from memtree.context import context_memory, indexing_indexing
-from memtree_proxy.access.rate_limits import RequestRates
+from memtree_proxy.http.rate_limits import RequestRates
 from memtree_proxy.server import app
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.upstream import FakeUpstream

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.dialects.round_calls import ToolRound
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from memtree_proxy.demo import session
+from memtree_proxy.server.demo_session import session
 
 WORDS = (
     "river garden letter window engine market summer kitchen bridge mountain camera pocket signal "

@@ -19,12 +19,11 @@ from memtree.history import json_body, side_requests
 from memtree.history.json_body import Body
 from memtree.history.message import Message
 from memtree.text.memory_lines import MemoryLine
-from memtree_proxy.chat.memories import sources
-from memtree_proxy.chat.memories.sources import WantedMemories
+from memtree_proxy.chat import chat_memory_sources, fields, memory_switch
+from memtree_proxy.chat.chat_memory_sources import WantedMemories
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.request import fields, memory_switch
-from memtree_proxy.request.options import ChatOptions
-from memtree_proxy.server_tools.offer import Offer
+from memtree_proxy.dialects.tool_offer import Offer
+from memtree_proxy.wire.options import ChatOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class ChatRequest:
     model: str = ""
     streams: bool = False
     offer: Offer | None = None
-    memories: WantedMemories = sources.NONE
+    memories: WantedMemories = chat_memory_sources.NONE
     history: DialectHistory | None = None
     others_spoke: bool = False
     queries: tuple[str, str] = ("", "")

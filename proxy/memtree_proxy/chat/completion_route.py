@@ -35,11 +35,10 @@ from memtree.errors import BadRequest, ContextOverflow
 from memtree.jobs.memory_services import MemoryServices
 from memtree.process.bounded import remember
 from memtree.process.tracing import step
-from memtree_proxy.access.auth import Gate
-from memtree_proxy.access.rate_limits import WaitingRequests
-from memtree_proxy.chat import tool_rounds, tool_session
+from memtree_proxy.chat import chat_memories, price_table, thinking_marks, tool_rounds, tool_session
+from memtree_proxy.chat.chat_exchange import ChatExchange
+from memtree_proxy.chat.chat_memories import ChatMemories
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.keepalive import (
     JsonKeepalive,
     KeepaliveForm,
@@ -47,18 +46,15 @@ from memtree_proxy.chat.keepalive import (
     KeepaliveResponse,
     SseKeepalive,
 )
-from memtree_proxy.chat.memories import chat_memories
-from memtree_proxy.chat.memories.chat_memories import ChatMemories
+from memtree_proxy.chat.model_limits import LearnedRefusals
 from memtree_proxy.chat.request_reader import RequestReader
-from memtree_proxy.chat.retrying import thinking_marks
-from memtree_proxy.chat.retrying.model_limits import LearnedRefusals
-from memtree_proxy.chat.retrying.retry import RetryingUpstream
+from memtree_proxy.chat.retry import RetryingUpstream
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.http import body_budget, request_body
+from memtree_proxy.http import body_budget, log, request_body, request_trace
+from memtree_proxy.http.access_auth import Gate
 from memtree_proxy.http.known_bodies import KnownBodies
-from memtree_proxy.observability import log, request_trace
-from memtree_proxy.request import price_table
+from memtree_proxy.http.rate_limits import WaitingRequests
 from memtree_proxy.upstream.relay import Relay, RelayedReply
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams

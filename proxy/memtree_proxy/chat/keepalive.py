@@ -26,8 +26,7 @@ from memtree_proxy.chat.reply import (
     upstream_error,
 )
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.http import error_response
-from memtree_proxy.observability import log
+from memtree_proxy.http import error_response, log
 from memtree_proxy.upstream.relay import RelayedReply
 
 MAX_ERROR = 64 * 1024  # of an upstream's error, that are read

@@ -25,19 +25,21 @@ from memtree.history.json_body import Body
 from memtree.history.message import Volatile
 from memtree.memories.scope import Scope
 from memtree.process.threads import off_loop
-from memtree_proxy.chat import chat_request
+from memtree_proxy.chat import chat_memory_sources, chat_request, fields, memory_switch
+from memtree_proxy.chat.chat_memory_sources import (
+    ChatUser,
+    WantedMemories,
+    others_spoke,
+    user_queries,
+)
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.memories import sources
-from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories, others_spoke, user_queries
-from memtree_proxy.chat.retrying.model_limits import ModelLimits
+from memtree_proxy.chat.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.http import request_body
+from memtree_proxy.http import log, request_body
 from memtree_proxy.http.headers import USER_SWITCH_HEADER
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
-from memtree_proxy.observability import log
-from memtree_proxy.request import fields, memory_switch
-from memtree_proxy.request.options import chat_options
 from memtree_proxy.upstream.upstreams import settings_of
+from memtree_proxy.wire.options import chat_options
 
 DEPLOYMENT = "deployment"  # part of a path that names the model
 
@@ -121,7 +123,7 @@ def read(
     if USER_SWITCH_HEADER in headers:
         enabled = memory_switch.of_user(headers, switched.enabled)
         switched = msgspec.structs.replace(switched, enabled=enabled)
-    memories = sources.wanted(tenant, scope, posted.user, switched, options.rag)
+    memories = chat_memory_sources.wanted(tenant, scope, posted.user, switched, options.rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=why)
     if not on and not memories.any:
@@ -154,7 +156,7 @@ def _with_history(
         if not packed:
             return chat
         return dataclasses.replace(chat, state=State.PASSED, reason=history.passes)
-    memories = sources.NONE if whole else memories
+    memories = chat_memory_sources.NONE if whole else memories
     groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
     usable = groups and learned.takes_tools(tenant, chat.model)
     chat = dataclasses.replace(

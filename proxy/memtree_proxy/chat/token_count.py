@@ -12,12 +12,11 @@ import dataclasses
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree_proxy.chat import thinking_marks
+from memtree_proxy.chat.chat_exchange import ChatExchange
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.completion_route import CompletionRoute
-from memtree_proxy.chat.exchange import ChatExchange
-from memtree_proxy.chat.retrying import thinking_marks
-from memtree_proxy.http import request_body
-from memtree_proxy.observability import log, request_trace
+from memtree_proxy.http import log, request_body, request_trace
 from memtree_proxy.upstream.relay import Relay
 from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams
 

@@ -34,14 +34,14 @@ from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.history.message import MESSAGE_OVERHEAD
 from memtree.text import tokens
 from memtree.unfolding.folded_history import EXCERPTS
+from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools, Said, ToolArguments
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
-from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools, Said, ToolArguments
+from memtree_proxy.dialects import round_calls
 from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.dialects.round_calls import StreamedCall, ToolHandler, ToolRound
+from memtree_proxy.dialects.tool_offer import Offer
+from memtree_proxy.http import log
 from memtree_proxy.http.decoding import OrNull, converted
-from memtree_proxy.observability import log
-from memtree_proxy.server_tools import calls
-from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound
-from memtree_proxy.server_tools.offer import Offer
 
 Number = Annotated[int, Meta(ge=0, le=10**12)]
 
@@ -166,7 +166,7 @@ class ToolSession:
         self.size += sum(tokens.count(raw.decode()) + MESSAGE_OVERHEAD for raw in items)
 
     async def _result(self, call: StreamedCall) -> str:
-        arguments = calls.parsed(call.arguments)
+        arguments = round_calls.parsed(call.arguments)
         if arguments is None:
             return "Error: the arguments are not a JSON object"
         if self.saved is not None and call.name in CONTEXT_TOOLS.names:

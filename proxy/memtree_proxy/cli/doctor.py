@@ -19,13 +19,13 @@ from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.setting_values import without_password
 from memtree.stores import require_store, shown_store
 from memtree_indexer.queues import open_redis_queues
-from memtree_proxy.checkups import parts, surroundings
-from memtree_proxy.checkups.finding import Finding
-from memtree_proxy.checkups.model_terms import memory_begins, models
+from memtree_proxy.chat import context_windows
+from memtree_proxy.chat.fields import CHAT_MODE, CONTEXT_MODE
 from memtree_proxy.cli.console import open_console, styled
 from memtree_proxy.cli.foreign_text import json_line
-from memtree_proxy.request import context_windows
-from memtree_proxy.request.fields import CHAT_MODE, CONTEXT_MODE
+from memtree_proxy.server import checkups_surroundings, parts
+from memtree_proxy.server.finding import Finding
+from memtree_proxy.server.model_terms import memory_begins, models
 
 WIDEST_LEVEL, WIDEST_PART = len("problem"), len("summaries")
 URLS = {"store": shown_store, "queue": without_password}  # these may hold a password
@@ -48,7 +48,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if console:
         namesake = "(`memtree` on the public index is another project)"
         console.print(f"memtree-proxy {__version__} {namesake}")
-    sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
+    sound = _show(console, checkups_surroundings.settings_file(config_file(), unknown_variables()))
     opened = settings
     try:
         await require_store(settings.store)
@@ -109,7 +109,7 @@ async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding
     yield await parts.asked_summarizer(stage.summarizer if stage else None)
     queues = open_redis_queues(settings, runtime.store, SystemClock())
     try:
-        for finding in await surroundings.queue(queues):
+        for finding in await checkups_surroundings.queue(queues):
             yield finding
     finally:
         if queues is not None:
@@ -120,12 +120,12 @@ async def _surroundings(console: Console | None, settings: Settings) -> bool:
     """Check the surroundings of the process: packages, disk, port, open files, the trace
     collector."""
     findings = [
-        surroundings.namesake(),
-        surroundings.token_counter(),
-        surroundings.disk(settings.store),
-        await surroundings.port(settings),
-        surroundings.files(),
-        await surroundings.traces(settings),
+        checkups_surroundings.namesake(),
+        checkups_surroundings.token_counter(),
+        checkups_surroundings.disk(settings.store),
+        await checkups_surroundings.port(settings),
+        checkups_surroundings.files(),
+        await checkups_surroundings.traces(settings),
     ]
     shown = [_show(console, finding) for finding in findings if finding is not None]
     return all(shown)

@@ -28,11 +28,11 @@ from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.tenant_names import LOCAL
 from memtree.text.json_lines import as_utf8
+from memtree_proxy.chat import fields, price_table
 from memtree_proxy.cli.console import bar, open_console, styled
 from memtree_proxy.cli.foreign_text import json_line, plain, plain_json
-from memtree_proxy.cli.keys import opened
+from memtree_proxy.cli.key_commands import opened
 from memtree_proxy.cli.trees import draw_all, draw_unfolded, summary_line
-from memtree_proxy.request import fields, price_table
 from memtree_proxy.wire.tree_answers import Explain
 from memtree_proxy.wire.tree_answers import Tree as ShownTree
 

@@ -19,10 +19,10 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings
 from memtree.setting_values import nearest
+from memtree_proxy.cli import histories, saved, server_parsers
 from memtree_proxy.cli.foreign_text import plain
-from memtree_proxy.cli.parsers import histories, saved, servers
-from memtree_proxy.cli.parsers.arguments import CommandGroups
-from memtree_proxy.cli.parsers.servers import WRAP, split_wrapped
+from memtree_proxy.cli.parser_parts import CommandGroups
+from memtree_proxy.cli.server_parsers import WRAP, split_wrapped
 
 RUNNING = "memtree_proxy.cli.running:run"
 REQUIRE_STORE = "memtree.stores:require_store"
@@ -96,7 +96,7 @@ def uncollected() -> Iterator[None]:
 
 
 def named(place: str) -> Any:
-    """Import a module and return an object in it: `memtree_proxy.cli.keys:create`."""
+    """Import a module and return an object in it: `memtree_proxy.cli.key_commands:create`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
@@ -121,12 +121,12 @@ def build_parser() -> CommandParser:
     commands = CommandGroups(parser)
     commands.begin("Begin here")
     histories.add_demo(commands)
-    servers.add_wrap(commands)
-    servers.add_serve(commands)
-    servers.add_ui(commands)
-    servers.add_status(commands)
-    servers.add_doctor(commands)
-    servers.add_completion(commands)
+    server_parsers.add_wrap(commands)
+    server_parsers.add_serve(commands)
+    server_parsers.add_ui(commands)
+    server_parsers.add_status(commands)
+    server_parsers.add_doctor(commands)
+    server_parsers.add_completion(commands)
     commands.begin("Conversations in files")
     histories.add_compress(commands)
     histories.add_tree(commands)
@@ -139,14 +139,14 @@ def build_parser() -> CommandParser:
     saved.add_documents(commands)
     saved.add_schemas(commands)
     saved.add_grants(commands)
-    servers.add_mcp(commands)
+    server_parsers.add_mcp(commands)
     commands.begin("For whoever runs a server")
-    servers.add_keys(commands)
-    servers.add_tenants(commands)
-    servers.add_requests(commands)
-    servers.add_check(commands)
-    servers.add_store(commands)
-    servers.add_worker(commands)
+    server_parsers.add_keys(commands)
+    server_parsers.add_tenants(commands)
+    server_parsers.add_requests(commands)
+    server_parsers.add_check(commands)
+    server_parsers.add_store(commands)
+    server_parsers.add_worker(commands)
     parser.description = "\n".join((HEAD, "", *commands.lines())).rstrip()
     parser.epilog = FOOT
     parser.commands = commands.names

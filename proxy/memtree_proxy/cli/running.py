@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree_proxy.cli.foreign_text import plain
-from memtree_proxy.cli.parsers.arguments import given_settings
-from memtree_proxy.observability import log
+from memtree_proxy.cli.parser_parts import given_settings
+from memtree_proxy.http import log
 
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 Require = Callable[[str], Awaitable[None]]

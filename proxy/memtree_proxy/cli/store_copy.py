@@ -12,7 +12,7 @@ from memtree.errors import BadRequest
 from memtree.stores import require_store, shown_store
 from memtree.stores.copies import copy
 from memtree_proxy.cli.console import open_console
-from memtree_proxy.cli.keys import opened
+from memtree_proxy.cli.key_commands import opened
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:

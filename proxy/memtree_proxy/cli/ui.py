@@ -13,8 +13,8 @@ import httpx2
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree_proxy.access.local_user import CODE_SECONDS, new_code, server_proof
-from memtree_proxy.server.pages.page_session import PATH
+from memtree_proxy.http.local_user import CODE_SECONDS, new_code, server_proof
+from memtree_proxy.server.page_session import PATH
 from memtree_proxy.server.state_file import ServerState, known_servers
 
 SECONDS = 5.0  # seconds for a server to answer

@@ -22,11 +22,11 @@ from memtree.dialects.tool_definitions import ToolGroup
 from memtree.history import json_body
 from memtree.history.json_body import Body
 from memtree.history.message import Message
+from memtree_proxy.dialects import sse, tool_offer
+from memtree_proxy.dialects.chat_stream import ToolStream, WholeAnswer
+from memtree_proxy.dialects.round_calls import ToolRound
+from memtree_proxy.dialects.tool_offer import Offer
 from memtree_proxy.http.error_response import OpenAIErrors
-from memtree_proxy.server_tools import offer, sse
-from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.offer import Offer
-from memtree_proxy.server_tools.stream import ToolStream, WholeAnswer
 
 HISTORY = "messages"
 # Beginning of a delta's text
@@ -51,7 +51,7 @@ class ChatDialect:
     def offer(
         self, body: Body, groups: tuple[ToolGroup, ...], defined: frozenset[str] | None = None
     ) -> Offer | None:
-        return offer.of(body, groups)
+        return tool_offer.of(body, groups)
 
     def stream(self, names: frozenset[str]) -> ToolStream:
         return ToolStream(names)

@@ -18,8 +18,8 @@ from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import MemTreeError
 from memtree.history.json_body import Body
-from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
-from memtree_proxy.server_tools.offer import Offer
+from memtree_proxy.dialects.round_calls import StreamedCall, ToolRound
+from memtree_proxy.dialects.tool_offer import Offer
 
 
 class AnswerStream(Protocol):

@@ -8,7 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from memtree_proxy.mcp.arguments import (
+from memtree_proxy.mcp.schemas import Json, arguments_schema, schema_of
+from memtree_proxy.mcp.tool_answers import (
+    Confirmed,
+    Corrected,
+    Forgotten,
+    Listed,
+    Named,
+    Quoted,
+    Recalled,
+    Saved,
+)
+from memtree_proxy.mcp.tool_arguments import (
     Arguments,
     Confirm,
     Correct,
@@ -19,17 +30,6 @@ from memtree_proxy.mcp.arguments import (
     SearchSessions,
     Settle,
 )
-from memtree_proxy.mcp.rendering import (
-    Confirmed,
-    Corrected,
-    Forgotten,
-    Listed,
-    Named,
-    Quoted,
-    Recalled,
-    Saved,
-)
-from memtree_proxy.mcp.schemas import Json, arguments_schema, schema_of
 from memtree_proxy.wire.values import Answer
 
 INSTRUCTIONS: Final = (

@@ -20,8 +20,13 @@ from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree.process.tracing import Tracer, watched
 from memtree.text.own_lines import in_values
-from memtree_proxy.mcp import arguments, rendering
-from memtree_proxy.mcp.arguments import (
+from memtree_proxy.http import log
+from memtree_proxy.mcp import tool_answers, tool_arguments
+from memtree_proxy.mcp.definitions import RECALL, SEARCH_SESSIONS, TOOLS
+from memtree_proxy.mcp.resources import Conversations
+from memtree_proxy.mcp.schemas import Json
+from memtree_proxy.mcp.tool_answers import INTERNAL, Quoted, Said
+from memtree_proxy.mcp.tool_arguments import (
     Confirm,
     Correct,
     Forget,
@@ -32,11 +37,6 @@ from memtree_proxy.mcp.arguments import (
     Settle,
     reference,
 )
-from memtree_proxy.mcp.definitions import RECALL, SEARCH_SESSIONS, TOOLS
-from memtree_proxy.mcp.rendering import INTERNAL, Quoted, Said
-from memtree_proxy.mcp.resources import Conversations
-from memtree_proxy.mcp.schemas import Json
-from memtree_proxy.observability import log
 from memtree_proxy.wire.values import Answer
 
 
@@ -98,10 +98,10 @@ class MemoryTools:
         try:
             with watched(caller.watch):
                 longest = self._max_chars if name == RECALL.name else MAX_TEXT_CHARS
-                call = arguments.read(self.definitions[name].arguments, given, longest)
+                call = tool_arguments.read(self.definitions[name].arguments, given, longest)
                 answer = await self._carried[name](call, caller)
         except MemTreeError as error:
-            answer, failure = rendering.refused(error), rendering.code(error)
+            answer, failure = tool_answers.refused(error), tool_answers.code(error)
         except Exception as error:  # noqa: BLE001  the last handler: nothing may reach the SDK
             log.failure("mcp.internal_error", error, tool=name)
             message = "The server had an error while processing the call."
@@ -118,29 +118,29 @@ class MemoryTools:
     async def _remember(self, call: Remember, caller: Caller) -> Answer:
         policy = DedupPolicy(call.dedup_policy)
         result = await self._book.save(caller.scope, call.draft, policy)
-        return rendering.saved(result, policy)
+        return tool_answers.saved(result, policy)
 
     async def _recall(self, call: Recall, caller: Caller) -> Answer:
         result = await self._book.search(
             caller.scope, call.query, wanted=call.wanted, limit=call.limit
         )
-        return rendering.recalled(result, self._book.outdated)
+        return tool_answers.recalled(result, self._book.outdated)
 
     async def _forget(self, call: Forget, caller: Caller) -> Answer:
         if call.dry_run:
             memory = await self._book.get(caller.scope, reference(call.id))
-            return rendering.forgotten(ForgottenMemory(memory), "Would be forgotten")
-        return rendering.forgotten(
+            return tool_answers.forgotten(ForgottenMemory(memory), "Would be forgotten")
+        return tool_answers.forgotten(
             await self._book.forget(caller.scope, reference(call.id), call.why)
         )
 
     async def _correct(self, call: Correct, caller: Caller) -> Answer:
-        return rendering.corrected(
+        return tool_answers.corrected(
             await self._book.correct(caller.scope, reference(call.id), call.draft, call.why)
         )
 
     async def _confirm(self, call: Confirm, caller: Caller) -> Answer:
-        return rendering.confirmed(
+        return tool_answers.confirmed(
             await self._book.confirm(caller.scope, reference(call.id), by_person=False)
         )
 
@@ -154,9 +154,9 @@ class MemoryTools:
         replaces = call.action == "replace"
         ids = reference(call.id), reference(call.other)
         memory = await self._book.settle(caller.scope, *ids, replaces=replaces, by_person=False)
-        return rendering.settled(memory)
+        return tool_answers.settled(memory)
 
     async def _list(self, call: ListMemories, caller: Caller) -> Answer:
-        return rendering.listed(
+        return tool_answers.listed(
             await self._book.page(caller.scope, call.wanted, cursor=call.cursor, limit=call.limit)
         )

@@ -13,17 +13,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memtree_proxy.access.auth import Gate
-from memtree_proxy.access.browser_policy import (
+from memtree_proxy.http import request_body, request_trace
+from memtree_proxy.http.access_auth import Gate
+from memtree_proxy.http.headers import Headers
+from memtree_proxy.server.browser_policy import (
     PREFLIGHT_METHOD,
     BrowserPolicy,
     FetchHeaders,
     check_body_type,
     with_cors,
 )
-from memtree_proxy.http import request_body
-from memtree_proxy.http.headers import Headers
-from memtree_proxy.observability import request_trace
 
 _KEY = "memtree.browser"
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -23,13 +23,12 @@ from memtree.errors import MemTreeError, RequestTimeout
 from memtree.ports.request_log import CLIENT_GONE
 from memtree.process import threads
 from memtree.process.tracing import watched
-from memtree_proxy.http import error_response, request_body
+from memtree_proxy.http import error_response, log, request_body, request_trace
 from memtree_proxy.http.body_budget import BodyBudget, BodyHold
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.headers import Headers
-from memtree_proxy.observability import log, request_trace
-from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.observability.timing import Spans
+from memtree_proxy.http.observability_metrics import Metrics
+from memtree_proxy.http.timing import Spans
 from memtree_proxy.server.connection import HangUp, Upload
 
 

@@ -24,8 +24,7 @@ from uvicorn.protocols.http.httptools_impl import (
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, HeadersTooLarge, MemTreeError, RequestTimeout
-from memtree_proxy.http import error_response
-from memtree_proxy.observability import log
+from memtree_proxy.http import error_response, log
 from memtree_proxy.server.connection import AnswerWriter, HangUp
 
 MAX_HEADERS = 200

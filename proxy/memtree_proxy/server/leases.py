@@ -29,11 +29,11 @@ from memtree.config import DEFAULT_UPSTREAM, Settings
 from memtree.context.answer_state import size_in
 from memtree.errors import BadRequest, NotFound, Unavailable
 from memtree.setting_values import AUTO
-from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
+from memtree_proxy.chat import fields
 from memtree_proxy.http import request_body
+from memtree_proxy.http.local_user import LONGEST_CODE, LocalUser
 from memtree_proxy.http.request_body import WRAP_RUN
-from memtree_proxy.observability.request_trace import MemoryShare, Trace
-from memtree_proxy.request import fields
+from memtree_proxy.http.request_trace import MemoryShare, Trace
 from memtree_proxy.upstream.upstreams import WrappedPath
 
 LEASE_PATH, TOTALS_PATH = "/wrap/lease", "/wrap/totals"

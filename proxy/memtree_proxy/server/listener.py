@@ -15,7 +15,7 @@ from typing import Any
 
 from memtree.errors import BadRequest
 from memtree.setting_values import MAX_PORT
-from memtree_proxy.checkups.machine import port_owner
+from memtree_proxy.server.machine import port_owner
 
 BACKLOG = 2048  # connections that wait to be accepted, as uvicorn's default
 # `localhost` may name an IPv6 address where IPv6 is off.

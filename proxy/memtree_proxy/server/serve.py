@@ -24,17 +24,17 @@ from memtree.setting_values import without_password
 from memtree.stores import shown_store
 from memtree.text import standing_rules
 from memtree_indexer.queues import open_redis_queues
-from memtree_proxy.access.auth import is_loopback
-from memtree_proxy.access.browser_policy import BrowserPolicy
-from memtree_proxy.access.local_user import LocalUser, new_secret
-from memtree_proxy.checkups.health_report import health_report
-from memtree_proxy.checkups.machine import allow_many_files
-from memtree_proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
+from memtree_proxy.http.access_auth import is_loopback
+from memtree_proxy.http.local_user import LocalUser, new_secret
+from memtree_proxy.http.observers import UNWATCHED, Observers, index_metrics, watching
 from memtree_proxy.server.app import Services, create_app
+from memtree_proxy.server.browser_policy import BrowserPolicy
 from memtree_proxy.server.garbage import collect_at_rest, short_collections
+from memtree_proxy.server.health_report import health_report
 from memtree_proxy.server.http_protocol import GuardedProtocol, guarded
 from memtree_proxy.server.leases import Leases
 from memtree_proxy.server.listener import accept_backlog, bound, listen, shown_address
+from memtree_proxy.server.machine import allow_many_files
 from memtree_proxy.server.run_folders import sweep
 from memtree_proxy.server.state_file import state_file
 from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart

@@ -35,9 +35,9 @@ from memtree.jobs.summary_stage import SummaryStage, open_summarizer
 from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.queues import IN_REDIS, refuse_own_memory
-from memtree_proxy.observability.index_metrics import IndexMetrics, SummaryMetrics
-from memtree_proxy.observability.log import Tally, counting
-from memtree_proxy.observability.process_metrics import ProcessMetrics
+from memtree_proxy.http.index_metrics import IndexMetrics, SummaryMetrics
+from memtree_proxy.http.log import Tally, counting
+from memtree_proxy.http.observability_process_metrics import ProcessMetrics
 from memtree_proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memtree_proxy.access.auth import Tenant
-from memtree_proxy.http import request_body
+from memtree_proxy.http import request_body, request_trace
+from memtree_proxy.http.access_auth import Tenant
 from memtree_proxy.http.headers import AUTHORIZATION, Headers, request_headers
-from memtree_proxy.observability import request_trace
-from memtree_proxy.upstream.client import Outgoing, Reply, Upstream
+from memtree_proxy.upstream.upstream_client import Outgoing, Reply, Upstream
 
 WHOLE = 1024 * 1024
 _BODILESS = (204, 304)  # a content-length of theirs does not describe a body here

@@ -42,11 +42,10 @@ from memtree.ports.store import ProviderObjects
 from memtree.process.bounded import remember
 from memtree.process.threads import off_loop
 from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
-from memtree_proxy.access.auth import Tenant
-from memtree_proxy.http import request_body
+from memtree_proxy.http import log, request_body
+from memtree_proxy.http.access_auth import Tenant
 from memtree_proxy.http.headers import takes_server_key, value_of
 from memtree_proxy.http.request_body import Decoder
-from memtree_proxy.observability import log
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 
 # limits of reading; of a longer answer only its own id is read

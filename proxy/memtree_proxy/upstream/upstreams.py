@@ -25,7 +25,7 @@ from memtree.setting_values import AUTO
 from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import AUTHORIZATION, X_API_KEY
 from memtree_proxy.http.request_body import WRAP_RUN
-from memtree_proxy.upstream.client import Upstream
+from memtree_proxy.upstream.upstream_client import Upstream
 
 # upstream for Codex's requests with a ChatGPT login
 CHATGPT = "https://chatgpt.com/backend-api/codex"

@@ -17,7 +17,7 @@ from memtree.memories.memory import EntityMention, Memory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.times import shown
 from memtree.ports.models import Usage
-from memtree_proxy.wire.user_memories import SkippedText
+from memtree_proxy.wire.user_memory_bodies import SkippedText
 from memtree_proxy.wire.values import Answer, Count, Share, State, Success, where_given
 
 

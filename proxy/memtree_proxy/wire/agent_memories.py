@@ -23,8 +23,8 @@ from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.secret_check import refuse_secrets
 from memtree.memories.tags import canonical_tags
-from memtree_proxy.access.request_scopes import AGENT, SUBJECT, single_scope
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
+from memtree_proxy.http.request_scopes import AGENT, SUBJECT, single_scope
 from memtree_proxy.wire.values import AgentQuery, Id, Kind, Many, Rows, Tags, distinct
 
 MAX_MESSAGE_ID = 200  # characters

@@ -14,9 +14,9 @@ from memtree.memories.draft import MAX_NAME_CHARS
 from memtree.memories.memory import MAX_TAGS
 from memtree.memories.tags import MAX_GIVEN
 from memtree.memories.times import shown
-from memtree_proxy.access.request_scopes import AGENT, SUBJECT
 from memtree_proxy.http.decoding import FORMS, NOT_BLANK, FieldError, OrNull, Posted
-from memtree_proxy.request.options import NAMESPACE
+from memtree_proxy.http.request_scopes import AGENT, SUBJECT
+from memtree_proxy.wire.options import NAMESPACE
 
 Shown = TypeVar("Shown", bound="Answer")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from memtree_proxy.cli import commands
+from memtree_proxy.cli.commands import SHOWN
 from memtree_proxy.cli.main import main
-from memtree_proxy.cli.memories import commands
-from memtree_proxy.cli.memories.commands import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 # Memories that were deleted before `rc1_export.jsonl` was written: with a reason, without one, and

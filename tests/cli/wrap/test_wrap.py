@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from memtree_proxy.cli.wrap import server
+from memtree_proxy.cli import server
 from tests.cli.wrap.stage import KEY, Stage, command, staged, until
 from tests.http.served.running import waited_for
 from tests.programs.processes import gone, needs_proc

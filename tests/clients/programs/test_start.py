@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.checkups.machine import port_owner
+from memtree_proxy.server.machine import port_owner
 from tests.programs.server import PATIENCE
 
 ROOT = Path(__file__).parents[3]

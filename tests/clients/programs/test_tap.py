@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
 from tests.programs.tap import Exchange
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from memtree.stores import RamStore
 from memtree.text import tokens
-from memtree_proxy.access.auth import tenant_id
-from memtree_proxy.memories import caller_model
+from memtree_proxy.api import caller_model
+from memtree_proxy.http.access_auth import tenant_id
 from memtree_proxy.upstream.relay import WHOLE
 from tests.http.owned.kinds import AGENT, PROFILE, Agents, agents
 from tests.http.served.fakes import FakeKeys

@@ -14,10 +14,10 @@ from memtree.agents.grant import Chain
 from memtree.agents.grant_book import GrantBook
 from memtree.errors import Unauthorized
 from memtree.stores import RamStore, open_memories
-from memtree_proxy.access.auth import Gate, WalletAccess, tenant_id, wallet_tenant
+from memtree_proxy.http import request_trace
+from memtree_proxy.http.access_auth import Gate, WalletAccess, tenant_id, wallet_tenant
 from memtree_proxy.http.body_budget import BodyBudget, BodyHold
 from memtree_proxy.http.headers import WALLET_HEADERS
-from memtree_proxy.observability import request_trace
 from tests.http.owned.granting import Granting, granting, refused
 from tests.http.served.fakes import FakeKeys
 from tests.made.wallets import NOW, FixedClock, Wallet

@@ -12,7 +12,7 @@ from memtree.context.retrieval import Retriever
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.unfolding.folded_history import NO_ROOM
 from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS, TOO_MANY
-from memtree_proxy.server_tools import offer
+from memtree_proxy.dialects import tool_offer
 from tests.http.owned.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds
 from tests.http.served.fakes import FakeMemory, real_memory
 from tests.made.completion import completed
@@ -197,7 +197,7 @@ async def test_the_tools_count_against_the_budget():
         for word in ("on", "off"):
             await upstream.post(large(tools=[READ_FILE]), x_memtree_recall_tools=word)
     on, off = (ask.tools_tokens for ask in memory.asks)
-    assert on - off == offer.CHAT.size(CONTEXT_TOOLS)
+    assert on - off == tool_offer.CHAT.size(CONTEXT_TOOLS)
 
 
 @pytest.mark.parametrize(("limit", "state"), [(128_000, "passed"), (10_000, "packed")])

@@ -15,7 +15,7 @@ import pytest
 from memtree.models.local_embedder import LocalEmbedder
 from memtree_proxy.cli.main import build_parser
 from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
-from memtree_proxy.mcp.rendering import CODES, INTERNAL
+from memtree_proxy.mcp.tool_answers import CODES, INTERNAL
 from tests.http.served.mcp_client import OLD, remembering
 
 PAGE = (Path(__file__).parents[3] / "docs" / "remember.md").read_text("utf-8")

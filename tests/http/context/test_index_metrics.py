@@ -16,9 +16,9 @@ from memtree.jobs.stage_one import INLINE_TOKENS, StageOne
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, LeafWork
-from memtree_proxy.observability import metrics
-from memtree_proxy.observability.index_metrics import IndexMetrics
-from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.http import observability_metrics
+from memtree_proxy.http.index_metrics import IndexMetrics
+from memtree_proxy.http.observability_metrics import Metrics
 from tests.fakes import HashingEmbedder
 from tests.http.served.fakes import client_of, services
 from tests.http.served.running import PATIENCE, waited_for
@@ -179,7 +179,7 @@ async def test_a_queue_that_does_not_tell_is_down_and_its_old_numbers_are_gone()
 
 
 async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(metrics, "PATIENCE", 0.01)
+    monkeypatch.setattr(observability_metrics, "PATIENCE", 0.01)
     queue = Elsewhere()
     queue.hangs = True
     built = services(None)

@@ -16,7 +16,7 @@ from benchmarks.speed.clients.in_process import InProcess, in_process
 from benchmarks.speed.clients.sessions import PATHS, steps, written
 from memtree.context import context_memory
 from memtree.context.indexing_indexing import LONG_PATIENCE
-from memtree_proxy.observability.background_writer import BackgroundWriter
+from memtree_proxy.http.background_writer import BackgroundWriter
 from tests.wire.conversations import conversation
 from tests.work_counts import Work, counting
 

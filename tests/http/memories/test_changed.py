@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from memtree.memories.draft import MemoryDraft
-from memtree_proxy.wire.curation import MAX_IDS
+from memtree_proxy.wire.curation_bodies import MAX_IDS
 from tests.fakes import HashingEmbedder
 from tests.http.owned.kinds import (
     LATER,

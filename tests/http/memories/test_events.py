@@ -16,7 +16,7 @@ import pytest
 
 from memtree.memories.book import MemoryRules
 from memtree.stores import open_memories, open_store
-from memtree_proxy.access.event_streams import MOST_STREAMS, EventPace
+from memtree_proxy.http.event_streams import MOST_STREAMS, EventPace
 from memtree_proxy.server.app import create_app
 from tests.http.owned.kinds import Agents, Asking, Chats, Users, counts, each, wrong
 from tests.http.served.fakes import FakeKeys, edge, services

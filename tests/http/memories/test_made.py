@@ -10,7 +10,7 @@ import pytest
 
 from memtree.memories.book import MemoryRules
 from memtree.memories.memory import CATEGORIES, USER_CATEGORIES
-from memtree_proxy.wire.chat_memories import MAX_MESSAGE_ID
+from memtree_proxy.wire.chat_memory_bodies import MAX_MESSAGE_ID
 from tests.fakes import HashingEmbedder
 from tests.http.owned.kinds import (
     AGENT,

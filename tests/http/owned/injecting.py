@@ -26,7 +26,7 @@ from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
 from memtree.text.normal_form import text_hash
-from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.http.access_auth import tenant_id
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder
 from tests.http.served.fakes import FakeMemory, services

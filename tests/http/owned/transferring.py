@@ -12,7 +12,7 @@ import msgspec
 
 from memtree.memories.scope import Scope
 from memtree.ports.store import Credentials
-from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.http.access_auth import tenant_id
 from tests.http.served.fakes import FakeKeys, edge
 from tests.unit.memories.books import Opened, opened
 

@@ -21,11 +21,11 @@ from memtree.config import Settings, config_file, unknown_variables
 from memtree.jobs.runtime import SystemClock, open_runtime
 from memtree.stores import open_store
 from memtree_indexer.queues import open_redis_queues
-from memtree_proxy.checkups import machine, parts, postgres_server, surroundings
-from memtree_proxy.checkups.finding import Finding
-from memtree_proxy.checkups.health_report import health_report
 from memtree_proxy.cli import doctor
+from memtree_proxy.server import checkups_surroundings, machine, parts, postgres_check
 from memtree_proxy.server.app import create_app
+from memtree_proxy.server.finding import Finding
+from memtree_proxy.server.health_report import health_report
 from memtree_proxy.server.serve import open_services
 from tests.http.served.fakes import FakeKeys, edge, services
 from tests.http.served.running import PATIENCE, refused_port, running
@@ -39,7 +39,7 @@ QUIET = Settings(store="memory:", embedder="none", upstream=None, log_level="err
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (parts, surroundings):
+    for module in (parts, checkups_surroundings):
         monkeypatch.setattr(module, "SECONDS", PATIENCE)
 
 
@@ -51,7 +51,7 @@ def test_where_settings_come_from(tmp_path: Path):
     path.write_text("port = 1")
     assert config_file({"MEMTREE_CONFIG": str(path)}) == path
     assert config_file({"MEMTREE_CONFIG": str(tmp_path / "none.toml")}) is None
-    found = surroundings.settings_file(path, [])
+    found = checkups_surroundings.settings_file(path, [])
     assert (found.level, str(path) in found.text) == ("ok", True)
 
 
@@ -59,7 +59,7 @@ def test_variables_that_are_none():
     given = {"MEMTREE_STORE": "x", "MEMTREE_STROE": "secret", "MEMTREE_CONFIG": "y", "HOME": "z",
              "MEMTREE_BENCH_DATA": "d", "MEMTREE_A": "secret"}  # fmt: skip
     assert unknown_variables(given) == ["MEMTREE_A", "MEMTREE_STROE"]
-    found = surroundings.settings_file(None, unknown_variables(given))
+    found = checkups_surroundings.settings_file(None, unknown_variables(given))
     assert found.level == "warning"
     assert "MEMTREE_STROE" in found.text
     assert "secret" not in found.text
@@ -70,15 +70,15 @@ def test_variables_that_are_none():
 
 def test_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "m.db"
-    assert surroundings.disk(f"sqlite:///{path}") is None
-    assert surroundings.disk("memory:") is None
+    assert checkups_surroundings.disk(f"sqlite:///{path}") is None
+    assert checkups_surroundings.disk("memory:") is None
     path.touch()
-    monkeypatch.setattr(surroundings, "LOW_DISK", 0)
-    found = surroundings.disk(f"sqlite:///{path}")
+    monkeypatch.setattr(checkups_surroundings, "LOW_DISK", 0)
+    found = checkups_surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "ok"
-    monkeypatch.setattr(surroundings, "LOW_DISK", 1 << 80)
-    found = surroundings.disk(f"sqlite:///{path}")
+    monkeypatch.setattr(checkups_surroundings, "LOW_DISK", 1 << 80)
+    found = checkups_surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "warning"
 
@@ -88,29 +88,31 @@ def test_a_store_that_cannot_be_written_to(tmp_path: Path):
     path = tmp_path / "m.db"
     path.touch()
     path.chmod(0o400)
-    found = surroundings.disk(f"sqlite:///{path}")
+    found = checkups_surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "problem"
 
 
 async def test_a_port_that_is_free_taken_or_ours():
     free = replace(QUIET, port=refused_port())
-    assert (await surroundings.port(free)).level == "ok"
+    assert (await checkups_surroundings.port(free)).level == "ok"
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.listen()
         other.settimeout(0.01)
         taken = replace(QUIET, port=other.getsockname()[1])
         # It takes the connection and never answers.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(surroundings, "SECONDS", 0.2)
-            found = await surroundings.port(taken)
+            patch.setattr(checkups_surroundings, "SECONDS", 0.2)
+            found = await checkups_surroundings.port(taken)
     assert found.level == "problem"
     assert f"process {os.getpid()}" in found.text
     with running(create_app(services(None))) as address:
-        found = await surroundings.port(replace(QUIET, port=int(address.rpartition(":")[2])))
+        found = await checkups_surroundings.port(
+            replace(QUIET, port=int(address.rpartition(":")[2]))
+        )
     assert found.level == "ok"
     assert "MemTree answers" in found.text
-    found = await surroundings.port(
+    found = await checkups_surroundings.port(
         replace(QUIET, host="192.0.2.1")
     )  # no address of ours (RFC 5737)
     assert found.level == "problem"
@@ -118,26 +120,30 @@ async def test_a_port_that_is_free_taken_or_ours():
 
 def test_how_many_files_may_be_open(monkeypatch: pytest.MonkeyPatch):
     for most, level in ((None, "ok"), (machine.FEW_FILES - 1, "warning"), (65_536, "ok")):
-        monkeypatch.setattr(surroundings, "most_files", lambda most=most: most)
-        assert surroundings.files().level == level
+        monkeypatch.setattr(checkups_surroundings, "most_files", lambda most=most: most)
+        assert checkups_surroundings.files().level == level
     monkeypatch.undo()
-    assert surroundings.files().text
+    assert checkups_surroundings.files().text
 
 
 # -- traces -------------------------------------------------------------------------------------
 
 
 async def test_a_collector_of_traces():
-    assert (await surroundings.traces(QUIET)).text == "off"
+    assert (await checkups_surroundings.traces(QUIET)).text == "off"
     with collecting() as collector:
-        found = await surroundings.traces(replace(QUIET, otel_endpoint=collector.url))
+        found = await checkups_surroundings.traces(replace(QUIET, otel_endpoint=collector.url))
         assert found.level == "ok"
         assert collector.raw == [b""]
         assert not collector.spans
     nobody = f"http://127.0.0.1:{refused_port()}/v1/traces"
-    assert (await surroundings.traces(replace(QUIET, otel_endpoint=nobody))).level == "problem"
+    assert (
+        await checkups_surroundings.traces(replace(QUIET, otel_endpoint=nobody))
+    ).level == "problem"
     with running(create_app(services(None))) as address:
-        wrong = await surroundings.traces(replace(QUIET, otel_endpoint=f"{address}/health/x"))
+        wrong = await checkups_surroundings.traces(
+            replace(QUIET, otel_endpoint=f"{address}/health/x")
+        )
     assert wrong.level == "problem"
 
 
@@ -149,7 +155,7 @@ async def looked_at(url: str) -> list[Finding]:
     settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
     queues = open_redis_queues(settings, store, SystemClock())
     try:
-        return await surroundings.queue(queues)
+        return await checkups_surroundings.queue(queues)
     finally:
         if queues is not None:
             await queues.close(0)
@@ -184,11 +190,11 @@ async def test_a_redis_that_is_not_there_and_one_that_is_too_old():
     (found,) = await looked_at(f"redis://:hush@127.0.0.1:{refused_port()}/0")
     assert found.level == "problem"
     assert "hush" not in found.text
-    old = surroundings.redis_version_and_policy(
+    old = checkups_surroundings.redis_version_and_policy(
         {"redis_version": "5.0.14", "maxmemory_policy": "noeviction"}
     )
     assert (old.level, "6.2" in old.text) == ("problem", True)
-    assert surroundings.redis_version_and_policy(
+    assert checkups_surroundings.redis_version_and_policy(
         {"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}
     ).level == ("ok")
 
@@ -204,20 +210,20 @@ async def test_a_real_postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         store = open_store(url)
         await store.stats()
         await store.close()
-        found = await postgres_server.database(url)
+        found = await postgres_check.database(url)
         assert found.level == "ok"
         assert re.match(r"PostgreSQL \d+\.\d+.*, schema \w+, \d+ of \d+ connections$", found.text)
         for name, value, level in (("OLDEST", 990_000, "problem"), ("CROWDED", 0.01, "warning")):
             with monkeypatch.context() as patch:
-                patch.setattr(postgres_server, name, value)
-                assert (await postgres_server.database(url)).level == level
+                patch.setattr(postgres_check, name, value)
+                assert (await postgres_check.database(url)).level == level
     finally:
         postgres.drop_schema(tmp_path)
 
 
 async def test_a_postgres_that_is_not_there():
     url = f"postgresql://user:hush@127.0.0.1:{refused_port()}/base"
-    found = await postgres_server.database(url)
+    found = await postgres_check.database(url)
     assert found.level == "problem"
     assert "hush" not in found.text
 

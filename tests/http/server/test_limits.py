@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memtree.errors import RateLimited
 from memtree.process.bounded import MAX_TENANTS
-from memtree_proxy.access import rate_limits
-from memtree_proxy.access.event_streams import EventStreams
-from memtree_proxy.access.rate_limits import MINUTE, CostlyWork, RequestRates, WaitingRequests
+from memtree_proxy.http import rate_limits
+from memtree_proxy.http.event_streams import EventStreams
+from memtree_proxy.http.rate_limits import MINUTE, CostlyWork, RequestRates, WaitingRequests
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.served.running import waited_for
 from tests.http.served.upstream import FakeUpstream

@@ -13,10 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.context.answer_state import State
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.process.tracing import STEPS, step
-from memtree_proxy.access import rate_limits
-from memtree_proxy.access.auth import tenant_id
-from memtree_proxy.observability.metrics import STATUSES, Metrics, status
-from memtree_proxy.observability.request_trace import MemoryShare, Trace
+from memtree_proxy.http import rate_limits
+from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.observability_metrics import STATUSES, Metrics, status
+from memtree_proxy.http.request_trace import MemoryShare, Trace
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, raising, real_memory, turn
 from tests.http.served.running import PATIENCE, refused_port
 from tests.http.served.upstream import PLAIN, FakeUpstream

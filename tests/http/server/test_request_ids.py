@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from memtree_proxy.observability import log
+from memtree_proxy.http import log
 from tests.http.served.fakes import FakeMemory, edge, turn
 from tests.http.served.upstream import FakeUpstream
 

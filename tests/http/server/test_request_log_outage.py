@@ -18,8 +18,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore, SqliteStore
-from memtree_proxy.observability import background_writer, request_trace
-from memtree_proxy.observability.request_log import RequestLogWriter
+from memtree_proxy.http import background_writer, request_trace
+from memtree_proxy.http.request_log import RequestLogWriter
 from tests.http.pages.test_usage import metrics
 from tests.http.served.fakes import FakeMemory, client_of, services, turn
 from tests.http.served.running import PATIENCE

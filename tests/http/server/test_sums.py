@@ -25,9 +25,9 @@ from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.ports.request_log import ALL
 from memtree.stores import RamStore
-from memtree_proxy.cli.requests import read_log
-from memtree_proxy.context.time_zones import time_zone
-from memtree_proxy.observability import request_trace
+from memtree_proxy.api.time_zones import time_zone
+from memtree_proxy.cli.request_log_command import read_log
+from memtree_proxy.http import request_trace
 from tests.http.pages.test_usage import metrics
 from tests.http.served.fakes import FakeKeys, client_of, services
 from tests.http.served.running import PATIENCE, running

@@ -19,9 +19,9 @@ from memtree.jobs.embedding_queue import InProcessQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
-from memtree_proxy.observability import otel
-from memtree_proxy.observability.otel import Tracing
-from memtree_proxy.observability.setup import open_tracing
+from memtree_proxy.http import otel
+from memtree_proxy.http.observers import open_tracing
+from memtree_proxy.http.otel import Tracing
 from tests.fakes import HashingEmbedder
 from tests.http.served.fakes import FakeMemory, client_of, edge, raising, services, turn
 from tests.http.served.mcp_client import OLD
@@ -244,7 +244,7 @@ async def test_a_collector_that_is_away_holds_up_nothing():
 
 def test_without_the_extra_the_server_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     settings = Settings(otel_endpoint="http://127.0.0.1:1/v1/traces")
-    monkeypatch.delitem(sys.modules, "memtree_proxy.observability.otel")
+    monkeypatch.delitem(sys.modules, "memtree_proxy.http.otel")
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(BadRequest, match=r"pip install 'memtree-proxy\[otel\]'") as caught:
         open_tracing(settings)

@@ -19,7 +19,7 @@ from memtree_proxy.http.headers import (
     is_own,
     request_headers,
 )
-from memtree_proxy.upstream.client import Upstream
+from memtree_proxy.upstream.upstream_client import Upstream
 from tests.http.served.fakes import FakeKeys, edge
 from tests.http.served.upstream import PLAIN_BYTES, FakeUpstream
 from tests.http.wire.documented import DOCUMENT, resolved

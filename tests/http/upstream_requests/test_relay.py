@@ -12,8 +12,8 @@ import pytest
 
 from memtree.config import Settings
 from memtree_proxy.server.app import create_app
-from memtree_proxy.upstream import client
-from memtree_proxy.upstream.client import STALE_SECONDS
+from memtree_proxy.upstream import upstream_client
+from memtree_proxy.upstream.upstream_client import STALE_SECONDS
 from tests.http.served.fakes import dumps, services, turn
 from tests.http.served.rawupstream import Connection, Script, raw_upstream
 from tests.http.served.running import PATIENCE, running
@@ -243,7 +243,7 @@ def test_expect_100_continue(kind: str):
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kept connection is taken for a stale one however long it takes to notice its end."""
-    monkeypatch.setattr(client, "STALE_SECONDS", PATIENCE)
+    monkeypatch.setattr(upstream_client, "STALE_SECONDS", PATIENCE)
 
 
 class Stale:

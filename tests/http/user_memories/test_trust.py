@@ -25,7 +25,7 @@ from memtree.memories.message_extraction import MemoryExtraction, ReadMessage, U
 from memtree.memories.options import InjectionOptions
 from memtree.memories.scope import Scope
 from memtree.transfer.file_items import FORMATS
-from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.http.access_auth import tenant_id
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from tests.fakes import HashingEmbedder

@@ -11,7 +11,7 @@ import jsonschema_rs
 
 from memtree.config import Settings
 from memtree.errors import MemTreeError
-from memtree_proxy.wire.document import document
+from memtree_proxy.wire.openapi import document
 
 DOCUMENT = document(Settings())
 METHODS = ("get", "post", "put", "patch", "delete")

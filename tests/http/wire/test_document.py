@@ -14,26 +14,25 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from memtree_proxy.checkups import health_report
-from memtree_proxy.context import conversations, parse, requests, usage
+from memtree_proxy.api import conversations, parse, request_log_routes, usage
 from memtree_proxy.http.decoding import Posted, names
-from memtree_proxy.mcp import arguments, rendering
-from memtree_proxy.request import options
-from memtree_proxy.server.pages import page_session
+from memtree_proxy.mcp import tool_answers, tool_arguments
+from memtree_proxy.server import health_report, page_session
 from memtree_proxy.wire import (
     agent_answers,
     agent_memories,
-    agent_search,
-    chat_memories,
+    agent_search_bodies,
+    chat_memory_bodies,
     context_answers,
-    conversation_answers,
-    curation,
-    documents,
-    grants,
-    schemas,
+    conversation_bodies,
+    curation_bodies,
+    document_bodies,
+    grant_bodies,
+    options,
+    schema_bodies,
     transfer,
     tree_answers,
-    user_memories,
+    user_memory_bodies,
     values,
 )
 from memtree_proxy.wire.routes import Mark
@@ -42,29 +41,29 @@ from tests.http.wire.documented import DOCUMENT, METHODS, operations, resolved
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 MODULES = (
-    agent_answers, agent_memories, agent_search, chat_memories, context_answers,
-    conversation_answers, conversations, curation, documents, grants, parse, requests,
-    health_report, page_session, schemas, transfer, tree_answers, usage, user_memories, values,
+    agent_answers, agent_memories, agent_search_bodies, chat_memory_bodies, context_answers,
+    conversation_bodies, conversations, curation_bodies, document_bodies, grant_bodies, parse, request_log_routes,
+    health_report, page_session, schema_bodies, transfer, tree_answers, usage, user_memory_bodies, values,
 )  # fmt: skip
 # Structs under another name in the document.
 NAMED: dict[str, type[msgspec.Struct]] = {
     "BatchDeleted": values.Deleted,
-    "ChatMemories": curation.Memories,
-    "Conversation": conversation_answers.ShownConversation,
-    "Document": documents.ShownDocument,
-    "DocumentPage": documents.ShownPage,
+    "ChatMemories": curation_bodies.Memories,
+    "Conversation": conversation_bodies.ShownConversation,
+    "Document": document_bodies.ShownDocument,
+    "DocumentPage": document_bodies.ShownPage,
     "DryRun": values.Counted,
-    "GrantReport": grants.ShownGrant,
+    "GrantReport": grant_bodies.ShownGrant,
     "HealthDetails": health_report.ShownHealth,
     "ImportReport": transfer.ShownReport,
-    "MemoryGroup": user_memories.ShownGroup,
-    "MemorySchema": schemas.ShownSchema,
-    "Namespace": documents.ShownNamespace,
-    "PinnedPassage": conversation_answers.ShownPin,
+    "MemoryGroup": user_memory_bodies.ShownGroup,
+    "MemorySchema": schema_bodies.ShownSchema,
+    "Namespace": document_bodies.ShownNamespace,
+    "PinnedPassage": conversation_bodies.ShownPin,
     "Receipt": context_answers.ShownReceipt,
-    "RequestRow": conversation_answers.ShownRequest,
-    "SchemaChange": schemas.SchemaEdit,
-    "StoredPlan": conversation_answers.Plan,
+    "RequestRow": conversation_bodies.ShownRequest,
+    "SchemaChange": schema_bodies.SchemaEdit,
+    "StoredPlan": conversation_bodies.Plan,
     "StoredTree": tree_answers.ShownStoredTree,
 }
 # What the document describes without a Struct of ours: messages of other APIs, errors, answers that
@@ -222,7 +221,7 @@ def test_every_struct_is_documented_or_a_part_of_one():
 
 # Documented by hand, since their fields hold what was posted, or one Struct answers two routes.
 APART_STRUCTS: tuple[type[msgspec.Struct], ...] = (
-    context_answers.Compressed, curation.BulkReceipt, curation.ChatVersion, curation.ChatTombstone,
+    context_answers.Compressed, curation_bodies.BulkReceipt, curation_bodies.ChatVersion, curation_bodies.ChatTombstone,
     options.MemoryOptions, options.RagOptions, page_session.PageKey, page_session.PostedCode,
     page_session.Proof, page_session.ShownSession,
 )  # fmt: skip
@@ -275,8 +274,8 @@ def without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 EITHER = {
-    "/memories": (user_memories.UserListing, agent_memories.AgentListing),
-    "/memories/search": (user_memories.UserSearch, agent_search.SearchQuery),
+    "/memories": (user_memory_bodies.UserListing, agent_memories.AgentListing),
+    "/memories/search": (user_memory_bodies.UserSearch, agent_search_bodies.SearchQuery),
 }
 
 
@@ -322,5 +321,5 @@ def test_every_marked_route_is_documented():
 
 
 def test_each_tool_has_a_struct_for_its_arguments_and_one_for_its_answers():
-    assert all(issubclass(kind, Posted) for kind in arguments.Arguments.__subclasses__())
-    assert issubclass(rendering.Saved, rendering.Named)
+    assert all(issubclass(kind, Posted) for kind in tool_arguments.Arguments.__subclasses__())
+    assert issubclass(tool_answers.Saved, tool_answers.Named)

@@ -11,8 +11,8 @@ from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
 from memtree.history.json_body import split
+from memtree_proxy.chat import fields, memory_switch
 from memtree_proxy.http.headers import EXPIRATION_HEADERS
-from memtree_proxy.request import fields, memory_switch
 from tests.http.served.fakes import dumps
 
 MESSAGES = [{"role": "user", "content": "hi"}]

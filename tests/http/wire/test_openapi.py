@@ -20,11 +20,11 @@ from memtree.history import json_body
 from memtree.history.message import ROLES, Message, check_message
 from memtree.history.message_shape import is_shaped
 from memtree.ports import store
+from memtree_proxy.chat import fields
+from memtree_proxy.http import request_trace
 from memtree_proxy.http.request_body import PREFIXES
-from memtree_proxy.observability import request_trace
-from memtree_proxy.request import fields
 from memtree_proxy.server.app import create_app
-from memtree_proxy.wire.document import document
+from memtree_proxy.wire.openapi import document
 from tests.http.served.fakes import edge, real_memory, services, turn
 from tests.http.wire.documented import (
     DOCUMENT,

@@ -18,8 +18,8 @@ from memtree.context.request import CompressRequest
 from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.message import Message
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
+from memtree_proxy.dialects.responses_dialect import OpenAIResponses
 from tests.properties.strategies import a_world, history_of
 from tests.wire.conversations import (
     as_chat,

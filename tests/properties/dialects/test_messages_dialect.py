@@ -17,7 +17,7 @@ from memtree.context.answer_state import State
 from memtree.context.request import CompressRequest
 from memtree.history import cache_control, json_body
 from memtree.history.preamble import preamble
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
 from tests.properties.strategies import a_world, history_of
 from tests.wire.messages import messages_changes
 from tests.wire.messages.messages_blocks import THINKING

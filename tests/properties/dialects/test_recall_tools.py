@@ -11,7 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.server_tools.stream import SEAM, ToolStream, WholeAnswer
+from memtree_proxy.dialects.chat_stream import SEAM, ToolStream, WholeAnswer
 from tests.made.completion import completed, said
 
 OURS = sorted(CONTEXT_TOOLS.names)

@@ -18,7 +18,7 @@ from memtree_indexer.ledger import EMBED, JobName, SliceOutcome
 from memtree_indexer.payloads import job_id, tenant_name, unpack
 from memtree_indexer.peers import RedisPeers
 from memtree_indexer.worker import QueueRecovery, WorkerParts, missing, open_workshop
-from memtree_proxy.observability.log import Tally
+from memtree_proxy.http.log import Tally
 from memtree_proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import SECONDS, Gate, embedded, submit, summarise, until, workshop

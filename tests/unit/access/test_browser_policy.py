@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, UnsupportedMedia
-from memtree_proxy.access.browser_policy import (
+from memtree_proxy.http.headers import Authority
+from memtree_proxy.server.browser_policy import (
     BrowserPolicy,
     FetchHeaders,
     check_body_type,
     is_page_visit,
     with_cors,
 )
-from memtree_proxy.http.headers import Authority
 
 HERE = "localhost:8787"
 PLAIN = BrowserPolicy.of(Settings())

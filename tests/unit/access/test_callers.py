@@ -12,8 +12,8 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.config import Settings
 from memtree.errors import BadRequest, Unauthorized
 from memtree.memories.scope import Scope
-from memtree_proxy.access.auth import Tenant
-from memtree_proxy.access.local_user import (
+from memtree_proxy.http.access_auth import Tenant
+from memtree_proxy.http.local_user import (
     CODE_SECONDS,
     EARLY_SECONDS,
     PREFIX,
@@ -22,8 +22,8 @@ from memtree_proxy.access.local_user import (
     new_secret,
     server_proof,
 )
-from memtree_proxy.access.rate_limits import FailedKeys
-from memtree_proxy.access.request_scopes import (
+from memtree_proxy.http.rate_limits import FailedKeys
+from memtree_proxy.http.request_scopes import (
     agent_scopes,
     queried_agents,
     single_scope,

@@ -7,7 +7,7 @@ from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, 
 from memtree_proxy.chat.completion_route import MAX_KEPT, OfferedTools
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.server_tools.offer import CHAT, Offer
+from memtree_proxy.dialects.tool_offer import CHAT, Offer
 from tests.unit.chat.test_tool_session import save
 
 DIALECT = ChatDialect(Settings())

@@ -20,11 +20,11 @@ from memtree.jobs.stage_one import StageOne
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader
-from memtree_proxy.chat.memories.sources import ChatUser
+from memtree_proxy.chat.chat_memory_sources import ChatUser
+from memtree_proxy.chat.model_limits import ModelLimits
 from memtree_proxy.chat.request_reader import PostedRequest, RequestReader
-from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.dialects.responses_dialect import OpenAIResponses
 from memtree_proxy.http.known_bodies import KnownBodies
 
 SECRET = "xyzzy"

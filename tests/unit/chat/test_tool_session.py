@@ -18,12 +18,12 @@ from memtree.history.message import Message
 from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.scope import Scope
 from memtree_proxy.chat import tool_session
+from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
+from memtree_proxy.dialects import tool_offer
 from memtree_proxy.dialects.chat_dialect import ChatDialect, ChatHistory
-from memtree_proxy.server_tools import offer
-from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound, identified
+from memtree_proxy.dialects.round_calls import StreamedCall, ToolHandler, ToolRound, identified
 from tests.unit.memories.books import opened
 
 BODY = json_body.split(b'{"model": "m", "messages": [1]}')
@@ -44,7 +44,7 @@ async def broken(arguments: Mapping[str, Any], room: int) -> str:
 
 
 def session(room: int = 1_000) -> ToolSession:
-    offered = offer.of(BODY, (CHAT_MEMORY_TOOLS,))
+    offered = tool_offer.of(BODY, (CHAT_MEMORY_TOOLS,))
     assert offered
     packed = Answer(State.PACKED, True, (KeptMessage(1),), b"", 0, 0, 0)
     return ToolSession(DIALECT, offered, packed, {"save_memory": save, "broken": broken}, room)
@@ -53,7 +53,7 @@ def session(room: int = 1_000) -> ToolSession:
 async def test_without_context_memory_posted_messages_stay_byte_for_byte():
     raw = b'{"model": "m", "messages": [ {"role" : "user","content":"a"} ] }'
     posted = json_body.split(raw)
-    offered = offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
+    offered = tool_offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
     history = DIALECT.read(posted, "t")
     chat = ChatRequest(DIALECT, raw, raw, body=posted, offer=offered, history=history)
     assert tool_session.begin(chat, None, None) is None

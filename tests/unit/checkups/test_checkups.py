@@ -15,11 +15,11 @@ from memtree.budget.prices import LOCAL, UNKNOWN
 from memtree.config import Settings
 from memtree.context.answer_state import Reason
 from memtree.errors import StoreUnavailable
-from memtree_proxy.checkups.finding import Finding
-from memtree_proxy.checkups.health_report import HealthReport, PartCheck
-from memtree_proxy.checkups.machine import port_owner
-from memtree_proxy.checkups.model_terms import SHOWN_LINES, memory_begins
-from memtree_proxy.request import price_table
+from memtree_proxy.chat import price_table
+from memtree_proxy.server.finding import Finding
+from memtree_proxy.server.health_report import HealthReport, PartCheck
+from memtree_proxy.server.machine import port_owner
+from memtree_proxy.server.model_terms import SHOWN_LINES, memory_begins
 
 # ------------------------------------------------------------------------------------------------
 # A report asks each part seldom, once at a time, and never longer than it may take.

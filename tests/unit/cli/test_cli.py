@@ -21,12 +21,12 @@ from memtree.history.message import Message
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.unfolding.explain import ExplainedExcerpt, ExplainedNode, Explanation
+from memtree_proxy.cli import opening
 from memtree_proxy.cli.console import open_console, styled
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.main import build_parser, main, named, serving
-from memtree_proxy.cli.memories import opening
-from memtree_proxy.cli.memories.opening import LATER, embed_rest
-from memtree_proxy.cli.parsers.arguments import GROUPS, OTHER, group_of
+from memtree_proxy.cli.opening import LATER, embed_rest
+from memtree_proxy.cli.parser_parts import GROUPS, OTHER, group_of
 from memtree_proxy.cli.trees import (
     draw_path,
     draw_unfolded,

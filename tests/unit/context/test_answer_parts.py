@@ -22,9 +22,9 @@ from memtree.history.message import Message
 from memtree.ports.request_log import StateSums
 from memtree.ranking import recipe
 from memtree.text import tokens
-from memtree_proxy.context.local_days import DayShift, day_shifts, local_day, moved
-from memtree_proxy.context.time_zones import IN_UTC, time_zone
-from memtree_proxy.observability.usage_tallies import RAW, SAVED, STATE
+from memtree_proxy.api.local_days import DayShift, day_shifts, local_day, moved
+from memtree_proxy.api.time_zones import IN_UTC, time_zone
+from memtree_proxy.http.usage_tallies import RAW, SAVED, STATE
 from tests.answered import Answered, compressed
 from tests.programs.sessions import chat
 from tests.properties.process import World, after, begins, size_of, story, text_of, user

@@ -16,8 +16,8 @@ from memtree.context.request import CompressRequest
 from memtree.errors import Unavailable
 from memtree.history import json_body
 from memtree.history.message import Message
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
+from memtree_proxy.dialects.responses_dialect import OpenAIResponses
 from tests.answered import Answered, answered, compressed
 from tests.properties.process import QUESTION, World, after, an_ask, assistant, begins, story, user
 from tests.wire.conversations import Step, as_chat, as_messages, as_responses, conversation

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from memtree.history.chat_history import describe
 from memtree.history.message import Message, Volatile
-from memtree_proxy.demo import session
+from memtree_proxy.server.demo_session import session
 
 
 def tokens(messages: tuple[Message, ...]) -> int:

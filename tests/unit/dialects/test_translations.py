@@ -22,8 +22,8 @@ from memtree.history import json_body
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
-from memtree_proxy.server_tools.sse import is_error
+from memtree_proxy.dialects.round_calls import StreamedCall, ToolRound
+from memtree_proxy.dialects.sse import is_error
 
 # ------------------------------------------------------------------------------------------------
 # Chats as a dialect: what is posted is canonical, and only what changes is written.

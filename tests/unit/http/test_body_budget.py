@@ -19,14 +19,14 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, RateLimited
 from memtree.history.keep_options import KeepOptions
 from memtree.process import threads
-from memtree_proxy.access.auth import Tenant, credentials
-from memtree_proxy.access.request_scopes import user_scope
+from memtree_proxy.chat import fields
 from memtree_proxy.http import request_body
+from memtree_proxy.http.access_auth import Tenant, credentials
 from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
 from memtree_proxy.http.headers import own_value, own_values
 from memtree_proxy.http.request_body import PIECE, Decoder
-from memtree_proxy.request import fields
-from memtree_proxy.request.options import DEFAULTS
+from memtree_proxy.http.request_scopes import user_scope
+from memtree_proxy.wire.options import DEFAULTS
 
 # ------------------------------------------------------------------------------------------------
 # Bodies wait for room in memory: large ones for each other, small ones never.

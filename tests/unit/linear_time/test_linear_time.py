@@ -67,16 +67,16 @@ from memtree.tree.summary_replies import Draft
 from memtree.unfolding import labels, telling_lines
 from memtree.unfolding.memory_message_quotes import quoted
 from memtree.unfolding.memory_plan import TextSpan
-from memtree_proxy.chat.memories.chat_memory_tools import recall_result
-from memtree_proxy.chat.memories.sources import others_spoke, user_queries
-from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
-from memtree_proxy.chat.retrying.error_numbers import Numbers
+from memtree_proxy.chat import retrying_context_overflow, thinking_refusal
+from memtree_proxy.chat.chat_memory_sources import others_spoke, user_queries
+from memtree_proxy.chat.chat_memory_tools import recall_result
+from memtree_proxy.chat.error_numbers import Numbers
 from memtree_proxy.cli import foreign_text
+from memtree_proxy.dialects import sse, tool_offer
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import converted
 from memtree_proxy.imports import js, recognise
 from memtree_proxy.mcp.stdio_lines import LineSplitter
-from memtree_proxy.server_tools import offer, sse
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
 from tests.made.shown_lines import lines_of
@@ -265,9 +265,11 @@ TEXTS = {
     ),
     "no body": Subject(hostile.refused(json_body.split), str.encode),
     "an integer": Subject(hostile.refused(lambda text: converted(int, text, "a", strict=False))),
-    "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw, 9_000), str.encode),
+    "an overflow": Subject(
+        lambda raw: retrying_context_overflow.overflow_of(400, raw, 9_000), str.encode
+    ),
     "numbers of an error": Subject(lambda text: Numbers().take_text(text)),
-    "a refusal": Subject(lambda raw: offer.is_about_tools(400, raw), str.encode),
+    "a refusal": Subject(lambda raw: tool_offer.is_about_tools(400, raw), str.encode),
     "a refusal of thinking": Subject(
         lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
     ),

@@ -29,14 +29,13 @@ from memtree.history.conversation_posted_json import mended
 from memtree.history.message import Message, Volatile
 from memtree.history.message_list import EarlierList
 from memtree.history.preamble import Preamble
-from memtree_proxy.dialects.anthropic_messages import dialect as messages_dialect
-from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream
-from memtree_proxy.dialects.openai_responses import dialect as responses_dialect
-from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
-from memtree_proxy.dialects.openai_responses.stream import ResponsesReply, ResponsesStream
+from memtree_proxy.dialects import messages_dialect, responses_dialect
+from memtree_proxy.dialects.anthropic_messages_errors import MessagesErrors
+from memtree_proxy.dialects.anthropic_messages_stream import MessagesReply, MessagesStream
+from memtree_proxy.dialects.openai_responses_errors import ResponsesErrors
+from memtree_proxy.dialects.openai_responses_stream import ResponsesReply, ResponsesStream
+from memtree_proxy.http import answer_usage
 from memtree_proxy.http.known_bodies import KnownBodies
-from memtree_proxy.observability import answer_usage
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow
 from tests.wire.messages import messages_events

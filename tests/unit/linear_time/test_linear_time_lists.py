@@ -33,11 +33,11 @@ from memtree_proxy.wire.agent_memories import (
     RequestContext,
     known_ids,
 )
-from memtree_proxy.wire.agent_search import BatchSearch
-from memtree_proxy.wire.curation import UserBulkDeletion
-from memtree_proxy.wire.documents import new_documents
-from memtree_proxy.wire.schemas import NewSchema
-from memtree_proxy.wire.user_memories import GroupMembers, NewMemory
+from memtree_proxy.wire.agent_search_bodies import BatchSearch
+from memtree_proxy.wire.curation_bodies import UserBulkDeletion
+from memtree_proxy.wire.document_bodies import new_documents
+from memtree_proxy.wire.schema_bodies import NewSchema
+from memtree_proxy.wire.user_memory_bodies import GroupMembers, NewMemory
 from tests.hostile_texts import hostile
 from tests.work_counts import counting
 

@@ -68,12 +68,12 @@ from memtree.unfolding.work_events import work_events
 from memtree_proxy.http.decoding import decode
 from memtree_proxy.http.headers import own_values
 from memtree_proxy.imports.conversation import tool_call
-from memtree_proxy.sessions.passages import passages, quotation
+from memtree_proxy.sessions.session_passages import passages, quotation
 from memtree_proxy.sessions.transcripts import WORKING_FOLDER
-from memtree_proxy.wire.curation import UserBulkDeletion
-from memtree_proxy.wire.documents import new_documents
-from memtree_proxy.wire.grants import PostedGrant
-from memtree_proxy.wire.schemas import NewSchema
+from memtree_proxy.wire.curation_bodies import UserBulkDeletion
+from memtree_proxy.wire.document_bodies import new_documents
+from memtree_proxy.wire.grant_bodies import PostedGrant
+from memtree_proxy.wire.schema_bodies import NewSchema
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import CERTAIN, Subject, seconds, slow
 

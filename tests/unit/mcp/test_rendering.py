@@ -22,7 +22,7 @@ from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import WEAK, MemoryHit, SearchResult
-from memtree_proxy.mcp import rendering
+from memtree_proxy.mcp import tool_answers
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.mcp.stdio_lines import AHEAD, TOO_LONG, InputLines, LineSplitter, OutputLines
 from memtree_proxy.wire.values import Answer
@@ -73,7 +73,7 @@ def valid(tool: str, answer: Answer) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_saved(policy, result, answer):
-    said = valid("remember", rendering.saved(result, policy))
+    said = valid("remember", tool_answers.saved(result, policy))
     assert ("advice" in said) is (bool(result.near) and not result.existing)
     said.pop("advice", None)
     assert said == {"ok": True, "memory_id": 124, "id": "mem_b", **answer}
@@ -81,7 +81,7 @@ def test_saved(policy, result, answer):
 
 def test_what_kept_it_from_being_stored_is_told():
     same = NearMemory(NEW, 1.0, Relation.SAME, ())
-    skipped = told(rendering.saved(SaveResult(NEW, True, (same,)), DedupPolicy.SKIP))
+    skipped = told(tool_answers.saved(SaveResult(NEW, True, (same,)), DedupPolicy.SKIP))
     assert [one["id"] for one in skipped["near_duplicates"]] == ["mem_b"]
 
 
@@ -90,7 +90,9 @@ def test_tombstones_near_the_text():
         Tombstone("mem_c", 3, AT, "moved", "Colby lives in Rome.", "mem_d"),
         Tombstone("mem_e", 4, AT),
     )
-    answer = valid("remember", rendering.saved(SaveResult(NEW, corrected=stones), DedupPolicy.ASK))
+    answer = valid(
+        "remember", tool_answers.saved(SaveResult(NEW, corrected=stones), DedupPolicy.ASK)
+    )
     assert answer["previously_corrected"] == [
         {"memory_id": 3, "id": "mem_c", "at": "2026-03-07T10:30:00.000Z", "reason": "moved",
          "text": "Colby lives in Rome.", "replaced_by": "mem_d"},
@@ -100,7 +102,7 @@ def test_tombstones_near_the_text():
 
 def test_a_text_that_only_comes_near_is_shortened():
     long = NearMemory(Memory("mem_l", 5, "a" * 16_000, AT, AT), 1.0, Relation.SAME, ())
-    answer = told(rendering.saved(SaveResult(NEW, near=(long,)), DedupPolicy.ASK))
+    answer = told(tool_answers.saved(SaveResult(NEW, near=(long,)), DedupPolicy.ASK))
     (near,) = answer["near_duplicates"]
     assert near["text"] == "a" * 999 + "…"
 
@@ -112,7 +114,7 @@ def test_recalled():
         expires=AT + 1, last_confirmed=AT, importance=0.9,
     )  # fmt: skip
     result = SearchResult((MemoryHit(whole, 0.81236, 3.0), MemoryHit(OLD, 0.2, 1.0)), ("embedder",))
-    answer = valid("recall", rendering.recalled(result, lambda one: one is OLD))
+    answer = valid("recall", tool_answers.recalled(result, lambda one: one is OLD))
     assert answer["degraded"] == ["embedder"]
     assert answer["memories"][0] == {
         "memory_id": 7,
@@ -135,7 +137,7 @@ def test_recalled():
     outdated = [row.get("may_be_out_of_date") for row in answer["memories"]]
     assert outdated == [None, True]
     assert answer["memories"][1]["memory_id"] == 99
-    nothing = rendering.recalled(SearchResult(), lambda _: False)
+    nothing = tool_answers.recalled(SearchResult(), lambda _: False)
     assert told(nothing) == {"ok": True, "memories": []}
 
 
@@ -146,36 +148,36 @@ def test_recalled():
 )  # fmt: skip
 def test_a_tainted_memory_is_a_fact_at_most(category, tainted, shown):
     row = Memory("mem_t", 1, "t", AT, AT, category=category, tainted=tainted)
-    answer = told(rendering.memory(row))
+    answer = told(tool_answers.memory(row))
     assert answer["category"] == shown
     assert answer.get("tainted") is (True if tainted else None)
 
 
 def test_listed():
-    answer = valid("list_memories", rendering.listed(BookPage((NEW, OLD), "99", 12)))
+    answer = valid("list_memories", tool_answers.listed(BookPage((NEW, OLD), "99", 12)))
     assert [one["memory_id"] for one in answer["memories"]] == [124, 99]
     assert (answer["next_cursor"], answer["total"]) == ("99", 12)
     assert "relevance" not in answer["memories"][0]
-    last = valid("list_memories", rendering.listed(BookPage((), None, 0)))
+    last = valid("list_memories", tool_answers.listed(BookPage((), None, 0)))
     assert last == {"ok": True, "memories": [], "next_cursor": None, "total": 0}
 
 
 def test_one_memory():
-    forgotten = valid("forget", rendering.forgotten(ForgottenMemory(OLD)))
+    forgotten = valid("forget", tool_answers.forgotten(ForgottenMemory(OLD)))
     assert forgotten == {"ok": True, "memory_id": 99, "id": "mem_a", "message": "Forgotten"}
-    both = valid("forget", rendering.forgotten(ForgottenMemory(OLD, ("mem_c",))))
+    both = valid("forget", tool_answers.forgotten(ForgottenMemory(OLD, ("mem_c",))))
     assert both["also"] == ["mem_c"]
     new = Memory("mem_b", 124, "now", AT, AT, supersedes="mem_a")
-    corrected = valid("correct", rendering.corrected(SaveResult(new, degraded=("embedder",))))
+    corrected = valid("correct", tool_answers.corrected(SaveResult(new, degraded=("embedder",))))
     assert corrected == {
         "ok": True, "memory_id": 124, "id": "mem_b", "message": "Corrected",
         "supersedes": {"id": "mem_a"}, "degraded": ["embedder"],
     }  # fmt: skip
-    kept = valid("correct", rendering.corrected(SaveResult(OLD, existing=True)))
+    kept = valid("correct", tool_answers.corrected(SaveResult(OLD, existing=True)))
     assert (kept["memory_id"], kept["message"]) == (99, "Already remembered")
-    confirmed = valid("confirm", rendering.confirmed(Memory("mem_a", 99, "t", 1.0, AT)))
+    confirmed = valid("confirm", tool_answers.confirmed(Memory("mem_a", 99, "t", 1.0, AT)))
     assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
-    sure = told(rendering.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT)))
+    sure = told(tool_answers.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT)))
     assert sure["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
 
 
@@ -193,7 +195,7 @@ def test_one_memory():
     ],
 )
 def test_errors(error, code):
-    assert valid("remember", rendering.refused(error)) == {
+    assert valid("remember", tool_answers.refused(error)) == {
         "ok": False,
         "error": code,
         "message": error.message,
@@ -203,7 +205,7 @@ def test_errors(error, code):
 def test_weak_hits_stand_last_and_long_texts_are_cut():
     long = Memory("mem_c", 7, "x" * 3_000, AT, AT)
     hits = (MemoryHit(NEW, WEAK - 0.01, 3.0), MemoryHit(long, WEAK, 2.0))
-    answer = valid("recall", rendering.recalled(SearchResult(hits), lambda _: False))
+    answer = valid("recall", tool_answers.recalled(SearchResult(hits), lambda _: False))
     assert [(row["id"], row.get("weak")) for row in answer["memories"]] == [
         ("mem_c", None),
         ("mem_b", True),
@@ -213,9 +215,9 @@ def test_weak_hits_stand_last_and_long_texts_are_cut():
 
 def test_a_conflict_comes_with_advice():
     near = NearMemory(OLD, 0.9, Relation.POSSIBLE_UPDATE, ("8090 -> 8091",))
-    answer = valid("remember", rendering.saved(SaveResult(NEW, near=(near,)), DedupPolicy.ASK))
+    answer = valid("remember", tool_answers.saved(SaveResult(NEW, near=(near,)), DedupPolicy.ASK))
     assert "settle" in answer["advice"]
-    assert "advice" not in told(rendering.saved(SaveResult(NEW), DedupPolicy.ASK))
+    assert "advice" not in told(tool_answers.saved(SaveResult(NEW), DedupPolicy.ASK))
 
 
 # ------------------------------------------------------------------------------------------------

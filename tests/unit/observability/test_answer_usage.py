@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtree.budget.savings import ProviderUsage
-from memtree_proxy.observability.answer_usage import HEAD, MOST_DECODED, TAIL, AnswerBytes
+from memtree_proxy.http.answer_usage import HEAD, MOST_DECODED, TAIL, AnswerBytes
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -156,7 +156,7 @@ def test_usage_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = AnswerBytes()
     answer.feed(whole(CHAT))
     told = answer.usage()
-    monkeypatch.setattr("memtree_proxy.observability.answer_usage.usage_of", None)
+    monkeypatch.setattr("memtree_proxy.http.answer_usage.usage_of", None)
     assert answer.usage() is told
 
 

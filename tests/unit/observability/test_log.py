@@ -16,12 +16,12 @@ from memtree.config import Settings
 from memtree.context.answer_state import State
 from memtree.context.sent_requests import Saving
 from memtree.process import tracing
-from memtree_proxy.observability import log, request_trace
-from memtree_proxy.observability.log import BatchedLines, Value
-from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.observability.request_rows import request_row
-from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, RequestTimes, Trace
-from memtree_proxy.observability.usage_tallies import RAW, SAVED, SENT, STATE, amounts
+from memtree_proxy.http import log, request_trace
+from memtree_proxy.http.log import BatchedLines, Value
+from memtree_proxy.http.observability_metrics import Metrics
+from memtree_proxy.http.request_rows import request_row
+from memtree_proxy.http.request_trace import LogEntry, MemoryShare, RequestTimes, Trace
+from memtree_proxy.http.usage_tallies import RAW, SAVED, SENT, STATE, amounts
 from memtree_proxy.server.leases import RunTotals
 
 # ------------------------------------------------------------------------------------------------

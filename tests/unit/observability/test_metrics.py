@@ -17,9 +17,9 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.process.bounded import SizedRows
 from memtree.stores import RamStore, open_memories
-from memtree_proxy.observability.index_metrics import ExtractionMetrics
-from memtree_proxy.observability.process_metrics import CacheMetrics
-from memtree_proxy.observability.usage_tallies import BOUNDS, bucket, percentile
+from memtree_proxy.http.index_metrics import ExtractionMetrics
+from memtree_proxy.http.observability_process_metrics import CacheMetrics
+from memtree_proxy.http.usage_tallies import BOUNDS, bucket, percentile
 
 # ------------------------------------------------------------------------------------------------
 # The metrics page shows what each cache holds now.

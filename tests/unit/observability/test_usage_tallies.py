@@ -14,9 +14,9 @@ from memtree.context.sent_requests import Saving
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import Tallies
 from memtree.stores import RamStore
-from memtree_proxy.observability import background_writer
-from memtree_proxy.observability.request_trace import LogEntry, MemoryShare, Trace
-from memtree_proxy.observability.usage_tallies import (
+from memtree_proxy.http import background_writer
+from memtree_proxy.http.request_trace import LogEntry, MemoryShare, Trace
+from memtree_proxy.http.usage_tallies import (
     DAILY,
     LATENCY,
     MICROS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from memtree_proxy.request import context_windows, price_table
-from memtree_proxy.request.model_names import bare, beginning
+from memtree_proxy.chat import context_windows, price_table
+from memtree_proxy.chat.model_names import bare, beginning
 
 # ------------------------------------------------------------------------------------------------
 # How a model finds its row in a table: by the longest beginning that ends at a mark.

@@ -13,11 +13,11 @@ from memtree.context.answer_state import Reason
 from memtree.errors import BadRequest
 from memtree.history.json_body import OWN_FIELDS, split
 from memtree.memories.scope import Scope
+from memtree_proxy.chat import fields, memory_switch
+from memtree_proxy.chat.fields import patience
+from memtree_proxy.http.clients import CLIENTS, client_of
 from memtree_proxy.http.decoding import names
-from memtree_proxy.request import fields, memory_switch
-from memtree_proxy.request.clients import CLIENTS, client_of
-from memtree_proxy.request.fields import patience
-from memtree_proxy.request.options import (
+from memtree_proxy.wire.options import (
     DEFAULTS,
     ChatOptions,
     MemoryOptions,

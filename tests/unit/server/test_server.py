@@ -22,7 +22,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.jobs.embedder import OpenedEmbedder
 from memtree.jobs.runtime import Runtime
-from memtree_proxy.access.local_user import LocalUser
+from memtree_proxy.http.local_user import LocalUser
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.server import serve
 from memtree_proxy.server.leases import Leases, WrappedPaths

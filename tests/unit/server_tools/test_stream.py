@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.server_tools.stream import SEAM, ToolStream
+from memtree_proxy.dialects.chat_stream import SEAM, ToolStream
 from tests.made.completion import Completion, completed, said
 
 SEARCH = '{"query": "the limit"}'

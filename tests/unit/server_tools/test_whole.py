@@ -9,11 +9,11 @@ import pytest
 
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.history import json_body
-from memtree_proxy.server_tools import offer, sse
-from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.round_stream import added
-from memtree_proxy.server_tools.sse import SseEvents
-from memtree_proxy.server_tools.stream import WholeAnswer
+from memtree_proxy.dialects import sse, tool_offer
+from memtree_proxy.dialects.chat_stream import WholeAnswer
+from memtree_proxy.dialects.round_calls import ToolRound
+from memtree_proxy.dialects.round_stream import added
+from memtree_proxy.dialects.sse import SseEvents
 from tests.made.completion import said
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}
@@ -165,22 +165,24 @@ def test_an_event_that_is_not_complete_waits():
     ],
 )
 def test_refusals_of_tools(status, text, about):
-    assert offer.is_about_tools(status, b'{"error": {"message": "%s"}}' % text.encode()) is about
-    assert offer.may_be_about_tools(status) is (status in (400, 404, 500))
+    assert (
+        tool_offer.is_about_tools(status, b'{"error": {"message": "%s"}}' % text.encode()) is about
+    )
+    assert tool_offer.may_be_about_tools(status) is (status in (400, 404, 500))
 
 
 # ---------------------------------------------------------------- the request
 
 
-def offered(body: dict[str, Any]) -> offer.Offer | None:
+def offered(body: dict[str, Any]) -> tool_offer.Offer | None:
     posted = json_body.split(json.dumps({"model": "m", **body}).encode())
-    return offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
+    return tool_offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
 
 
 def test_our_definitions_stand_behind_the_clients_bytes():
     tool = {"type": "function", "function": {"name": "f"}}
     raw = b'{ "tools" :[ {"type":"function",  "function":{"name":"f"}} ] , "messages":[] }'
-    found = offer.of(json_body.split(raw), (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
+    found = tool_offer.of(json_body.split(raw), (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
     assert found
     tools = found.fields(last=False)["tools"]
     assert tools.startswith(b'[ {"type":"function",  "function":{"name":"f"}} ,{')
@@ -204,16 +206,16 @@ def test_groups_are_left_out_in_the_order_in_which_they_stand():
     saving = found.only({CHAT_MEMORY_TOOLS: None})
     assert saving
     assert names(saving.fields(last=False)["tools"]) == ["save_memory", "recall_memory"]
-    assert saving.size + offer.CHAT.size(CONTEXT_TOOLS) == found.size
+    assert saving.size + tool_offer.CHAT.size(CONTEXT_TOOLS) == found.size
     both = found.only((CONTEXT_TOOLS, CHAT_MEMORY_TOOLS))
     assert both == found
     assert found.only(()) is None
-    assert offer.of(json_body.split(b"{}"), ()) is None
+    assert tool_offer.of(json_body.split(b"{}"), ()) is None
 
 
 def test_tools_that_cannot_be_decoded_are_the_upstreams_to_judge():
     posted = json_body.split(b'{"tools": [1e999]}')  # no number of ours
-    assert offer.of(posted, (CHAT_MEMORY_TOOLS,)) is None
+    assert tool_offer.of(posted, (CHAT_MEMORY_TOOLS,)) is None
 
 
 @pytest.mark.parametrize(
@@ -238,5 +240,5 @@ def test_definitions_are_sound_schemas_and_small():
     for tool in json.loads(found.fields(last=False)["tools"]):
         parameters = tool["function"]["parameters"]
         assert set(parameters["required"]) <= set(parameters["properties"])
-    assert 150 < offer.CHAT.size(CONTEXT_TOOLS) < 400
-    assert 150 < offer.CHAT.size(CHAT_MEMORY_TOOLS) < 300
+    assert 150 < tool_offer.CHAT.size(CONTEXT_TOOLS) < 400
+    assert 150 < tool_offer.CHAT.size(CHAT_MEMORY_TOOLS) < 300

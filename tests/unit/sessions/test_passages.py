@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memtree.text import terms
-from memtree_proxy.sessions.passages import (
+from memtree_proxy.sessions.session_passages import (
     CUT,
     MAX_PASSAGES,
     MEANT,

@@ -39,7 +39,7 @@ from memtree.unfolding.memory_plan import (
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.turns import Turns
 from memtree.unfolding.work_log import work_log
-from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
+from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from memtree_proxy.upstream.client import ConnectionPool, UpstreamAddress
-from memtree_proxy.upstream.connection import (
+from memtree_proxy.upstream.upstream_client import ConnectionPool, UpstreamAddress
+from memtree_proxy.upstream.upstream_connection import (
     HIGH_WATER,
     MAX_HEAD,
     BadAnswer,

@@ -14,7 +14,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import WEAK, MemoryHit
 from memtree.text import tokens
-from memtree_proxy.chat.memories.chat_memory_tools import (
+from memtree_proxy.chat.chat_memory_tools import (
     CUT,
     LEAST_CHARS,
     MOST_TOKENS,

@@ -14,7 +14,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ranking.ranking_query import REACH
-from memtree_proxy.chat.memories.sources import (
+from memtree_proxy.chat.chat_memory_sources import (
     NONE,
     READ,
     RECENT_CHARS,
@@ -23,7 +23,7 @@ from memtree_proxy.chat.memories.sources import (
     user_queries,
     wanted,
 )
-from memtree_proxy.request.options import MemoryOptions, RagOptions
+from memtree_proxy.wire.options import MemoryOptions, RagOptions
 
 # ------------------------------------------------------------------------------------------------
 # Whose memories a request gets: by its headers, its fields and what its user has switched on.

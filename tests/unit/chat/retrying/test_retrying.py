@@ -11,7 +11,10 @@ import pytest
 from memtree.budget.packing import MARGIN
 from memtree.config import Settings
 from memtree.history import json_body
-from memtree_proxy.chat.retrying.context_overflow import (
+from memtree_proxy.chat import fields
+from memtree_proxy.chat.model_limits import LIFETIME, MAX_KEPT, ModelLimits
+from memtree_proxy.chat.peek import MOST_KEPT, FirstEventReply, WatchedReply
+from memtree_proxy.chat.retrying_context_overflow import (
     KEPT_SHARE,
     LARGE_PROMPT,
     LONGEST,
@@ -20,16 +23,13 @@ from memtree_proxy.chat.retrying.context_overflow import (
     overflow_of,
     smaller_window,
 )
-from memtree_proxy.chat.retrying.model_limits import LIFETIME, MAX_KEPT, ModelLimits
-from memtree_proxy.chat.retrying.peek import MOST_KEPT, FirstEventReply, WatchedReply
-from memtree_proxy.chat.retrying.thinking_marks import MAX_MARKS, MAX_TENANTS, ThinkingMarks
-from memtree_proxy.chat.retrying.thinking_refusal import LONGEST as THINKING_REFUSAL_LONGEST
-from memtree_proxy.chat.retrying.thinking_refusal import is_about_thinking, is_the_client_s
-from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
+from memtree_proxy.chat.thinking_marks import MAX_MARKS, MAX_TENANTS, ThinkingMarks
+from memtree_proxy.chat.thinking_refusal import LONGEST as THINKING_REFUSAL_LONGEST
+from memtree_proxy.chat.thinking_refusal import is_about_thinking, is_the_client_s
+from memtree_proxy.dialects.anthropic_messages_errors import MessagesErrors
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
+from memtree_proxy.dialects.openai_responses_errors import ResponsesErrors
 from memtree_proxy.http.headers import Headers
-from memtree_proxy.request import fields
 
 # ------------------------------------------------------------------------------------------------
 # Check what upstreams say about a prompt that is too long, in the words of each.

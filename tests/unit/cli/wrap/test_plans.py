@@ -12,9 +12,9 @@ import yaml
 
 from memtree.config import DEFAULT_UPSTREAM
 from memtree.errors import BadRequest
-from memtree_proxy.cli.parsers.servers import split_wrapped
-from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, sdk
-from memtree_proxy.cli.wrap.plan import (
+from memtree_proxy.cli.server_parsers import split_wrapped
+from memtree_proxy.cli.wrap_agents import AGENTS, BY_NAME, sdk
+from memtree_proxy.cli.wrap_plan import (
     Plan,
     Wrapping,
     filled,

@@ -17,12 +17,12 @@ from memtree.dialects.translated_messages import raw_items
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import MemTreeError
 from memtree.history import json_body
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages, tool_offer
-from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply
+from memtree_proxy.dialects.anthropic_messages_errors import MessagesErrors
+from memtree_proxy.dialects.anthropic_messages_stream import MessagesReply
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages, tool_offer
+from memtree_proxy.dialects.round_calls import ToolRound
+from memtree_proxy.dialects.tool_offer import Offer
 from memtree_proxy.http import error_response
-from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.offer import Offer
 from tests.wire.messages import messages_events as wire
 from tests.wire.messages.messages_events import message, text, tool_use
 from tests.wire.messages.messages_rules import broken

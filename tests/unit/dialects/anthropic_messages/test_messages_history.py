@@ -13,7 +13,7 @@ from memtree.history import chat_history as core
 from memtree.history import json_body, side_requests
 from memtree.history.chat_history import read as read_history
 from memtree.history.message import Message, Volatile
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
 from tests.wire.clean import messages_request
 from tests.wire.messages.messages_shorthand import (
     assistant,

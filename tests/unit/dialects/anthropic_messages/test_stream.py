@@ -15,9 +15,9 @@ from memtree.dialects import anthropic_history
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.dialects.translation_cache import TranslationCache
 from memtree.history import json_body
-from memtree_proxy.dialects.anthropic_messages.stream import MessagesReply, MessagesStream
-from memtree_proxy.dialects.anthropic_messages.tool_round import results
-from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.dialects.anthropic_messages_stream import MessagesReply, MessagesStream
+from memtree_proxy.dialects.messages_round import results
+from memtree_proxy.dialects.round_calls import ToolRound
 from tests.wire.messages import messages_events as wire
 from tests.wire.messages.messages_events import PING, event, events, message, text, tool_use
 from tests.wire.rule_break import Fields

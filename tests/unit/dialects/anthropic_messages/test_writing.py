@@ -17,7 +17,7 @@ from memtree.dialects.openai_chat import PlacedMemories
 from memtree.history import json_body
 from memtree.history.preamble import NONE, Preamble
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
-from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
+from memtree_proxy.dialects.messages_dialect import AnthropicMessages
 from tests.wire.messages.messages_rules import broken
 from tests.wire.messages.messages_shorthand import (
     assistant,

@@ -25,7 +25,7 @@ from memtree.dialects.translated_messages import raw_items
 from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.preamble import Preamble
-from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.dialects.responses_dialect import OpenAIResponses
 from tests.made.shown_lines import lines_of
 
 # ------------------------------------------------------------------------------------------------

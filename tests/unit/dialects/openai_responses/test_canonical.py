@@ -17,8 +17,8 @@ from memtree.dialects.translation import Beginning
 from memtree.history import chat_history, json_body
 from memtree.history.message import Volatile
 from memtree.history.message_list import EarlierList, MessageList
-from memtree_proxy.dialects.openai_responses.dialect import tool_offer
-from memtree_proxy.server_tools.offer import Offer
+from memtree_proxy.dialects.responses_dialect import tool_offer
+from memtree_proxy.dialects.tool_offer import Offer
 from tests.wire.responses.responses_rules import broken
 from tests.wire.rule_break import Fields
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.dialects.openai_responses.stream import ResponsesReply, ResponsesStream
-from memtree_proxy.dialects.openai_responses.tool_round import results
-from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.dialects.openai_responses_stream import ResponsesReply, ResponsesStream
+from memtree_proxy.dialects.responses_round import results
+from memtree_proxy.dialects.round_calls import ToolRound
 from tests.wire.messages.messages_events import pieces
 from tests.wire.responses import responses_events as wire
 from tests.wire.responses.responses_events import call, event, events, reasoning, response, text

@@ -1,1 +1,0 @@
-"""Authentication and limits: credentials, tenants, rate limits."""

@@ -1,0 +1,90 @@
+"""Serve schemas: `/schemas` and `/schemas/{kind}`. Schemas belong to the tenant and are shared by
+its agents and users."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.agents.schema_book import PutSchema, SchemaBook
+from memtree.agents.schemas_memory_schema import MemorySchema, checked_kind
+from memtree.errors import NotFound
+from memtree_proxy.api.memory_requests import MemoryRequests
+from memtree_proxy.wire.answers import answer, counted, done
+from memtree_proxy.wire.delete_options import DRY_RUN
+from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.schema_bodies import (
+    ChangedSchema,
+    KeptSchema,
+    MemorySchemas,
+    NamedSchema,
+    NewSchema,
+    SchemaEdit,
+    ShownSchema,
+)
+from memtree_proxy.wire.values import DryRun
+
+_UNKNOWN = "There is no schema of this kind."
+
+
+class SchemaRoutes:
+    def __init__(self, book: SchemaBook, requests: MemoryRequests) -> None:
+        self._book = book
+        self._requests = requests
+
+    @route("GET /schemas")
+    async def list(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        return answer(
+            MemorySchemas(schemas=[ShownSchema.of(one) for one in await self._book.list(tenant.id)])
+        )
+
+    @route("POST /schemas")
+    async def create(self, request: Request) -> Response:
+        """Store a new schema. Answers 201, or 200 if the kind already has this schema."""
+        tenant = await self._requests.tenant(request)
+        posted = await self._requests.posted(request, NamedSchema)
+        return _put(await self._book.create(tenant.id, posted.name, *posted.parts("schema")))
+
+    @route("GET /schemas/{kind}")
+    async def show(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        return answer(_kept(await self._book.get(tenant.id, _kind(request))))
+
+    @route("PUT /schemas/{kind}")
+    async def put(self, request: Request) -> Response:
+        """Store a schema. Answers 201, or 200 if it replaced another."""
+        tenant = await self._requests.tenant(request)
+        kind = _kind(request)
+        posted = await self._requests.posted(request, NewSchema)
+        return _put(await self._book.put(tenant.id, kind, *posted.parts()))
+
+    @route("PATCH /schemas/{kind}")
+    async def change(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        kind = _kind(request)
+        change = (await self._requests.posted(request, SchemaEdit)).change()
+        changed = await self._book.change(tenant.id, kind, change)
+        return answer(ChangedSchema(schema=ShownSchema.of(changed)))
+
+    @route("DELETE /schemas/{kind}", DryRun)
+    async def delete(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
+            await self._book.get(tenant.id, _kind(request))
+            return counted(1)
+        if not await self._book.delete(tenant.id, _kind(request)):
+            raise NotFound(_UNKNOWN, param="kind")
+        return done()
+
+
+def _put(put: PutSchema) -> Response:
+    return answer(_kept(put.schema), 201 if put.created else 200)
+
+
+def _kept(schema: MemorySchema) -> KeptSchema:
+    return KeptSchema(schema=ShownSchema.of(schema))
+
+
+def _kind(request: Request) -> str:
+    return checked_kind(request.path_params["kind"], "kind")

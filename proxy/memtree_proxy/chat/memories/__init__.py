@@ -1,1 +1,0 @@
-"""Memories in a chat: choosing those for its prompt, and tools with which its model saves some."""

@@ -1,1 +1,0 @@
-"""Check whether the parts of a server work, and describe their problems."""

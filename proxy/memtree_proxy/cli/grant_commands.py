@@ -1,0 +1,198 @@
+"""`memtree grants`: create test wallets, and sign, inspect, encode and revoke grants.
+
+A private key is read from a file or standard input, never from an argument: arguments are visible
+in the list of processes and in the shell's history.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from memtree.agents import evm
+from memtree.agents.grant import (
+    Chain,
+    GrantPayload,
+    SignedGrant,
+    grant_digest,
+    signed_text,
+)
+from memtree.agents.grant_book import GrantBook
+from memtree.agents.grant_json import (
+    CODE_PREFIX,
+    grant_json,
+    read_grant,
+    read_share_code,
+    share_code,
+)
+from memtree.agents.grants_wallets import (
+    PrivateKey,
+    canonical_address,
+    chain_of,
+    is_signed_by,
+    read_private_key,
+    shown_address,
+)
+from memtree.config import Settings
+from memtree.errors import BadRequest, NotFound
+from memtree.jobs.runtime import SystemClock
+from memtree.memories.scope import checked_id
+from memtree.memories.times import ttl_seconds
+from memtree.stores import open_memories
+from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.key_commands import named_tenant, opened, secret
+
+STDIN = "-"
+
+_ONCE = "This is the only time the private key is shown. Use it for tests: it was on a screen."
+
+
+async def new_wallet(options: argparse.Namespace, _: Settings) -> int:
+    wallet = PrivateKey(Chain(options.chain), secrets.token_bytes(32))
+    if options.output is None:
+        print(f"{wallet.address}\n{wallet.exported}\n{_ONCE}")
+        return 0
+    try:
+        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise BadRequest(f"--output: {options.output}: {error.strerror}") from None
+    with os.fdopen(handle, "w") as file:
+        file.write(f"{wallet.exported}\n")
+    print(wallet.address)
+    return 0
+
+
+async def sign(options: argparse.Namespace, _: Settings) -> int:
+    wallet = _private_key(options.key_file)
+    payload = GrantPayload(
+        grantor=wallet.address,
+        grantee=_grantee(options.to),
+        expires=int(time.time() + ttl_seconds(options.expires_in, "--expires-in")),
+        agent=None if options.agent is None else checked_id(options.agent, "--agent"),
+        subject=None if options.subject is None else checked_id(options.subject, "--subject"),
+    )
+    grant = SignedGrant(payload, wallet.sign(signed_text(payload)), wallet.chain)
+    print(share_code(grant) if options.code else _json(grant))
+    return 0
+
+
+async def inspect(options: argparse.Namespace, _: Settings) -> int:
+    """Inspect a grant. Returns exit code 1 if nobody could open anything with it."""
+    grant = _given(options.grant)
+    payload = grant.payload
+    ends = datetime.fromtimestamp(payload.expires, UTC).replace(tzinfo=None)
+    sound = is_signed_by(payload.grantor, signed_text(payload), grant.signature)
+    expired = payload.expires <= time.time()
+    print(f"id         {grant_digest(payload).hex()}")
+    print(f"grantor    {shown_address(payload.grantor)}  ({grant.chain})")
+    print(f"grantee    {shown_address(payload.grantee)}")
+    print(f"agent      {one_line(payload.agent or 'all')}")
+    print(f"subject    {one_line(payload.subject or 'all')}")
+    print(f"expires    {ends.isoformat()}Z{'  (it has expired)' * expired}")
+    print(f"signature  {'valid' if sound else 'not of its grantor'}")
+    return 0 if sound and not expired else 1
+
+
+async def convert(options: argparse.Namespace, _: Settings) -> int:
+    text = _text(options.grant)
+    grant = _read(text)
+    print(_json(grant) if text.startswith(CODE_PREFIX) else share_code(grant))
+    return 0
+
+
+async def revoke(options: argparse.Namespace, settings: Settings) -> int:
+    grant = _given(options.grant)
+    grantor = canonical_address(grant.payload.grantor) or ""
+    async with opened(settings.store) as store:
+        memories = open_memories(store)
+        tenant = (await memories.wallet_tenants([grantor])).get(grantor)
+        if tenant is None:
+            raise NotFound("nobody has proved the grantor's wallet in this store: it opens nothing")
+        new = await GrantBook(memories, SystemClock()).revoke(tenant, grant)
+    print("revoked" if new else "it opened nothing before: it was revoked, or has expired")
+    return 0
+
+
+async def show_wallets(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings.store) as store:
+        memories = open_memories(store)
+        rows = await memories.wallets(await named_tenant(store, memories, options.tenant))
+    for address, since in rows:
+        shown = datetime.fromtimestamp(since, UTC).date()
+        print(f"{shown_address(address)}  {chain_of(address)}  since {shown}")
+    if not rows:
+        print("it has no wallets")
+    return 0
+
+
+async def release(options: argparse.Namespace, settings: Settings) -> int:
+    """Release a wallet from whichever tenant holds it, for an owner whose proof somebody else used
+    first."""
+    address = canonical_address(options.address)
+    if address is None:
+        raise BadRequest("ADDRESS is not the address of a wallet")
+    async with opened(settings.store) as store:
+        memories = open_memories(store)
+        tenant = (await memories.wallet_tenants([address])).get(address)
+        if tenant is None or not await memories.release_wallet(address, tenant):
+            raise NotFound("nobody has proved this wallet in this store")
+    print(f"{shown_address(address)} was tenant {tenant}'s and is free")
+    return 0
+
+
+def _private_key(file: str | None) -> PrivateKey:
+    key = read_private_key(secret("private key: ") if file is None else _file(file, "--key-file"))
+    if key is None:
+        raise BadRequest("this is not a private key: 32 bytes in hex, or 64 or 32 bytes in base58")
+    return key
+
+
+def _grantee(address: str) -> str:
+    """Check and return the grantee's address: a typing error would give the grant to nobody, or to
+    somebody else."""
+    if canonical_address(address) is None:
+        raise BadRequest("--to is not the address of a wallet")
+    if chain_of(address) is Chain.EVM and evm.has_wrong_checksum(address):
+        raise BadRequest(
+            "--to: capitals and small letters of this address do not fit its digits (EIP-55): "
+            "there is a typing error in it"
+        )
+    return shown_address(address)
+
+
+def _given(given: str) -> SignedGrant:
+    return _read(_text(given))
+
+
+def _read(text: str) -> SignedGrant:
+    if text.startswith(CODE_PREFIX):
+        return read_share_code(text)
+    try:
+        return read_grant(msgspec.json.decode(text))
+    except msgspec.DecodeError as error:
+        raise BadRequest("GRANT is neither a share code nor JSON") from error
+
+
+def _text(given: str) -> str:
+    if given.startswith(CODE_PREFIX):
+        return given
+    return sys.stdin.read().strip() if given == STDIN else _file(given, "GRANT")
+
+
+def _file(path: str, name: str) -> str:
+    try:
+        return Path(path).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "no text"
+        raise BadRequest(f"{name}: {path}: {problem}") from None
+
+
+def _json(grant: SignedGrant) -> str:
+    return msgspec.json.encode(grant_json(grant)).decode()

@@ -1,1 +1,0 @@
-"""`memtree memories`: manage saved memories as the operator of the store."""

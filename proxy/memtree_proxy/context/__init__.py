@@ -1,1 +1,0 @@
-"""Serve `/context_memory`: compression of histories, trees, the status, deletion."""

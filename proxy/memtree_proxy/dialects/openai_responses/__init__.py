@@ -1,1 +1,0 @@
-"""The dialect of OpenAI's Responses API (`POST /v1/responses`)."""

@@ -1,1 +1,0 @@
-"""Serve memories over HTTP, in each of their dialects."""

@@ -1,1 +1,0 @@
-"""Logs, traces and metrics."""

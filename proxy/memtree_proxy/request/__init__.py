@@ -1,1 +1,0 @@
-"""Read the parts of a request that concern memory: fields, switches, context windows, prices."""

@@ -1,1 +1,0 @@
-"""Web pages and what they load: files, scripts, sessions."""

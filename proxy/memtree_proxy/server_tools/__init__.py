@@ -1,1 +1,0 @@
-"""Tools that the proxy itself offers to a model, and answers within one answer."""
