@@ -16,7 +16,7 @@ from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
 from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from tests.answered import Answered, compressed

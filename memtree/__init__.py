@@ -12,10 +12,16 @@ from memtree.errors import MemTreeError
 from memtree.history.message import Message, read_messages
 
 if TYPE_CHECKING:
-    from memtree.blocking import MemTreeSync, SavedMemoriesSync
-    from memtree.blocking import open_memory_sync as open_sync
-    from memtree.memory import Compressed, MemTree, Passage, SavedMemories
-    from memtree.memory import open_memory as open
+    from memtree.library import (
+        Compressed,
+        MemTree,
+        MemTreeSync,
+        Passage,
+        SavedMemories,
+        SavedMemoriesSync,
+    )
+    from memtree.library import open_memory as open
+    from memtree.library import open_memory_sync as open_sync
 
 __version__ = "1.0.0rc2"
 

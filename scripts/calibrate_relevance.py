@@ -9,7 +9,7 @@ lists in `benchmarks/cases/injection` this prints, by language and share of chan
 questions get their memory among five, and how many messages that concern none, and do not ask about
 the world, get one. The last column is the least share at which no more than one in twenty of all
 messages does; 1.00 says that the embedder does not know the language well (`KNOWN` in
-`memtree/ranking/background.py`), and the word decides there. Words count nothing here.
+`memtree/ranking/relevance_scale.py`), and the word decides there. Words count nothing here.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-from memtree.language.everyday_sentences import LANGUAGES, sentences
-from memtree.memories.language_rules import is_general
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import MemoryEmbedder
+from memtree.language.languages import LANGUAGES, sentences
+from memtree.memories.memory_choice import is_general
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder, MemoryEmbedder
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
-from memtree.ranking.background import Background
+from memtree.ranking.relevance_scale import Background
 
 CASES = Path(__file__).parents[1] / "benchmarks" / "cases" / "injection"
 SHARES = (0.5, 0.6, 0.7, 0.8, 1.0)

@@ -23,7 +23,7 @@ SLACK = 0.5  # percent
 
 
 def room_of(path: str) -> str:
-    """`proxy/memtree_proxy/chat/reply.py` -> `memtree_proxy/chat`."""
+    """`proxy/memtree_proxy/chat/upstream_reply.py` -> `memtree_proxy/chat`."""
     parts = PurePosixPath(path).parts
     start = next(place for place, part in enumerate(parts) if part.startswith("memtree"))
     return "/".join(parts[start : start + 2])

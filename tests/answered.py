@@ -10,9 +10,9 @@ import msgspec
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects import openai_chat
-from memtree_proxy.wire.tree_answers import Explain
+from memtree_proxy.wire.context_bodies import Explain
 
 
 @dataclass(frozen=True, slots=True)

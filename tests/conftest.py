@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from memtree_proxy.server.machine import allow_many_files
+from memtree_proxy.server.listener import allow_many_files
 
 # No deadline: speed is a benchmark, and a busy machine must not fail a test. Nor must the luck of
 # what was drawn first.

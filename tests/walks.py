@@ -37,8 +37,8 @@ from benchmarks.speed.clients.in_process import InProcess, in_process
 from benchmarks.speed.clients.sessions import PATHS, written
 from memtree.jobs.runtime import SystemClock
 from memtree.stores.sqlite.sqlite_sql import SqliteSql
-from memtree_proxy.http import access_auth
-from memtree_proxy.http.access_auth import RecentLookups
+from memtree_proxy.http import auth
+from memtree_proxy.http.auth import RecentLookups
 from scripts import ceilings, size
 from tests.programs.garbage import uncollected
 from tests.wire.conversations import conversation
@@ -260,7 +260,7 @@ def walks(kinds: Sequence[str] = KINDS) -> dict[str, Walk]:
         passed = runner.get_loop().time
         patch.setattr(SystemClock, "monotonic", lambda _: passed())
         patch.setattr(SystemClock, "now", lambda _: NOON + passed())
-        patch.setattr(access_auth, "RecentLookups", lambda _: RecentLookups(passed))
+        patch.setattr(auth, "RecentLookups", lambda _: RecentLookups(passed))
         patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
         patch.setattr(Connection, "opened", [])
         return runner.run(_walks(kinds))

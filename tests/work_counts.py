@@ -28,12 +28,12 @@ from typing import Any
 
 import msgspec
 
-from memtree.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
+from memtree.dialects import fragment_caches  # so that what decodes JSON is loaded  # noqa: F401
 from memtree.history.message import Message
 from memtree.models.query_cache import QueryCache
 from memtree.ranking import fusion
 from memtree.text import tokens
-from memtree.unfolding import memory_message_memory_text
+from memtree.unfolding import memory_text
 from tests.programs.garbage import uncollected
 
 ROOT = Path(__file__).parents[1]
@@ -44,7 +44,7 @@ NAMED: dict[types.CodeType, str] = {
     tokens.count_many.__code__: "token counts",
     tokens.prefix.__code__: "token counts",
     fusion.rank.__code__: "rankings",
-    memory_message_memory_text.render.__code__: "renders",
+    memory_text.render.__code__: "renders",
     QueryCache.get.__code__: "embedded queries asked for",
     base_events.BaseEventLoop.run_in_executor.__code__: "thread hops",
     vars(asyncio.Handle)["_run"].__code__: "event loop callbacks",

@@ -23,9 +23,9 @@ from benchmarks.subject import Bench, Subject, open_subject, percent
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import Unavailable
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import Runtime, SystemClock
-from memtree.ports.growth import Keep
+from memtree.ports.indexing_stages import Keep
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 

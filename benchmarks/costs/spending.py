@@ -25,7 +25,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject
 from memtree.budget import packing
 from memtree.budget.packing import TokenLimits
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history.chat_history import read
 from memtree.history.message import Message, Volatile
 from tests.answered import Answered

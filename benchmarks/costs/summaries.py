@@ -19,14 +19,14 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
-from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.read_histories import MessageCache
+from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
 from tests.made.summaries import ScriptedSummarizer

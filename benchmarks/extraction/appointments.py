@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.statements.schedule import is_schedule
+from memtree.statements.calendar_dates import is_schedule
 
 CASES = Path(__file__).parents[1] / "cases" / "appointments.txt"
 SAID = date(2026, 3, 2)

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.candidates import Candidate
-from memtree.memories.extraction_rule_extraction import extract
+from memtree.memories.rule_extraction import Candidate, extract
 from memtree.statements.fiction import is_role_play
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.statements.dates import DateMention, dates
+from memtree.statements.calendar_dates import DateMention, dates
 
 CASES = Path(__file__).parents[1] / "cases" / "dates.txt"
 SAID = date(2026, 3, 2)

@@ -24,8 +24,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.history.message import Message, Volatile
 from memtree.history.side_requests import is_side
-from memtree.memories.candidates import Candidate
-from memtree.memories.extraction_rule_extraction import extract
+from memtree.memories.rule_extraction import Candidate, extract
 from memtree.statements.fiction import is_role_play
 
 SAID = date(2026, 3, 2)

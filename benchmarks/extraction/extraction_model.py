@@ -18,8 +18,8 @@ from memtree.jobs.model_readers import ModelReader
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.spending import MeteredModel, Spending
 from memtree.jobs.summary_stage import open_endpoint
-from memtree.memories.candidates import Candidate
 from memtree.memories.message_extraction import UserMessage
+from memtree.memories.rule_extraction import Candidate
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 

@@ -15,11 +15,10 @@ from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.memories.memory_search import Found, Turn, opened, remember, talk_turns
 from benchmarks.report import Row
 from benchmarks.subject import Bench, percent
-from memtree.memories.candidates import Candidate
-from memtree.memories.extraction_rule_extraction import extract
+from memtree.memories.rule_extraction import Candidate, extract
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
-from memtree.models.memory_embedder import MemoryEmbedder
+from memtree.memories.search.scope_search import MemorySearch
+from memtree.models.local_embedder import MemoryEmbedder
 from memtree.stores import Memories
 
 DEPTHS = (3, 5)

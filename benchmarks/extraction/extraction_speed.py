@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.config import Settings
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
 from memtree.jobs.memory_services import MemoryServices, open_memory_services
 from memtree.jobs.runtime import SystemClock

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from benchmarks.extraction.conversations import SAID, LabelledConversation, Said, conversations
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.extraction_rule_extraction import extract
+from memtree.memories.rule_extraction import extract
 
 FILES = (
     "sentences",

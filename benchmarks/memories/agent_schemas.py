@@ -17,8 +17,8 @@ from typing import Any
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.agents.limits import checked_schema
 from memtree.agents.schema_book import SchemaBook
+from memtree.agents.schema_limits import checked_schema
 from memtree.agents.schema_validation import CompiledSchema, compiled, violation_of
 from memtree.errors import SchemaInvalid, SchemaViolation
 from memtree.jobs.runtime import SystemClock

@@ -22,10 +22,14 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.agents.agent_search import AgentQuery, AgentSearch
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import DIMENSIONS, MemoryEmbedder
+from memtree.models.local_embedder import (
+    MEMORY_DIMENSIONS,
+    MULTILINGUAL,
+    LocalEmbedder,
+    MemoryEmbedder,
+)
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store
 
@@ -112,7 +116,7 @@ class Far(MemoryEmbedder):
 
     async def embed_queries(self, texts: Sequence[str]) -> Matrix:
         await asyncio.sleep(0.1)
-        rows = np.random.default_rng(len(texts)).normal(size=(len(texts), DIMENSIONS))
+        rows = np.random.default_rng(len(texts)).normal(size=(len(texts), MEMORY_DIMENSIONS))
         rows /= np.linalg.norm(rows, axis=1)[:, None]
         return rows.astype(np.float32)
 
@@ -175,7 +179,7 @@ async def _save(memories: Memories, scope: Scope, which: range, recipe: str) -> 
         for at, text in zip(which, texts, strict=True)
     ]
     added = await memories.add_many(scope, new)
-    vectors = np.random.default_rng(which.start).normal(size=(len(new), DIMENSIONS))
+    vectors = np.random.default_rng(which.start).normal(size=(len(new), MEMORY_DIMENSIONS))
     packed = {
         one.memory.number: (one.memory.version, pack_vector(row.astype(np.float32)))
         for one, row in zip(added, vectors, strict=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench, percent
-from memtree.memories.categories import category_of
+from memtree.memories.memory_topics import category_of
 
 CASES = Path(__file__).parents[1] / "cases"
 RIGHT = 90.0  # percent

@@ -16,7 +16,7 @@ from memtree.agents.evm import keccak256_many
 from memtree.agents.grant import MAX_GRANTS, Chain, WalletStore
 from memtree.agents.grant_book import GrantBook
 from memtree.agents.grant_json import header_of
-from memtree.agents.wallet_proof import WalletProof, proven
+from memtree.agents.wallets import WalletProof, proven
 from memtree.jobs.runtime import SystemClock
 from memtree.stores import open_memories, open_store
 from tests.made.wallets import Wallet

@@ -19,10 +19,9 @@ import numpy as np
 from benchmarks.memories.noise import CASES, SHOWN, Scopes, asked, fitting
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.language.everyday_sentences import LANGUAGES
+from memtree.language.languages import LANGUAGES
 from memtree.memories.duplicates import DuplicateCheck
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import MemoryEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder, MemoryEmbedder
 from memtree.stores import RamStore, open_memories
 
 SIZES = {10: 5.0, 100: 5.0, 1_000: 10.0}  # memories: percent of messages that may get one

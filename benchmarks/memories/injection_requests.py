@@ -18,12 +18,10 @@ from benchmarks.data import MissingData
 from benchmarks.memories.noise import CASES, Scopes
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.language_rules import is_general
+from memtree.memories.memory_choice import CHAT_OPTIONS, is_general
 from memtree.memories.memory_injection import fitting, looked_at
-from memtree.memories.options import CHAT_OPTIONS
-from memtree.memories.search.searcher import MemorySearch
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import MemoryEmbedder
+from memtree.memories.search.scope_search import MemorySearch
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder, MemoryEmbedder
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pl", "tr", "ru", "zh", "ja")
 LEAST = {"MADial en": 50.0, "MADial zh": 45.0, "requests en": 40.0}  # percent

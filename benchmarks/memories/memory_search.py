@@ -19,10 +19,9 @@ from benchmarks.subject import Bench, percent
 from memtree.history.message import Message
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms, unpack_vector
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import MemoryEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder, MemoryEmbedder
 from memtree.ports.models import Matrix
 from memtree.stores import Memories, open_memories, open_store
 

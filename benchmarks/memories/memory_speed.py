@@ -25,10 +25,14 @@ from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import DIMENSIONS, MemoryEmbedder
+from memtree.models.local_embedder import (
+    MEMORY_DIMENSIONS,
+    MULTILINGUAL,
+    LocalEmbedder,
+    MemoryEmbedder,
+)
 from memtree.stores import Memories, open_memories, open_store
 from tests.programs.postgres import drop_schema, store_url
 
@@ -176,7 +180,7 @@ async def _save(memories: Memories, scope: Scope, which: range, recipe: str) -> 
     for start in range(which.start, which.stop, AT_ONCE):
         part = range(start, min(which.stop, start + AT_ONCE))
         await asyncio.gather(*(one(at) for at in part))
-    vectors = np.random.default_rng(which.start).normal(size=(len(numbers), DIMENSIONS))
+    vectors = np.random.default_rng(which.start).normal(size=(len(numbers), MEMORY_DIMENSIONS))
     packed = {
         number: (version, pack_vector(row.astype(np.float32)))
         for (number, version), row in zip(numbers, vectors, strict=True)

@@ -18,14 +18,13 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories import memory_injection
 from memtree.memories.memory import NewMemory
+from memtree.memories.memory_choice import CHAT_OPTIONS
 from memtree.memories.memory_store import MemoryStore
-from memtree.memories.options import CHAT_OPTIONS
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import MemoryEmbedder
+from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder, MemoryEmbedder
 from memtree.ports.models import Matrix
 from memtree.ranking.relevance_scale import CHANCE
 from memtree.stores import RamStore, open_memories

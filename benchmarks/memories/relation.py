@@ -19,8 +19,7 @@ from benchmarks.subject import Bench
 from memtree.memories.relation.relation import Relation, compare
 from memtree.memories.search.query import Query, QueryVectors
 from memtree.memories.search.vector_bytes import Vector
-from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder
-from memtree.models.memory_embedder import SCALE, MemoryEmbedder
+from memtree.models.local_embedder import MEMORY_SCALE, MULTILINGUAL, LocalEmbedder, MemoryEmbedder
 
 CASES = Path(__file__).parents[1] / "cases"
 FILES = ("relation.txt", "relation_later.txt", "relation_last.txt", "relation_final.txt")
@@ -105,7 +104,7 @@ def _relevance(query: Query, old: Vector) -> float:
     if query.vector is None:
         return 0.0
     if query.background is None:
-        return SCALE.relevance(float(query.vector @ old))
+        return MEMORY_SCALE.relevance(float(query.vector @ old))
     cosines = query.background.cosines(query.vector, old[None])
     return query.background.scale.relevance(float(cosines[0]))
 

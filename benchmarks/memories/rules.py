@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench, percent
-from memtree.text.persona_card import is_card
-from memtree.text.standing_rules import standing_rules
+from memtree.text.rule_sentences import standing_rules
+from memtree.text.speakers import is_card
 
 CASES = Path(__file__).parents[1] / "cases"
 HALVES = ("rules_en.txt", "rules_other.txt")

@@ -23,8 +23,8 @@ from memtree.history.message import Volatile
 from memtree.jobs.runtime import SystemClock
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork
-from memtree_indexer.connection import RedisConnection
 from memtree_indexer.outbox import Outbox
+from memtree_indexer.redis_connection import RedisConnection
 from memtree_indexer.redis_queues import RedisQueue
 from tests.made.embeddings import serving
 from tests.made.summaries import Summaries

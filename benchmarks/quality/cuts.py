@@ -20,7 +20,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, open_subject
 from memtree.history.message import Message
 from memtree.history.volatile_blocks import Volatile
-from memtree.unfolding import call_texts
+from memtree.unfolding import quotes
 
 GOAL = 2.0  # percent of cut excerpts without a mark
 _LABEL = re.compile(r"^[ \t]*[\[\u00b6](\d+)(?:-(\d+))?", re.MULTILINE)
@@ -116,7 +116,7 @@ def _around_call(message: Message, part: str) -> Iterator[tuple[int, int]]:
     """Yield what stands around the texts of a call's JSON in this part: fields and switches."""
     for segment in message.segments:
         if segment.part == part and segment.quotable:
-            for start, end in call_texts.left_out(message):
+            for start, end in quotes.left_out(message):
                 if segment.start <= start and end <= segment.end:
                     yield start - segment.start, end - segment.start
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.text.pasted_documents import LEAST, documents
+from memtree.text.pasted_texts import LEAST, documents
 
 QUESTION = "What does it say, and what follows from it?\n\n"
 NAMED_GOAL, RIGHT_GOAL = 90.0, 90.0

@@ -26,7 +26,7 @@ from benchmarks.quality.views import EXTRACTION, MODEL, open_summarised, views
 from benchmarks.report import Row, promises
 from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
-from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.history.message import Message
 from memtree.jobs.summary_calls import CallTotals
 from memtree.tree.btree import walk

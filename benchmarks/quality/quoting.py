@@ -15,9 +15,8 @@ from pathlib import Path
 from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
-from memtree.jobs.embedder import OpenedEmbedder
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.context.read_histories import MessageCache
+from memtree.jobs.embedding import NoQueue, OpenedEmbedder
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import Runtime, SystemClock
 from memtree.jobs.stage_one import StageOne

@@ -32,7 +32,7 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.ranking_query import Query
 from memtree.text import tokens
 from memtree.unfolding.excerpt_duplicates import NEAR, runs
-from memtree.unfolding.units import FRAGMENT, REPEATED
+from memtree.unfolding.excerpt_units import FRAGMENT, REPEATED
 
 ALONE = "the ranking alone"
 SHORT, COMMAND = "forbidden: short", "forbidden: a command"

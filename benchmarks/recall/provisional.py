@@ -23,7 +23,7 @@ from benchmarks.subject import (
 )
 from memtree.context.answer_state import State
 from memtree.context.context_memory import CompressRequest
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new

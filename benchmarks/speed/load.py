@@ -37,7 +37,7 @@ from benchmarks.speed.clients import sessions
 from benchmarks.speed.clients.processes import app, memory_of
 from benchmarks.speed.clients.sessions import RecordedSession, Request
 from deploy.topology import Shape, topology
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
 from memtree.stores import open_store
 from tests.programs.processes import descendants
 

@@ -29,12 +29,12 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from memtree.jobs.job_queue import Job, Jobs
-from memtree.jobs.summary_scheduler import GATHER
+from memtree.jobs.summary_queue import GATHER
 from memtree.ports.clock import Clock
 from memtree.tree.summary_batches import CALL_TOKENS
-from memtree_indexer.connection import RedisConnection, blocking
 from memtree_indexer.ledger import EMBED, STAGES, AddedJob, JobEntry, JobLedger, NewJob
 from memtree_indexer.payloads import SHORT, job_id, pack, payload_of, tenant_name
+from memtree_indexer.redis_connection import RedisConnection, blocking
 
 MAX_WORK = 100_000  # leaves or nodes of all jobs, some 150 bytes each
 

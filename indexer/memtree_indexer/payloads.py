@@ -18,7 +18,7 @@ import msgspec
 from memtree.history.chat_history import History, MessageInfo
 from memtree.history.message import Message, Volatile
 from memtree.history.message_list import NumberedMessages
-from memtree.ports.store import TreeStore
+from memtree.ports.context_store import TreeStore
 from memtree.tree.node import LeafWork, Node, NodePlace, NodeWork
 
 

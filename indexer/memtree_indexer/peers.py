@@ -28,9 +28,8 @@ import msgspec
 from redis.asyncio import Redis
 
 from memtree.errors import QueueUnavailable
-from memtree.ports.growth import OWN, GrowthLock
-from memtree_indexer.channel import Channel
-from memtree_indexer.connection import RedisConnection
+from memtree.ports.indexing_stages import OWN, GrowthLock
+from memtree_indexer.redis_connection import Channel, RedisConnection
 
 log = logging.getLogger("memtree.queue")
 

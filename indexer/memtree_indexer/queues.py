@@ -8,8 +8,8 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, importing
 from memtree.jobs.runtime import Runtime
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Store
 from memtree.ports.models import Embedder
-from memtree.ports.store import Store
 from memtree.setting_values import INPROCESS
 
 if TYPE_CHECKING:

@@ -19,16 +19,16 @@ from memtree.jobs.job_queue import Backlog, Job
 from memtree.jobs.job_queue import job as new_job
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Store, TreeStore
+from memtree.ports.indexing_stages import Pending, SummaryStatus
 from memtree.ports.models import Embedder
-from memtree.ports.queues import Pending, SummaryStatus
-from memtree.ports.store import Store, TreeStore
 from memtree.process.bounded import remember
 from memtree.tree.node import LeafWork, Node, NodeWork
-from memtree_indexer.connection import RedisConnection
 from memtree_indexer.ledger import CLOCK, EMBED, LIFE, SUMMARIES, JobEntry
 from memtree_indexer.outbox import Outbox, SentJob
 from memtree_indexer.payloads import tenant_name, unembedded, unsummarised
 from memtree_indexer.peers import RedisPeers
+from memtree_indexer.redis_connection import RedisConnection
 
 # Returns those of a tenant's leaves or nodes that the store lists as unfinished; see
 # `payloads.py`.

@@ -23,17 +23,16 @@ from rq.worker_registration import clean_worker_registry
 
 from memtree.config import Settings
 from memtree.days import DAY
-from memtree.jobs.embedding_queue import VectorCache
+from memtree.jobs.embedding import VectorCache
 from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Store
 from memtree.ports.models import Embedder
-from memtree.ports.store import Store
-from memtree_indexer.connection import RedisConnection, blocking
 from memtree_indexer.ledger import EMBED, LEASE, STAGES, SUMMARIES, JobLedger, JobName
 from memtree_indexer.peers import RedisPeers
+from memtree_indexer.redis_connection import RedisConnection, blocking
 from memtree_indexer.redis_queues import STATE, WORKERS
-from memtree_indexer.rq_worker import IdleWatch, WorkerThread
-from memtree_indexer.time_slice import SliceRunner
+from memtree_indexer.worker_threads import IdleWatch, SliceRunner, WorkerThread
 
 log = logging.getLogger("memtree.queue")
 

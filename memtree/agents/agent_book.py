@@ -25,16 +25,16 @@ from memtree.agents.agent_memory import (
     StructuredWrite,
     WriteOutcome,
 )
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.agents.schema_book import SchemaBook
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
 from memtree.agents.structured_memory import DIRECT, structured_memory
 from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.book import MAX_PAGE, MemoryBook, before_number
-from memtree.memories.curation import DeletionReceipt
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import Edit
 from memtree.memories.memory import Memory, MemoryChange, MemoryFields
+from memtree.memories.memory_curation import DeletionReceipt
 from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore
 from memtree.memories.saving import Vector
 from memtree.memories.scope import Scope

@@ -34,7 +34,7 @@ from memtree.agents.extraction_plan import (
     ExtractionRequest,
     Found,
 )
-from memtree.agents.schemas_memory_schema import MemorySchema, nearest_kind
+from memtree.agents.memory_schema import MemorySchema, nearest_kind
 from memtree.errors import (
     Conflict,
     MemoryLimit,

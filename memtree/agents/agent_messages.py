@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
-from memtree.agents.merging import Finding
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.grounded_values import Finding
+from memtree.agents.memory_schema import MemorySchema
 from memtree.memories.message_extraction import CandidateReader, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 from memtree.statements.fiction import is_role_play

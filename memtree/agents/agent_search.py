@@ -45,7 +45,6 @@ from memtree.memories.memory import SNAPSHOT
 from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore, SearchRow
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import BlockRows
-from memtree.memories.search.loader import IndexLoader
 from memtree.memories.search.query import PATIENCE, Query
 from memtree.memories.search.ranking import (
     NO_EMBEDDER,
@@ -56,7 +55,12 @@ from memtree.memories.search.ranking import (
     ranked,
     without_common,
 )
-from memtree.memories.search.searcher import IN_A_THREAD, SPARE, MemorySearch
+from memtree.memories.search.scope_search import (
+    RANKED_IN_A_THREAD,
+    SPARE,
+    IndexLoader,
+    MemorySearch,
+)
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.relevance_scale import RelevanceScale
 
@@ -343,7 +347,7 @@ class AgentSearch:
             ]
 
         size = sum(len(loaded[each[0]]) for each in places if each)
-        left = particular() if size < IN_A_THREAD else await asyncio.to_thread(particular)
+        left = particular() if size < RANKED_IN_A_THREAD else await asyncio.to_thread(particular)
         texts = list(dict.fromkeys([*(query.text for query in queries), *filter(None, left)]))
         more = MORE_PATIENCE * (len(queries) - 1)
         patience = None if self._patience is None else self._patience + more
@@ -382,7 +386,7 @@ class AgentSearch:
         def rank() -> list[Ranked]:
             return ranked_queries(index, ranking, self._vectors.scale, now)
 
-        small = len(index) * len(ranking) < IN_A_THREAD
+        small = len(index) * len(ranking) < RANKED_IN_A_THREAD
         ranks = rank() if small else await asyncio.to_thread(rank)
         there = await self._there(target, index, ranks, past=place.past)
         return [

@@ -27,21 +27,20 @@ from typing import Any, NamedTuple, Protocol
 
 from memtree.agents.agent_memory import NOBODY, AgentMemories, StructuredWrite
 from memtree.agents.agent_messages import StructuredReading, ToldMessage
-from memtree.agents.fillable_fields import kind_fields
-from memtree.agents.merging import (
+from memtree.agents.grounded_values import (
     Finding,
     StructuredCandidate,
     gathered,
     lacking,
     merged,
+    one_day,
     same_data,
 )
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.agents.schema_book import SchemaBook
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.agents.schema_prompt import kind_fields
 from memtree.agents.structured_memory import structured_memory
-from memtree.agents.value_grounding import one_day
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.candidates import Candidate
 from memtree.memories.duplicates import MOST_NEAR, NearMemory
 from memtree.memories.memory import (
     EXTRACTED,
@@ -63,6 +62,7 @@ from memtree.memories.message_extraction import (
     UserMessage,
 )
 from memtree.memories.relation.relation import Relation
+from memtree.memories.rule_extraction import Candidate
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages

@@ -32,8 +32,14 @@ from memtree.agents.grant import (
     signed_text,
 )
 from memtree.agents.grant_json import HEADER, read_header
-from memtree.agents.grants_wallets import SignedMessage, are_signed, canonical_address
-from memtree.agents.wallet_proof import ProvenWallet, WalletProof, proven
+from memtree.agents.wallets import (
+    ProvenWallet,
+    SignedMessage,
+    WalletProof,
+    are_signed,
+    canonical_address,
+    proven,
+)
 from memtree.errors import BadRequest, Forbidden, NotFound
 from memtree.ports.clock import Clock
 from memtree.process.bounded import remember

@@ -19,7 +19,7 @@ from memtree.agents.grant import (
     SignedGrant,
     payload_json,
 )
-from memtree.agents.grants_wallets import canonical_address, chain_of
+from memtree.agents.wallets import canonical_address, chain_of
 from memtree.errors import BadRequest, HeadersTooLarge
 from memtree.memories.scope import checked_id
 

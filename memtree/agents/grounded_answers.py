@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
+from memtree.memories.checked_fields import shown
 from memtree.memories.memory import Memory
-from memtree.memories.model_prompt import TEXT, response_format
-from memtree.memories.rendering import CUT, one_line
-from memtree.memories.times import shown
+from memtree.memories.model_extraction import TEXT, response_format
+from memtree.memories.prompt_lines import CUT, one_line
 from memtree.text import secrets
 from memtree.text.thoughts import without_thoughts
-from memtree.tree.prompt_injection import overriding
+from memtree.tree.faithfulness import overriding
 from memtree.tree.summary_prompts import mark_for
 
 MOST = 25  # memories that a model is shown

@@ -27,7 +27,7 @@ from memtree.agents.agent_memory import (
 from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import NOTHING, BlockRows, Flags, RowBlock, ScopeIndex
-from memtree.memories.search.loader import IN_A_THREAD, TAIL, IndexLoader
+from memtree.memories.search.scope_search import IN_A_THREAD, TAIL, IndexLoader
 
 # A scope with as many live memories has an index of its own, which a search of that scope alone
 # uses as well; it keeps it until it has half of them, so that none goes to and fro.

@@ -25,8 +25,8 @@ from typing import Any
 
 from memtree.errors import BadRequest
 from memtree.language.word_file import WordFile, WordFiles
+from memtree.memories.checked_fields import LONGEST_TEXT, timestamp
 from memtree.memories.memory import EntityMention, Memory
-from memtree.memories.times import LONGEST_TEXT, timestamp
 
 _DATA = WordFile("all", "memory_mentions")
 

@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from memtree.agents.limits import checked_schema
-from memtree.agents.schema_text import schema_text
-from memtree.agents.schema_validation import CompiledSchema, compiled, load, violation_of
-from memtree.agents.schemas_memory_schema import (
+from memtree.agents.memory_schema import (
     MAX_SCHEMAS,
     MemorySchema,
     SchemaStore,
     checked_kind,
     nearest_kind,
     same_content,
+    schema_text,
     unique_key,
 )
+from memtree.agents.schema_limits import checked_schema
+from memtree.agents.schema_validation import CompiledSchema, compiled, load, violation_of
 from memtree.errors import (
     BadRequest,
     Conflict,
@@ -33,7 +33,7 @@ from memtree.errors import (
     SecretRejected,
     VersionConflict,
 )
-from memtree.memories.secret_check import refuse_secrets
+from memtree.memories.checked_fields import refuse_secrets
 from memtree.ports.clock import Clock
 
 MAX_DESCRIPTION_CHARS = 2_000

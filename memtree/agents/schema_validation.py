@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.agents.limits import PATTERN, PATTERNS, CheckedSchema, usable
-from memtree.agents.schemas_memory_schema import nearest_kind
-from memtree.agents.sub_schemas import Place, shown
+from memtree.agents.memory_schema import nearest_kind
+from memtree.agents.schema_limits import PATTERN, PATTERNS, CheckedSchema, Place, shown, usable
 from memtree.agents.validation_cost import (
     MAX_UNITS,
     Applied,

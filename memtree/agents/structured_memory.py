@@ -25,15 +25,15 @@ import msgspec
 
 from memtree.agents.agent_memory import StructuredWrite
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.checked_fields import refuse_secrets
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     USER_CATEGORIES,
     MemoryFields,
     NewMemory,
 )
+from memtree.memories.memory_topics import trust_of
 from memtree.memories.search.vector_bytes import packed_terms
-from memtree.memories.secret_check import refuse_secrets
-from memtree.memories.standing import trust_of
 from memtree.text.normal_form import text_hash
 
 TEXT = "text"  # the one field of a memory without a schema that is a sentence

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtree.agents.sub_schemas import DEFINITIONS, REF, SubSchema
+from memtree.agents.schema_limits import DEFINITIONS, REF, SubSchema
 
 _AT_ITEMS = ("items", "contains", "unevaluatedItems")
 _AT_FIELDS = ("additionalProperties", "unevaluatedProperties")

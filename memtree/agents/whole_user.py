@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from memtree.agents.agent_book import AgentCuration
 from memtree.agents.agent_memory import AgentScopes
 from memtree.memories.book import MAX_PAGE
-from memtree.memories.curation import DeletionReceipt, MemoryCuration
 from memtree.memories.memory import MemoryState
+from memtree.memories.memory_curation import DeletionReceipt, MemoryCuration
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import UserBook

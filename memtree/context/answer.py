@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
-from memtree.budget.packing import LINE, lines_at
-from memtree.budget.pinned_rounds import Rounds
+from memtree.budget.packing import LINE, Rounds, lines_at
 from memtree.budget.prices import Prices
 from memtree.context.answer_state import Reason, State
 from memtree.context.index_state import IndexState
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history import cache_control
 from memtree.history.chat_history import History
+from memtree.history.conversation_beginning import NONE, Preamble, preamble
 from memtree.history.message import MESSAGE_OVERHEAD
-from memtree.history.preamble import NONE, Preamble, preamble
 from memtree.unfolding import recall_block
 from memtree.unfolding.explain import Evidence
 

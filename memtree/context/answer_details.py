@@ -11,7 +11,7 @@ import asyncio
 from dataclasses import replace
 
 from memtree.context.index_state import IndexState
-from memtree.context.indexing_indexing import Indexing
+from memtree.context.indexing import Indexing
 from memtree.context.retrieval import Retriever
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.ranking_query import Query
@@ -26,7 +26,7 @@ from memtree.unfolding.folded_history import (
     SEARCH_TOKENS,
     FoldedHistory,
 )
-from memtree.unfolding.rule_ledger import ledger
+from memtree.unfolding.pins import ledger
 
 
 class FoldedReader:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memtree.budget import packing
-from memtree.context import process_caches
+from memtree.context import warm_conversations
 from memtree.context.answer import (
     Answer,
     CompressResult,
@@ -30,28 +30,32 @@ from memtree.context.answer import (
 )
 from memtree.context.answer_details import AnswerDetails, FoldedReader
 from memtree.context.answer_state import Reason, State, with_size
-from memtree.context.caches_caches import TreeCaches
-from memtree.context.caches_read_histories import ReadHistories
-from memtree.context.conversations_known_conversations import KnownConversations
-from memtree.context.epoch_answers import EpochAnswers
-from memtree.context.fresh_answers import FreshAnswers
+from memtree.context.folded_answers import EpochAnswers, FreshAnswers
 from memtree.context.index_state import IndexState, Trouble
-from memtree.context.indexing_indexing import BUILD_PATIENCE, Indexing
+from memtree.context.indexing import BUILD_PATIENCE, Indexing
 from memtree.context.kept_parts import Keeper
-from memtree.context.request import CompressRequest
+from memtree.context.known_conversations import KnownConversations
+from memtree.context.read_histories import ReadHistories
 from memtree.context.retrieval import Retriever
-from memtree.context.summary_backlog import SummaryBacklog
-from memtree.context.turn_request import TurnRequest
-from memtree.context.whole_history import why_whole
+from memtree.context.summary_renewal import SummaryBacklog
+from memtree.context.turn_request import CompressRequest, TurnRequest, why_whole
+from memtree.context.warm_conversations import TreeCaches
 from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
 from memtree.history.chat_history import History, MessageInfoCache, nothing_read
 from memtree.history.message import Volatile
 from memtree.history.message_list import size_from
 from memtree.ports.clock import Clock
-from memtree.ports.growth import Builder, NoPeers, Peers
+from memtree.ports.context_store import ContextStore, Receipt
+from memtree.ports.indexing_stages import (
+    Builder,
+    IndexQueue,
+    NoPeers,
+    Peers,
+    Pending,
+    SummaryQueue,
+    SummaryStatus,
+)
 from memtree.ports.models import Embedder
-from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
-from memtree.ports.store import ContextStore, Receipt
 from memtree.process import tracing
 from memtree.process.threads import OFF_LOOP_BYTES
 from memtree.ranking.ranking_query import query_of
@@ -330,7 +334,7 @@ class ContextMemory:
 
     def _forget_texts(self, tenant: str | None) -> None:
         self._read.forget(tenant)
-        process_caches.forget()
+        warm_conversations.forget_words()
         if self._facts is not None:
             self._facts.forget()
         if self._embedder is not None:

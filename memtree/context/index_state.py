@@ -9,7 +9,7 @@ from enum import StrEnum
 import msgspec
 
 from memtree.context.answer_state import State
-from memtree.context.conversation import EMPTY_TREE, KnownTree, NodeLayers
+from memtree.context.warm_conversations import EMPTY_TREE, KnownTree, NodeLayers
 from memtree.history.chat_history import History
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after

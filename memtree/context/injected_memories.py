@@ -17,7 +17,7 @@ from memtree.budget.packing import Packed
 from memtree.ports.memory_sources import InjectedMemories
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, MemoryLine, MemoryVersion, at
-from memtree.unfolding.memory_message_memory_text import WRAPPER
+from memtree.unfolding.memory_text import WRAPPER
 
 Lines = Mapping[MemoryVersion, MemoryLine]
 

@@ -19,11 +19,16 @@ from memtree.context.turn_request import TurnRequest
 from memtree.errors import Unavailable
 from memtree.history.chat_history import History
 from memtree.history.keep_options import MARKS_ALONE
-from memtree.ports.conversations import ConversationStore
-from memtree.unfolding.memory_message_memory_text import WRAPPER
+from memtree.ports.context_store import ConversationStore
+from memtree.unfolding.kept_passages import (
+    KeptPassage,
+    PinnedPlace,
+    fitted,
+    kept_passages,
+    read_places,
+)
 from memtree.unfolding.memory_plan import FoldWindow
-from memtree.unfolding.pinned_kept_passages import KeptPassage, fitted, kept_passages
-from memtree.unfolding.pinned_places import PinnedPlace, read_places
+from memtree.unfolding.memory_text import WRAPPER
 
 log = logging.getLogger("memtree")
 

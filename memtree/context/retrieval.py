@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memtree.budget.packing import Packed, work_tokens
 from memtree.context.index_state import IndexState
-from memtree.context.indexing_indexing import Indexing
+from memtree.context.indexing import Indexing
 from memtree.errors import EmbedderUnavailable
 from memtree.history.chat_history import History
 from memtree.history.message import MESSAGE_OVERHEAD
@@ -25,12 +25,11 @@ from memtree.ports.models import Embedder
 from memtree.process import tracing
 from memtree.process.threads import in_thread
 from memtree.ranking.corpus import Corpus
-from memtree.ranking.ranked_history import RankedHistory
+from memtree.ranking.ranked_history import RankedHistory, heard, nameless, ranking
 from memtree.ranking.ranking_query import Query, query_of
-from memtree.ranking.recipe import heard, nameless, ranking
 from memtree.text import terms
 from memtree.unfolding import explain
-from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
+from memtree.unfolding.excerpt_choice import ONE_SHOT, BudgetSplit
 from memtree.unfolding.memory_plan import FoldWindow, SummaryTree
 from memtree.unfolding.unfold import Unfolding, unfold
 

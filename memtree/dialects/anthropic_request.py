@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from memtree.dialects import posted_message
-from memtree.dialects.posted_message import PostedMessage, carried
+from memtree.dialects import anthropic_message
+from memtree.dialects.anthropic_message import PostedMessage, carried
+from memtree.dialects.fragment_caches import KnownTranslations, TranslationCache
 from memtree.dialects.translated_messages import RawItems, TranslatedMessages
-from memtree.dialects.translation_cache import KnownTranslations, TranslationCache
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
 
@@ -194,7 +194,7 @@ class PostedMessages:
             raw = self.raws[place]
             message = self._cache.get(self._tenant, raw)
             if message is None:
-                message = posted_message.read(raw, f"messages[{place}]")
+                message = anthropic_message.read(raw, f"messages[{place}]")
                 self._cache.put(self._tenant, raw, message, message.size, self._since)
             self._found[place] = message
         return message

@@ -16,7 +16,7 @@ import msgspec
 
 from memtree.budget.prices import Prices
 from memtree.context.answer import Answer
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects import anthropic_history, openai_chat, responses_history
 from memtree.dialects import anthropic_request as messages_request
 from memtree.dialects.openai_chat import PlacedMemories

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from memtree.dialects.responses_items import InputItem, ItemKind, tool_opening
-from memtree.dialects.translation import (
+from memtree.dialects.translated_messages import (
     ALONE,
     JOINED,
     MOST_ALONE,
@@ -34,8 +34,8 @@ from memtree.dialects.translation import (
     TranslatedItems,
     numbers,
 )
-from memtree.history.conversation_posted_json import decode_any, encode
 from memtree.history.message import Message
+from memtree.history.posted_json import decode_any, encode
 
 TOGETHER = 8  # calls behind one reasoning item that may be parallel, each with its output
 _SYSTEM = (ItemKind.SYSTEM, ItemKind.COMPACTION)

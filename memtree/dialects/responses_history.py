@@ -21,7 +21,7 @@ import msgspec
 
 from memtree.context.answer import Answer, AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.context.answer_state import Reason
-from memtree.dialects import responses_conversation, translation
+from memtree.dialects import responses_conversation, translated_messages
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.responses_conversation import BeginningChanged, CanonicalMessages
 from memtree.dialects.responses_items import (
@@ -32,14 +32,20 @@ from memtree.dialects.responses_items import (
     KnownInput,
     KnownInputs,
 )
-from memtree.dialects.translated_messages import RawItems, TranslatedMessages, raw_items
-from memtree.dialects.translation import Beginning, TranslatedItems, numbers
+from memtree.dialects.translated_messages import (
+    Beginning,
+    RawItems,
+    TranslatedItems,
+    TranslatedMessages,
+    numbers,
+    raw_items,
+)
 from memtree.errors import BadRequest
 from memtree.history import json_body
-from memtree.history.conversation_posted_json import encode, mended
 from memtree.history.json_body import Body
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
+from memtree.history.posted_json import encode, mended
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM
 
@@ -183,7 +189,7 @@ class ResponsesHistory:
 
     raws: RawItems = _NO_RAWS
     canonical: CanonicalMessages = _NONE
-    translated: TranslatedItems = translation.NOTHING
+    translated: TranslatedItems = translated_messages.NOTHING
     tools_tokens: int = 0
     markers: int = 0
     passes: str = ""
@@ -347,7 +353,7 @@ def _behind(
     _instructions(reading.body)
     translated, made = responses_conversation.read_on(items.raws, items, beginning)
     sizes = {index: item.tools_tokens for index, item in new.items() if item.tools_tokens}
-    defined = translation.defined(items.raws, beginning.known.defined, start, sizes)
+    defined = translated_messages.defined(items.raws, beginning.known.defined, start, sizes)
     read = _Read(replace(translated, defined=defined), made)
     return _listed(read, reading, before, beginning.messages)
 

@@ -20,13 +20,10 @@ from typing import Any
 import msgspec
 
 from memtree.dialects import responses_server_calls
-from memtree.dialects.translated_messages import RawItems
-from memtree.dialects.translation import TranslatedItems
-from memtree.dialects.translation_cache import KnownTranslations, TranslationCache
+from memtree.dialects.fragment_caches import KnownTranslations, TranslationCache
+from memtree.dialects.translated_messages import RawItems, TranslatedItems
 from memtree.errors import BadRequest
 from memtree.history import json_body
-from memtree.history.call_arguments import canonical
-from memtree.history.conversation_posted_json import decode, decode_any, encode, json_text
 from memtree.history.json_body import DuplicateKey
 from memtree.history.message import SYSTEM_ROLES, TEXT_PARTS
 from memtree.history.message_shape import (
@@ -36,6 +33,7 @@ from memtree.history.message_shape import (
     shaped_content,
     shaped_role,
 )
+from memtree.history.posted_json import canonical, decode, decode_any, encode, json_text
 from memtree.text import tokens
 
 _KNOWN = frozenset(

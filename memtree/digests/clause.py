@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memtree.text.blocks import inline
+from memtree.text.pasted_texts import inline
 from memtree.text.request_words import READ, asks
 from memtree.text.spans import Span, clipped
 

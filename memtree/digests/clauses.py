@@ -24,15 +24,21 @@ from memtree.digests.clause import (
     parts,
     quotation,
 )
-from memtree.digests.outcomes import may_end, numbered, outcome
-from memtree.digests.particular import is_boilerplate, without_stamp
-from memtree.digests.read_lines import Judgement, ReadLines
+from memtree.digests.line_judgements import (
+    Judgement,
+    ReadLines,
+    is_boilerplate,
+    may_end,
+    numbered,
+    outcome,
+    without_stamp,
+)
 from memtree.language import borders
 from memtree.language.word_file import WordFile, WordFiles, lazily
 from memtree.text.own_words import others_words
 from memtree.text.request_words import asks, orders
+from memtree.text.rule_sentences import standing_rules
 from memtree.text.spans import Span
-from memtree.text.standing_rules import standing_rules
 
 _RESULTS = WordFile("all", "command_results")
 

@@ -16,7 +16,7 @@ from itertools import islice
 
 from memtree.digests.clause import LABEL, Clause, marked
 from memtree.digests.clauses import BOILERPLATE, RULE, merit
-from memtree.digests.particular import ERRORS, is_boilerplate, speaker_of, telling_words
+from memtree.digests.line_judgements import ERRORS, is_boilerplate, speaker_of, telling_words
 from memtree.digests.phrases import (
     ASIDE,
     fits,
@@ -28,7 +28,7 @@ from memtree.digests.phrases import (
     repeats,
     whole,
 )
-from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText, are_talk, talked
+from memtree.digests.titles import END, HEADLINE, KINDS, SummaryText, are_talk, talked
 from memtree.digests.work_clauses import is_work, short_path
 from memtree.language import borders
 from memtree.language.word_file import WordFile, WordFiles, lazily

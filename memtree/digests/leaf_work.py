@@ -31,7 +31,7 @@ from memtree.digests.call_fields import (
 )
 from memtree.digests.call_results import OK, CallResult, end_word
 from memtree.digests.clause import Clause, SourcePassage
-from memtree.digests.outcomes import numbered
+from memtree.digests.line_judgements import numbered
 from memtree.digests.shell import program, readers
 from memtree.digests.tool_calls import called
 from memtree.digests.work_clauses import (

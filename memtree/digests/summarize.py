@@ -27,11 +27,15 @@ from memtree.digests.clause import LEAST as QUOTED
 from memtree.digests.clauses import clip, code, is_fiction, read_lines, results, spoken
 from memtree.digests.headlines import leaf_headline, node_headline
 from memtree.digests.leaf_work import LeafWork, head, plain_output
-from memtree.digests.outcomes import continues
-from memtree.digests.particular import speaker_of, telling_words, without_stamp
+from memtree.digests.line_judgements import (
+    ReadLines,
+    continues,
+    speaker_of,
+    telling_words,
+    without_stamp,
+)
 from memtree.digests.phrases import readable, whole
-from memtree.digests.read_lines import ReadLines
-from memtree.digests.topics import HEADLINE
+from memtree.digests.titles import HEADLINE
 from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
 from memtree.language.borders import UNSPACED, split
 from memtree.language.word_file import WordFiles, lazily
@@ -40,8 +44,8 @@ from memtree.statements.fiction import sets_up_play
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.request_words import asks
+from memtree.text.rule_sentences import standing_rules
 from memtree.text.spans import Span, clipped
-from memtree.text.standing_rules import standing_rules
 
 _DATA = WordFiles("phrases")
 

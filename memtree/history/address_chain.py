@@ -26,11 +26,9 @@ from typing import Any
 
 import msgspec
 
-from memtree.history.attached_texts import attached_texts
-from memtree.history.call_arguments import canonical
-from memtree.history.conversation_posted_json import encode
-from memtree.history.media import Base64Data
+from memtree.history.attachments import Base64Data, attached_texts
 from memtree.history.message import RESULT_ROLES, Message, Volatile, has_placeholder, label
+from memtree.history.posted_json import canonical, encode
 from memtree.text.spans import without
 
 LONG = 1_000  # length in characters from which a string in an unknown part is hashed by itself

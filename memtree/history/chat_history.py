@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from memtree.errors import BadRequest
 from memtree.history import address_chain as addresses
+from memtree.history.attachments import FLAT_TOKENS, loose_tokens, part_tokens
 from memtree.history.day_marks import DayMark, day_mark
 from memtree.history.derived import Derived
-from memtree.history.media import FLAT_TOKENS, loose_tokens, part_tokens
 from memtree.history.message import (
     MESSAGE_OVERHEAD,
     SYSTEM_ROLES,

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree.history.conversation_posted_json import decode, mended
 from memtree.history.message_list import EarlierList, RawMessages, next_number
+from memtree.history.posted_json import decode, mended
 
 _KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 _NEXT = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")

@@ -29,10 +29,7 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree.history.attached_texts import TITLES, attached_texts
-from memtree.history.call_arguments import ArgumentValue, argument_values
-from memtree.history.conversation_posted_json import decode, decode_any, encode, json_text
-from memtree.history.media import REASONING_PARTS
+from memtree.history.attachments import REASONING_PARTS, TITLES, attached_texts
 from memtree.history.message_shape import (
     RESULT_ROLES,
     ROLES,
@@ -41,9 +38,17 @@ from memtree.history.message_shape import (
     is_shaped,
     shaped,
 )
+from memtree.history.posted_json import (
+    ArgumentValue,
+    argument_values,
+    decode,
+    decode_any,
+    encode,
+    json_text,
+)
 from memtree.history.view_pieces import ATTACHED, Piece, QuotableRun, Segment, view_pieces
 from memtree.history.volatile_blocks import VOLATILE_TAGS, Volatile
-from memtree.text.pasted_documents import PastedDocument, documents
+from memtree.text.pasted_texts import PastedDocument, documents
 from memtree.text.speakers import participant
 from memtree.text.thoughts import thoughts, without_thoughts
 

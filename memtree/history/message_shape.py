@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from memtree.history.conversation_posted_json import decode, json_text
-from memtree.history.media import is_data, strings
+from memtree.history.attachments import is_data, strings
+from memtree.history.posted_json import decode, json_text
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})

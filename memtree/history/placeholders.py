@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from memtree.history.attached_texts import attached_texts
-from memtree.history.media import is_data
+from memtree.history.attachments import attached_texts, is_data
 from memtree.history.message import Message
 from memtree.text import own_lines
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memtree.history.call_arguments import Spelling, canonical
+from memtree.history.posted_json import Spelling, canonical
 from memtree.text import terminal
 from memtree.text.terminal import Shown
 

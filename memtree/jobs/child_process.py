@@ -29,7 +29,7 @@ from typing import IO, Any, TypeAlias
 import msgspec
 
 from memtree.jobs import parent_death
-from memtree.text import standing_rules, tokens
+from memtree.text import rule_sentences, tokens
 from memtree.tree import growth
 from memtree.tree.growth import (
     GrownTree,
@@ -130,7 +130,7 @@ def warm_up() -> None:
     """Load and compile what every tail needs. Stops as soon as a tail waits: the rest is then
     loaded at first use."""
     tokens.count("warm up")
-    for _ in standing_rules.warm_up():
+    for _ in rule_sentences.warm_up():
         if _has_input():
             return
 

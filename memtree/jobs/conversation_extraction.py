@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from memtree.agents.agent_messages import ConversationReaders
 from memtree.config import Settings
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.days import day_of
 from memtree.history.chat_history import MessageInfoCache
 from memtree.history.message import Message, Volatile
@@ -45,9 +45,8 @@ from memtree.jobs.spending import (
 )
 from memtree.jobs.summary_stage import open_endpoint, open_summarizer
 from memtree.memories.book import MemoryBook
-from memtree.memories.extraction_rule_extraction import extract
-from memtree.memories.forgetting import NO_WISHES, MemoryForgetting, MemoryWishes, wishes
 from memtree.memories.memory import Memory
+from memtree.memories.memory_curation import NO_WISHES, MemoryForgetting, MemoryWishes, wishes
 from memtree.memories.message_extraction import (
     EMBEDDER_PATIENCE,
     NOWHERE,
@@ -59,6 +58,7 @@ from memtree.memories.message_extraction import (
     CandidateReader,
     ExtractionReport,
     MemoryExtraction,
+    MemoryRereading,
     ReadMessage,
     RuleReader,
     SkippedText,
@@ -66,12 +66,12 @@ from memtree.memories.message_extraction import (
     cost,
     within,
 )
-from memtree.memories.model_prompt import MOST_MESSAGES
-from memtree.memories.rereading import MemoryRereading
+from memtree.memories.model_extraction import MOST_MESSAGES
+from memtree.memories.rule_extraction import extract
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
-from memtree.ports.store import Tallies
+from memtree.ports.context_store import Tallies
 from memtree.process.bounded import SizedCache, remember
 from memtree.stores import Memories
 

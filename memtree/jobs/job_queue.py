@@ -7,7 +7,7 @@ message text, in memory only, until their work is done.
 Retries are counted here, with exponential backoff. This file neither does the work nor chooses the
 next job (`embedding_queue.py`, `summary_scheduler.py`). Every queue has a `Backlog`, wherever it
 keeps its jobs; workers count in a `StageTotals`. Prometheus is left to
-`proxy/memtree_proxy/http/index_metrics.py`.
+`proxy/memtree_proxy/http/process_metrics.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from memtree.history.chat_history import History
 from memtree.history.message_list import size_from
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from memtree.process import tracing
 from memtree.process.tracing import Tracer
 from memtree.tree.node import Node, NodeWork

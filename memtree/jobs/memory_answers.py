@@ -20,8 +20,8 @@ from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.jobs.summary_stage import open_endpoint
 from memtree.memories.memory import Memory
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Tallies
 from memtree.ports.models import ChatModel, ModelAnswer, ModelQuestion
-from memtree.ports.store import Tallies
 from memtree.text import tokens
 
 SECONDS = 60.0  # how long a caller waits for an answer

@@ -18,17 +18,17 @@ from memtree.jobs.conversation_extraction import ExtractionParts, open_extractio
 from memtree.jobs.extraction_queue import PATIENCE, ExtractionQueue
 from memtree.jobs.memory_answers import MemoryAnswers, open_answers
 from memtree.memories.book import MemoryBook, MemoryRules
-from memtree.memories.curation import MemoryCuration
 from memtree.memories.document_book import DocumentBook
+from memtree.memories.memory_curation import MemoryCuration
 from memtree.memories.memory_injection import deadline_of
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import ProviderObjects, Tallies
 from memtree.ports.models import Embedder
-from memtree.ports.store import ProviderObjects, Tallies
 from memtree.stores import Memories
-from memtree.transfer.import_options import ImportParts
-from memtree.transfer.transfer_memory_transfer import MemoryTransfer
+from memtree.transfer.file_import import ImportParts
+from memtree.transfer.memory_transfer import MemoryTransfer
 from memtree.tree.chunking import passages
 
 

@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from memtree.agents import extraction_schema_prompt
+from memtree.agents import schema_prompt
 from memtree.agents.agent_messages import StructuredReading
-from memtree.agents.extraction_schema_prompt import ModelRecord, ModelRecords
-from memtree.agents.fillable_fields import KindFields, kind_fields
-from memtree.agents.merging import Finding
-from memtree.agents.schemas_memory_schema import MemorySchema
-from memtree.agents.value_grounding import Believed, believed
+from memtree.agents.grounded_values import Believed, Finding, believed
+from memtree.agents.memory_schema import MemorySchema
+from memtree.agents.schema_prompt import KindFields, ModelRecord, ModelRecords, kind_fields
 from memtree.jobs.spending import AskedModel
-from memtree.memories import model_grounding, model_prompt
-from memtree.memories.candidates import Candidate
+from memtree.memories import model_extraction
 from memtree.memories.message_extraction import (
     PER_MESSAGE,
     READ,
@@ -35,19 +32,20 @@ from memtree.memories.message_extraction import (
     SkippedText,
     UserMessage,
 )
-from memtree.memories.model_prompt import (
+from memtree.memories.model_extraction import (
     ModelNote,
     ModelNotes,
     ShownMessage,
 )
+from memtree.memories.rule_extraction import Candidate
 from memtree.memories.scope import Scope
 from memtree.memories.third_person import told_abroad, told_of_user
 from memtree.ports.models import ModelQuestion
 from memtree.statements import gate
+from memtree.statements.calendar_dates import with_day
 from memtree.statements.grammar import heads, without_lead
-from memtree.statements.schedule import with_day
 from memtree.statements.skip_reasons import SkipReason
-from memtree.text.standing_rules import standing_rules
+from memtree.text.rule_sentences import standing_rules
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 _BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")
@@ -135,7 +133,7 @@ class ModelReader:
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
         calls = _MessageCalls(
-            self._model, scope.tenant, _prepared, _note_question, model_prompt.read, _judged
+            self._model, scope.tenant, _prepared, _note_question, model_extraction.read, _judged
         )
         return await calls.read(messages)
 
@@ -144,11 +142,11 @@ def _note_question(
     shown: Sequence[ShownMessage], fruitful: Callable[[str, bool], bool]
 ) -> ModelQuestion:
     return ModelQuestion(
-        model_prompt.prompt(shown),
-        model_prompt.json_schema(),
-        model_prompt.room(shown),
+        model_extraction.prompt(shown),
+        model_extraction.json_schema(),
+        model_extraction.room(shown),
         fruitful,
-        model_prompt.KEY,
+        model_extraction.KEY,
     )
 
 
@@ -156,7 +154,7 @@ def _prepared(id_: str, message: UserMessage) -> ReadMessage | _CallItem:
     reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
     if reason:
         return ReadMessage(message, (), (SkippedText(message.text, reason),))
-    spans, secret = model_prompt.shown_spans(message.text)
+    spans, secret = model_extraction.shown_spans(message.text)
     hidden = tuple(SkippedText(message.text[start:end], SkipReason.SECRET) for start, end in secret)
     if not spans:
         return ReadMessage(message, (), hidden)
@@ -176,7 +174,7 @@ def _judged(pending: Sequence[_CallItem], said: ModelNotes) -> dict[bytes, ReadM
 def _quoted(pending: Sequence[_CallItem], quote: str) -> str:
     """Return the id of the message that contains a quotation; of the first one, if none does."""
     for message in pending:
-        if model_grounding.grounds(message.shown.text, message.shown.spans, quote):
+        if model_extraction.grounds(message.shown.text, message.shown.spans, quote):
             return message.shown.id
     return pending[0].shown.id
 
@@ -205,12 +203,12 @@ def _candidate(
     """
     reason = NOT_GROUNDED
     for quote in (note.quote, note.text):
-        place = model_grounding.grounds(shown.text, shown.spans, quote)
+        place = model_extraction.grounds(shown.text, shown.spans, quote)
         if place is None:
             continue
         sentence = shown.text[place.sentence.start : place.sentence.end]
         clause = shown.text[place.clause.start : place.clause.end]
-        if model_grounding.grounded(note.text, sentence, clause, shown.shown):
+        if model_extraction.grounded(note.text, sentence, clause, shown.shown):
             asks = any(
                 low < place.sentence.end and place.sentence.start < end for low, end in rules
             )
@@ -252,16 +250,14 @@ class StructuredModelReader:
     async def read(
         self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
     ) -> Sequence[StructuredReading]:
-        kinds = extraction_schema_prompt.shown_kinds(
-            schemas, [kind_fields(schema) for schema in schemas]
-        )
+        kinds = schema_prompt.shown_kinds(schemas, [kind_fields(schema) for schema in schemas])
         by_name = {kind.kind: kind for kind, _ in kinds}
         calls = _MessageCalls(
             self._model,
             scope.tenant,
             partial(_prepared_record, bool(kinds)),
             partial(_record_question, [line for _, line in kinds]),
-            extraction_schema_prompt.read,
+            schema_prompt.read,
             partial(_judged_records, by_name),
         )
         return await calls.read(messages)
@@ -271,11 +267,11 @@ def _record_question(
     lines: Sequence[str], shown: Sequence[ShownMessage], fruitful: Callable[[str, bool], bool]
 ) -> ModelQuestion:
     return ModelQuestion(
-        extraction_schema_prompt.prompt(lines, shown),
-        extraction_schema_prompt.json_schema(),
-        extraction_schema_prompt.room(shown),
+        schema_prompt.prompt(lines, shown),
+        schema_prompt.json_schema(),
+        schema_prompt.room(shown),
         fruitful,
-        extraction_schema_prompt.KEY,
+        schema_prompt.KEY,
     )
 
 
@@ -286,7 +282,7 @@ def _prepared_record(some: bool, id_: str, message: UserMessage) -> StructuredRe
     if reason or not some:
         skipped_text = SkippedText.cut(text, reason or NO_SCHEMA)
         return StructuredReading(message, (), (skipped_text,), done=some)
-    spans, secret = model_prompt.shown_spans(text)
+    spans, secret = model_extraction.shown_spans(text)
     skipped = (SkippedText("", SkipReason.SECRET),) * len(secret)
     if not spans:
         return StructuredReading(message, (), skipped)

@@ -2,7 +2,7 @@
 
 A chat posts all of its messages with every request. To make a growing chat cost only a hash a
 message, the raw fragments that were read are remembered, by scope, under keys that no outsider can
-predict (as in `memtree/context/message_cache.py`).
+predict (as in `memtree/context/read_histories.py`).
 
 Expensive steps (parsing, hashing, the addresses of all prefixes) run only for unknown messages, and
 addresses only when something is about to be stored. All of it runs in threads, in slices, so that
@@ -23,8 +23,8 @@ import xxhash
 
 from memtree.errors import BadRequest
 from memtree.history import address_chain, chat_history
-from memtree.history.beginning import origin
 from memtree.history.chat_history import History, MessageInfo, MessageInfoCache
+from memtree.history.conversation_beginning import origin
 from memtree.history.message import (
     RESULT_ROLES,
     SYSTEM_ROLES,

@@ -18,23 +18,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from memtree.config import Settings
-from memtree.context.caches_caches import TreeCaches
-from memtree.context.caches_read_histories import ReadHistories
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache, ReadHistories
+from memtree.context.warm_conversations import TreeCaches
 from memtree.errors import EmbedderUnavailable, Unavailable
 from memtree.history.message import Volatile
-from memtree.jobs.embedder import OpenedEmbedder, loaded, open_unloaded
-from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.embedding import InProcessQueue, NoQueue, OpenedEmbedder, loaded, open_unloaded
 from memtree.jobs.memory_services import MemoryServices, open_memory_services
 from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage, open_summarizer
 from memtree.memories.book import MemoryBook
 from memtree.ports.clock import Clock
-from memtree.ports.growth import Peers
+from memtree.ports.context_store import Receipt, Store
+from memtree.ports.indexing_stages import IndexQueue, Peers, SummaryQueue
 from memtree.ports.models import Embedder
-from memtree.ports.queues import IndexQueue, SummaryQueue
-from memtree.ports.store import Receipt, Store
 from memtree.process.bounded import SizedCache
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import Memories, open_memories, open_store

@@ -37,7 +37,7 @@ from memtree.ports.models import Summarizer
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 from memtree.text import secrets, tokens
-from memtree.text.blocks import injected
+from memtree.text.pasted_texts import injected
 from memtree.text.spans import blanked
 from memtree.tree import summary_prompts
 from memtree.tree.summary_check import check

@@ -19,9 +19,9 @@ from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Tallies
+from memtree.ports.indexing_stages import SummaryStatus
 from memtree.ports.models import ChatModel, ModelAnswer, ModelQuestion, SummaryDrafts, Usage
-from memtree.ports.queues import SummaryStatus
-from memtree.ports.store import Tallies
 from memtree.text import tokens
 
 log = logging.getLogger("memtree.indexer")

@@ -25,7 +25,7 @@ from threading import Lock
 from memtree.errors import Unavailable
 from memtree.jobs.child_process import Child, Sealed
 from memtree.jobs.job_queue import StageTotals
-from memtree.ports.growth import Keep
+from memtree.ports.indexing_stages import Keep
 from memtree.process.threads import FairThreads
 from memtree.tree import growth
 from memtree.tree.growth import GrownTree, Tail, concat, in_steps, rest_after

@@ -27,8 +27,8 @@ from memtree.history.chat_history import History
 from memtree.jobs.job_queue import StageTotals, SummaryJob
 from memtree.jobs.spending import Spending
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Claims, TreeStore
 from memtree.ports.models import Summarizer, SummaryDrafts, Usage
-from memtree.ports.store import Claims, TreeStore
 from memtree.process import tracing
 from memtree.text import secrets, tokens
 from memtree.tree import summary_batches, summary_prompts

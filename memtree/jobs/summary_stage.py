@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
-from memtree.jobs.background_summary_queue import MAX_TRIES, InProcessSummaries
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.jobs.summary_calls import SummaryCaller
-from memtree.jobs.summary_scheduler import GATHER
+from memtree.jobs.summary_queue import GATHER, MAX_TRIES, InProcessSummaries
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import Store
 from memtree.ports.models import Summarizer
-from memtree.ports.store import Store
 from memtree.tree.summary_batches import CompletedSummaries
 
 if TYPE_CHECKING:

@@ -1,4 +1,14 @@
-"""Detect the script and language of a text: enough to notice a summary in another language.
+"""Tells the script and the language of a text. It also lists, for each language, everyday sentences
+and common words that do not tell a topic.
+
+Background of a language: everyday sentences unrelated to any memory, and common words that do
+not tell the topic of a text. The language of a text is told by its script and, in Latin letters, by
+the common words it contains.
+
+    >>> language_of("Welches Brot ist für mich unbedenklich?"), language_of("42 + 1")
+    ('de', '')
+
+Detect the script and language of a text: enough to notice a summary in another language.
 
 Scripts are told by the Unicode names of letters, languages in Latin letters by their function
 words. A text that is too short or too mixed has no language.
@@ -9,11 +19,67 @@ words. A text that is too short or too mixed has no language.
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
+from pkgutil import get_data
 
-from memtree.language.word_file import by_language
+from memtree.language.word_file import WordFile, by_language
+
+LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "tr", "ru", "zh", "ja", "ko", "ar")
+LATIN = LANGUAGES[:9]
+REACH = 2_000  # characters of a text that are read
+_LETTER_RUN = re.compile(r"[^\W\d_]+")
+_OWN_SCRIPTS = (  # in order of the tests, since Japanese also uses Chinese characters
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("ko", re.compile(r"[\uac00-\ud7a3]")),
+    ("zh", re.compile(r"[\u3400-\u9fff]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+    ("ar", re.compile(r"[\u0600-\u06ff]")),
+)
+_SHARE = 0.2  # of the characters: a name in another script does not decide the language
+
+
+@lru_cache(maxsize=32)
+def sentences(language: str) -> tuple[str, ...]:
+    """Return about 200 sentences; for an unknown language (""), some of every language."""
+    if language not in LANGUAGES:
+        return tuple(each for known in LANGUAGES for each in sentences(known)[::14])
+    packed = get_data(__package__, f"data/{language}/everyday_sentences.txt.gz") or b""
+    return tuple(gzip.decompress(packed).decode().splitlines())
+
+
+@lru_cache(maxsize=1)
+def common_words() -> dict[str, frozenset[str]]:
+    """Return the common words of each language."""
+    files = {known: WordFile(known, "everyday_words") for known in LANGUAGES}
+    return {known: frozenset(file.entries("common_words")) for known, file in files.items()}
+
+
+def language_of(text: str) -> str:
+    """Return the text's language, one of `LANGUAGES`; empty if it cannot be told."""
+    return next(iter(languages_of(text)), "")
+
+
+def languages_of(text: str) -> tuple[str, ...]:
+    """Return the languages that a text may be in: several, English first, if its words do not
+    decide between them; none if nothing indicates a language."""
+    head = text[:REACH]
+    for language, letters in _OWN_SCRIPTS:
+        if len(letters.findall(head)) > _SHARE * len(head):
+            return (language,)
+    words = _LETTER_RUN.findall(head.lower())
+    counts = {known: sum(word in _vocabulary(known) for word in words) for known in LATIN}
+    best = max(counts.values())
+    return tuple(known for known in LATIN if counts[known] == best) if best else ()
+
+
+@lru_cache(maxsize=32)
+def _vocabulary(language: str) -> frozenset[str]:
+    text = " ".join((*sentences(language), *common_words()[language]))
+    return frozenset(_LETTER_RUN.findall(text.lower()))
+
 
 _SCRIPTS = {
     "latin": r"A-Za-zÀ-ɏ", "cyrillic": "Ѐ-ԯ", "greek": "Ͱ-Ͽ", "hebrew": "֐-׿",

@@ -26,7 +26,6 @@ from memtree.memories.draft import (
 )
 from memtree.memories.draft import new_memory as made_of
 from memtree.memories.duplicates import NearMemory, same_in
-from memtree.memories.language_rules import is_outdated
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -36,6 +35,7 @@ from memtree.memories.memory import (
     Tombstone,
     Unset,
 )
+from memtree.memories.memory_choice import is_outdated
 from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.memory_store import (
     ANY,
@@ -46,12 +46,12 @@ from memtree.memories.memory_store import (
     MemoryStore,
     ScopeState,
 )
+from memtree.memories.memory_topics import is_own_word, standing_topic
 from memtree.memories.saving import MemorySaving, ScopeWatch
 from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.ranking import SearchResult
-from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.standing import is_own_word, standing_topic
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.process.tracing import stepped

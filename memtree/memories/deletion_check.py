@@ -14,7 +14,7 @@ from typing import NamedTuple
 from memtree.memories.memory import SNAPSHOT, Memory
 from memtree.memories.memory_store import MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.text.normal_form import canonical, text_hash
 
 MOST_SEARCHED = 50  # deleted memories whose texts a receipt looks for

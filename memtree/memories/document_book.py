@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtree.errors import MemoryLimit, NotFound
-from memtree.memories import passages
+from memtree.memories import document_passages
 from memtree.memories.book import MemoryBook
-from memtree.memories.document import Document, NewDocument
+from memtree.memories.document_passages import FIRST, Cut, Document, NewDocument
 from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryFilter, MemoryMaintenance, MemoryStore, all_pages
-from memtree.memories.passages import FIRST, Cut
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
 from memtree.process.threads import counted
@@ -97,12 +96,12 @@ class DocumentBook:
         """Raises `MemoryLimit` and store errors; then what was there is there still."""
         first = await self._first(scope, document.id)
         if first is not None:
-            there = passages.document_of(first)
+            there = document_passages.document_of(first)
             if there.digest == await asyncio.to_thread(counted, lambda: document.digest):
                 return PutDocument(there, replaced=False, changed=False)
         now = self._clock.now()
         made = await asyncio.to_thread(
-            counted, lambda: passages.memories_of(document, self._cut, self._new_id, now)
+            counted, lambda: document_passages.memories_of(document, self._cut, self._new_id, now)
         )
         try:
             replaced = await self._store.replace_thread(
@@ -113,7 +112,7 @@ class DocumentBook:
             raise MemoryLimit(f"{reason} {error.message}") from None
         self._book.saving.without_vectors(scope)
         self._book.announce(scope)
-        stored = passages.new_document(document, len(made), now)
+        stored = document_passages.new_document(document, len(made), now)
         return PutDocument(stored, replaced=bool(replaced), changed=True)
 
     # -- reading -----------------------------------------------------------------------------
@@ -123,7 +122,7 @@ class DocumentBook:
         first = await self._first(scope, id_)
         if first is None:
             raise _unknown()
-        return passages.document_of(first)
+        return document_passages.document_of(first)
 
     async def text(self, scope: Scope, id_: str) -> tuple[Document, str]:
         """A document with its text as it is kept. Raises `NotFound`."""
@@ -132,9 +131,9 @@ class DocumentBook:
             rows = [memory async for page in pages for memory in page]  # the last one first
             if not rows:
                 raise _unknown()
-            text = passages.text_of(rows)
+            text = document_passages.text_of(rows)
             if text is not None:
-                return passages.document_of(rows[-1]), text
+                return document_passages.document_of(rows[-1]), text
         raise _unknown()
 
     async def page(
@@ -148,7 +147,9 @@ class DocumentBook:
         """Raises `BadRequest` for a cursor that is none of ours."""
         wanted = MemoryFilter(category=type_, tags=(FIRST,))
         page = await self._book.page(scope, wanted, cursor=cursor, limit=limit)
-        return DocumentPage(tuple(map(passages.document_of, page.memories)), page.next_cursor)
+        return DocumentPage(
+            tuple(map(document_passages.document_of, page.memories)), page.next_cursor
+        )
 
     async def namespaces(self, tenant: str) -> list[Namespace]:
         """Those that hold something, by name."""
@@ -187,13 +188,13 @@ class DocumentBook:
             least=least,
             unhurried=unhurried,
         )
-        heads = list(dict.fromkeys(passages.head_of(hit.memory) for hit in result.hits))
+        heads = list(dict.fromkeys(document_passages.head_of(hit.memory) for hit in result.hits))
         firsts = {first.id: first for first in await self._store.get(scope, heads)}
         return DocumentSearch(
             tuple(
-                PassageHit(hit.memory, passages.document_of(firsts[head]), hit.relevance)
+                PassageHit(hit.memory, document_passages.document_of(firsts[head]), hit.relevance)
                 for hit in result.hits
-                if (head := passages.head_of(hit.memory)) in firsts
+                if (head := document_passages.head_of(hit.memory)) in firsts
             ),
             result.degraded,
         )

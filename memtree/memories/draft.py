@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.memories.categories import category_of
+from memtree.memories.checked_fields import refuse_secrets
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -19,15 +19,15 @@ from memtree.memories.memory import (
     NewMemory,
     Unset,
 )
-from memtree.memories.search.vector_bytes import packed_terms
-from memtree.memories.secret_check import refuse_secrets
-from memtree.memories.standing import (
+from memtree.memories.memory_topics import (
     FACT,
+    category_of,
     is_own_word,
     pinned,
     standing_topic,
     trust_of,
 )
+from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash
 
 MAX_NAME_CHARS = 200  # of a category, a session, a provider

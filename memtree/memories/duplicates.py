@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate, Tombstone
 from memtree.memories.memory_store import MemoryFilter, MemoryStore
+from memtree.memories.memory_topics import outranks
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
-from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.standing import outranks
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.statements.attributes import changed, tells_change
 from memtree.text.telling_words import apart
 

@@ -13,24 +13,24 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memtree.errors import Unavailable
-from memtree.language.everyday_sentences import language_of
-from memtree.memories import choice, language_rules, notes
-from memtree.memories.language_rules import is_general
+from memtree.language.languages import language_of
+from memtree.memories import memory_choice, prompt_lines
 from memtree.memories.memory import Memory
-from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore, ScopeState, ShownMemory
-from memtree.memories.notes import Wish
-from memtree.memories.options import (
+from memtree.memories.memory_choice import (
     BESIDE,
     BESIDE_BY_WORDS,
     CHAT_OPTIONS,
     SHARING,
     InjectionOptions,
     Message,
+    is_general,
 )
+from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore, ScopeState, ShownMemory
+from memtree.memories.prompt_lines import Wish
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.ranking import MemoryHit, SearchResult
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.text import telling_words
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 
@@ -107,7 +107,7 @@ class MemoryInjection:
         posted: PostedHistory | None = None,
         *,
         waits: bool = True,
-        room: int = choice.STANDING_BUDGET,
+        room: int = memory_choice.STANDING_BUDGET,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `query`: the message, or it and the last few, since one may say little by itself.
@@ -142,7 +142,11 @@ class MemoryInjection:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
-            gone = wish if wish and wish.what in (notes.FORGOTTEN, notes.SHORTENED) else None
+            gone = (
+                wish
+                if wish and wish.what in (prompt_lines.FORGOTTEN, prompt_lines.SHORTENED)
+                else None
+            )
             return _noted(InjectionChoice(), gone)
         always = await self._standing(scope, state, options, room, posted)
         if wish is not None and wish.room:
@@ -167,7 +171,7 @@ class MemoryInjection:
             )
             named = [memory.id for memory in wish.shown] if wish else []
             rows = [hit.memory for hit in result.hits]
-            never = [row.id for row in rows if not choice.is_shown(row, options.line)]
+            never = [row.id for row in rows if not memory_choice.is_shown(row, options.line)]
             near = fitting(result, (query, recent), memories, options, {*first, *named, *never})
         hits = [memory for memory in wish.shown if memory.id not in first] if wish else []
         first += [memory.id for memory in hits]
@@ -176,7 +180,9 @@ class MemoryInjection:
         shown, current = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
         away = await _away(live, posted)
-        made = choice.chosen(hits, shown, live, self._now(), options.most, options.line, away)
+        made = memory_choice.chosen(
+            hits, shown, live, self._now(), options.most, options.line, away
+        )
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
@@ -184,7 +190,7 @@ class MemoryInjection:
         lines = tuple(_line(scope, memory, options, self._stale) for memory in listed)
         there = {memory.id for memory in made.memories}
         ordered = [*(memory.id for memory in always), *(hit.id for hit in hits if hit.id in there)]
-        taken = choice.standing_size(always, options.line)
+        taken = memory_choice.standing_size(always, options.line)
         return _noted(InjectionChoice(lines, tuple(ordered), degraded, taken, memories), wish)
 
     async def _overview(
@@ -199,10 +205,10 @@ class MemoryInjection:
         page = await self._store.page(scope, ANY, limit=MOST_LISTED)
         known = {memory.id for memory in always}
         newest = [memory for memory in page.memories if memory.id not in known]
-        listed = [*always, *choice.overview(newest, options.line, wish.room)]
+        listed = [*always, *memory_choice.overview(newest, options.line, wish.room)]
         lines = tuple(_line(scope, memory, options, self._stale) for memory in listed)
         hits = tuple(memory.id for memory in listed)
-        taken = choice.standing_size(always, options.line)
+        taken = memory_choice.standing_size(always, options.line)
         return _noted(InjectionChoice(lines, hits, (), taken, total), wish)
 
     async def _standing(
@@ -218,15 +224,19 @@ class MemoryInjection:
         if not state.standing or not self._standing_on or scope.kind not in kinds:
             return []
         wanted = MemoryFilter(standing=True, tainted=False)
-        rows = (await self._store.page(scope, wanted, limit=choice.MOST_STANDING)).memories
+        rows = (await self._store.page(scope, wanted, limit=memory_choice.MOST_STANDING)).memories
         if state.conflicts:
             newer = MemoryFilter(conflicts=True, tainted=False)
-            page = await self._store.page(scope, newer, limit=choice.MOST_STANDING)
-            rows = (*rows, *choice.heirs(rows, page.memories))
-        if posted is not None and any(choice.depends(row.source, posted.rule) for row in rows):
+            page = await self._store.page(scope, newer, limit=memory_choice.MOST_STANDING)
+            rows = (*rows, *memory_choice.heirs(rows, page.memories))
+        if posted is not None and any(
+            memory_choice.depends(row.source, posted.rule) for row in rows
+        ):
             every, _ = await posted.addresses()
-            rows = tuple(row for row in rows if choice.stands(row.source, every, posted.rule))
-        return choice.standing_ones(rows, options.line, room)
+            rows = tuple(
+                row for row in rows if memory_choice.stands(row.source, every, posted.rule)
+            )
+        return memory_choice.standing_ones(rows, options.line, room)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
         for key in conversation:
@@ -264,14 +274,16 @@ class MemoryInjection:
         return list({known.id: known for known in known_now}.values()), live
 
     async def _put(
-        self, scope: Scope, conversation: Sequence[str], made: choice.Choice
+        self, scope: Scope, conversation: Sequence[str], made: memory_choice.Choice
     ) -> tuple[str, ...]:
         """Store what was shown, and return what failed: the memories are shown all the same."""
         if not conversation:
             return ()
         latest = max((known.hit for known in made.shown), default=self._now())
         try:
-            await self._store.put_shown(scope, conversation[0], made.shown, latest + choice.KEPT)
+            await self._store.put_shown(
+                scope, conversation[0], made.shown, latest + memory_choice.KEPT
+            )
         except Unavailable as error:
             log.warning("memories.shown_not_kept code=%s", error.code)
             return ("store",)
@@ -316,7 +328,7 @@ def _noted(made: InjectionChoice, wish: Wish | None) -> InjectionChoice:
     if wish is None:
         return made
     counted = (len(made.lines), made.total) if wish.room else (0, 0)
-    line = notes.note(wish.what, wish.digest, *counted)
+    line = prompt_lines.note(wish.what, wish.digest, *counted)
     return replace(made, lines=(*made.lines, line), hits=(*made.hits, line.memory.id))
 
 
@@ -339,17 +351,19 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
     if posted is None:
         return set()
     rule = posted.rule
-    bound = [memory for memory in live.values() if choice.depends(memory.source, rule)]
+    bound = [memory for memory in live.values() if memory_choice.depends(memory.source, rule)]
     if not bound:
         return set()
     every, folded = await posted.addresses()
-    return {memory.id for memory in bound if not choice.fits(memory.source, every, rule, folded)}
+    return {
+        memory.id for memory in bound if not memory_choice.fits(memory.source, every, rule, folded)
+    }
 
 
 def _line(scope: Scope, memory: Memory, options: InjectionOptions, stale: float) -> MemoryLine:
     version = MemoryVersion(memory.id, memory.version)
     kind = KINDS[scope.kind]
-    ages = None if kind is LineKind.DOCUMENT else language_rules.ages(memory, stale)
+    ages = None if kind is LineKind.DOCUMENT else memory_choice.ages(memory, stale)
     return MemoryLine(version, options.line(memory), kind, bool(memory.standing), ages)
 
 
@@ -363,7 +377,7 @@ class KeptLines:
     stale: float = 0.0
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
-        ours = {memory: line for memory in memories if (line := notes.of(memory.id))}
+        ours = {memory: line for memory in memories if (line := prompt_lines.note_of(memory.id))}
         wanted = [(memory.id, memory.version) for memory in memories if memory not in ours]
         versions = await self.store.versions(self.scope, wanted)
         return ours | {

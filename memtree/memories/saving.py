@@ -33,7 +33,7 @@ from memtree.memories.memory_store import MemoryMaintenance, MemoryStore, ScopeS
 from memtree.memories.relation.relation import Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder

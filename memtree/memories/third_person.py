@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping
 from functools import cache, partial
 from typing import NamedTuple
 
-from memtree.language.everyday_sentences import language_of
+from memtree.language.languages import language_of
 from memtree.language.word_file import WordFile, languages_with
 from memtree.statements.grammar import UNSPACED, WITH_MINE, is_unspaced
 

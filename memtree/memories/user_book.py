@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from memtree.errors import BadRequest, Forbidden, Unavailable
-from memtree.memories.categories import checked_category
 from memtree.memories.draft import checked_name, checked_text
 from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryRef, MemoryStore
+from memtree.memories.memory_topics import checked_category
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,

@@ -26,12 +26,6 @@ from dataclasses import dataclass
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
-from memtree.models.chat_completion import (
-    BrokenReply,
-    CallDenied,
-    ChatClient,
-    ServerBusy,
-)
 from memtree.models.chat_reply import (
     TEXT_REFUSED,
     CallFailed,
@@ -40,6 +34,12 @@ from memtree.models.chat_reply import (
     KnownFormats,
     ResponseFormat,
     body,
+)
+from memtree.models.openai_client import (
+    BrokenReply,
+    CallDenied,
+    ChatClient,
+    ServerBusy,
 )
 from memtree.ports.models import ModelAnswer, ModelQuestion, SummaryDrafts, Usage
 from memtree.text import tokens

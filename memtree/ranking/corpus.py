@@ -1,4 +1,19 @@
-"""The passages of one history as arrays, ready to rank: a value, kept between requests.
+"""Keeps the passages of one history as arrays, ready to rank, with their speakers and their
+sketches.
+
+Minhash sketches of passages: which passages share nearly all their terms.
+
+A passage has four numbers, each the least value of one hash over its terms. Two passages of Jaccard
+similarity J agree in each number with probability J, so a passage and a version of it with a
+changed line nearly always agree in one. Sketches are made from term statistics; no text is read.
+Source: Broder, "On the resemblance and containment of documents", 1997.
+
+Count the speakers of a transcript, and find what one of them says.
+
+A question that names a speaker is mostly answered by that speaker's messages, while the name itself
+stands in all of these and in every greeting, and so does not distinguish them.
+
+The passages of one history as arrays, ready to rank: a value, kept between requests.
 
 A corpus grows with its history: for a turn, another one is made that shares the arrays and has the
 leaves that became final, and only these are unpacked. Messages not yet in a final leaf are in the
@@ -7,18 +22,161 @@ one of their request alone (`with_open`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
-from memtree.ranking.sketches import HASHES, Sketches, SketchIndex, sketches
-from memtree.ranking.speakers import Speakers
 from memtree.ranking.vectors import Matrix, VectorRows, compared, unpack
+from memtree.text import terms
+from memtree.text.speakers import tag
+from memtree.text.terms import Terms
 from memtree.tree.node import Node, NodePlace
+
+Sketches = NDArray[np.uint32]  # (HASHES, n)
+
+HASHES = 4
+LOOKED_UP, AGREEING = 3, 2  # numbers that are looked up, and that must agree
+MOST = 64  # rows compared per number, in which any number of passages may agree
+NOTHING = 0xFFFF_FFFF  # stands in every number of a passage without terms
+_FACTORS = np.array([0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F], np.uint32)  # odd
+_TERMS = np.array([0x165667B1, 0xD3A2646C, 0xFD7046C5, 0xB55A4F09], np.uint32)
+
+
+def sketches(statistics: Iterable[Terms]) -> Sketches:
+    """Compute the sketches of all passages of consecutive leaves, uint32 (4, n)."""
+    leaves = list(statistics)
+    hashes = np.frombuffer(b"".join(leaf.hashes for leaf in leaves), "<u4").astype(np.uint32)
+    ends, base = [], 0
+    for leaf in leaves:
+        ends += [base + end for end in leaf.ends]
+        base += len(leaf.counts)
+    made = np.full((HASHES, len(ends)), NOTHING, np.uint32)
+    starts = np.array([0, *ends[:-1]], np.int64)[: len(ends)]
+    filled = np.flatnonzero(starts < np.array(ends, np.int64))
+    if len(filled):
+        for row, (factor, term) in enumerate(zip(_FACTORS, _TERMS, strict=True)):
+            mixed = hashes * factor + term
+            made[row, filled] = np.minimum.reduceat(
+                mixed ^ (mixed >> np.uint32(15)), starts[filled]
+            )
+    return made
+
+
+class SketchIndex:
+    """Index of passages by the numbers of their sketches; passages added after it was built are
+    scanned."""
+
+    def __init__(self, columns: Sketches) -> None:
+        self.covered = columns.shape[1]
+        self._orders = [np.argsort(numbers, kind="stable") for numbers in columns[:LOOKED_UP]]
+        self._sorted = [
+            numbers[order] for numbers, order in zip(columns, self._orders, strict=False)
+        ]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in (*self._orders, *self._sorted))
+
+    def alike(self, columns: Sketches, row: int) -> list[int]:
+        """Return the passages, in order and with itself, that agree with passage `row` in two
+        numbers or more. Of the passages that agree in one number, only the last `MOST` are
+        compared. A passage without terms has none."""
+        if columns[0, row] == NOTHING:
+            return []
+        row_sets = [np.array([row])]
+        for at in range(LOOKED_UP):
+            number, numbers = columns[at, row], self._sorted[at]
+            low, high = numbers.searchsorted(number), numbers.searchsorted(number, "right")
+            behind = np.flatnonzero(columns[at, self.covered :] == number)[-MOST:]
+            row_sets.append(self._orders[at][max(low, high - MOST + len(behind)) : high])
+            row_sets.append(behind + self.covered)
+        others = np.unique(np.concatenate(row_sets))
+        if len(others) == 1:
+            return [row]
+        same = (columns[:, others] == columns[:, row, None]).sum(axis=0)
+        found_rows: list[int] = others[same >= AGREEING].tolist()
+        return found_rows
+
+
+NAME_BYTES = 200  # estimate for a tag and its number
+TURNS = 5  # messages with a tag that make it a speaker
+SHARE = 0.5  # share of messages with a speaker's tag that makes a history a transcript
+
+
+class Speakers:
+    """The speaker of each message, in order. Never changed: `extended` returns others."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {"": 0}
+        self._counts = [0]
+        self._often: dict[str, int] = {}  # names with `TURNS` messages or more, and their numbers
+        self._of = array("i")
+        self._tagged = bytearray()  # 1 if the text begins with the name
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated size in bytes."""
+        return NAME_BYTES * len(self._names) + (self._of.itemsize + 1) * len(self._of)
+
+    def extended(self, texts: Iterable[str], names: Iterable[str] = repeat("")) -> Speakers:
+        """Return them with those of further messages. `names`: as `participant` returns them;
+        without one the text's own tag counts."""
+        grown = copy(self)
+        grown._names, grown._counts = dict(self._names), list(self._counts)
+        grown._often, grown._of, grown._tagged = dict(self._often), self._of[:], self._tagged[:]
+        for text, name in zip(texts, names, strict=False):
+            grown._tagged.append(not name)
+            name = name.lower() or tag(text)
+            number = grown._names.setdefault(name, len(grown._counts))
+            if number == len(grown._counts):
+                grown._counts.append(0)
+            grown._counts[number] += 1
+            if number and grown._counts[number] == TURNS:
+                grown._often[name] = number
+            grown._of.append(number)
+        return grown
+
+    def named(self, query: Collection[int]) -> Mapping[int, frozenset[int]]:
+        """Return the speakers that a query names, each with the terms of the name. `query`: its
+        terms. A first name is enough. Returns no speakers if the history is no transcript."""
+        if not self._is_transcript():
+            return {}
+        speakers = {}
+        for name, number in self._often.items():
+            own = list(terms.terms(name))
+            if own and own[0] in query:
+                speakers[number] = frozenset(own)
+        return speakers
+
+    def begins_with_name(self, message: int) -> bool:
+        """Return True if a message of a transcript begins with the name of a frequent speaker."""
+        return (
+            message < len(self)
+            and bool(self._tagged[message])
+            and self._is_transcript()
+            and self._of[message] in set(self._often.values())
+        )
+
+    def _is_transcript(self) -> bool:
+        turns = sum(self._counts[number] for number in self._often.values())
+        return turns >= SHARE * max(1, len(self))
+
+    def says(self, speaker: int, messages: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return a mask of the speaker's messages; False for messages not read yet."""
+        by_message = np.zeros(int(messages.max(initial=-1)) + 1, np.int32)
+        known = min(len(self), len(by_message))
+        by_message[:known] = np.frombuffer(self._of, np.int32, known) if known else 0
+        return np.asarray(by_message[messages] == speaker)
+
 
 Ints = NDArray[np.int32]
 LEAF_BYTES = 200  # estimate for a leaf's place and list entries

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from memtree.language.word_file import WordFile, WordFiles, languages_with
 from memtree.statements import gate
-from memtree.statements.dates import DateKind, dates
+from memtree.statements.calendar_dates import DateKind, dates
 from memtree.statements.grammar import UNSPACED, is_unspaced
 
 FILE = "statement_attributes"

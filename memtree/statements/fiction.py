@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 
 from memtree.language.word_file import WordFile, lazily
-from memtree.text import persona_card
+from memtree.text import speakers
 
 _DATA = WordFile("all", "memory_fiction")
 
@@ -46,7 +46,7 @@ def is_role_play(text: str, role: str = "user") -> bool:
     play in which the user speaks for somebody else, from then on."""
     if role == "assistant":  # who explains a thing may speak of characters
         return _STAGE.match(text[:BEGINNING]) is not None
-    return persona_card.is_card(text) or sets_up_play(text[:BEGINNING])
+    return speakers.is_card(text) or sets_up_play(text[:BEGINNING])
 
 
 def sets_up_play(head: str) -> bool:

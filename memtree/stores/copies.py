@@ -17,14 +17,13 @@ from typing import Any, NamedTuple
 
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.ports.request_log import RequestRow
-from memtree.stores import rows as kinds
+from memtree.stores import stored_rows as kinds
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories import table_rows as memory_kinds
 from memtree.stores.memories.memory_audit import audit_memories
 from memtree.stores.memories.scopes import ScopeRow
-from memtree.stores.parts import Snapshot, SqlPart, Table, keeping, reading
-from memtree.stores.sql import Row, Sql
+from memtree.stores.sql import Row, Snapshot, Sql, SqlPart, Table, keeping, reading
 
 PAGE_ROWS = 500  # rows of 0.1 to 4 kB
 

@@ -18,8 +18,7 @@ import msgspec
 
 from memtree.budget.epoch import decode_epoch, decode_turn
 from memtree.ranking.vectors import are_packed
-from memtree.stores.references import Version
-from memtree.stores.rows import (
+from memtree.stores.stored_rows import (
     AddressRow,
     ClaimRow,
     EpochRow,
@@ -29,6 +28,7 @@ from memtree.stores.rows import (
     TallyRow,
     TurnRow,
     VectorRow,
+    Version,
     decode_summary,
 )
 from memtree.tree.node import (

@@ -29,11 +29,18 @@ from itertools import accumulate
 
 from memtree.language.languages import language, script
 from memtree.language.word_file import WordFiles, languages_with, lazily
-from memtree.text.blocks import SPEAKS, blocks, inline
-from memtree.text.lines import is_by_client, without_prompts
-from memtree.text.persona_card import is_card
-from memtree.text.runs import TELLS, Run, is_about_self, lowered, runs
+from memtree.text.pasted_texts import SPEAKS, blocks, inline
+from memtree.text.prose_runs import (
+    TELLS,
+    Run,
+    is_about_self,
+    is_by_client,
+    lowered,
+    runs,
+    without_prompts,
+)
 from memtree.text.spans import Span, blanked, clipped, merged, outside
+from memtree.text.speakers import is_card
 
 __all__ = ["Span", "others_words", "own_words", "without_own"]
 

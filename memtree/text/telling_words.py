@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from memtree.language.everyday_sentences import LATIN, common_words, language_of, sentences
+from memtree.language.languages import LATIN, common_words, language_of, sentences
 from memtree.text.terms import stem
 
 REACH = 2_000  # characters of a text that are read

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.memory_schema import MemorySchema
 from memtree.memories.memory import MemoryFields, Tombstone
 from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.user_memories import MemoryGroup, SettingsChange

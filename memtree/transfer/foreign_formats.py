@@ -51,9 +51,8 @@ from itertools import chain
 from typing import Any
 
 from memtree.errors import BadRequest
+from memtree.memories.checked_fields import canonical_tag, timestamp
 from memtree.memories.memory import MAX_TAGS
-from memtree.memories.tags import canonical_tag
-from memtree.memories.times import timestamp
 from memtree.text.json_lines import lines
 from memtree.transfer.file_items import FileItem, FileMemory, LineResult, LineStatus
 from memtree.transfer.json_entries import FileEntry, RepeatedKeys, broken

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from memtree.agents.schemas_memory_schema import checked_kind
+from memtree.agents.memory_schema import checked_kind
 from memtree.agents.structured_memory import (
     TEXT,
     checked_data,
@@ -24,6 +24,7 @@ from memtree.agents.structured_memory import (
     structured_text,
 )
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.checked_fields import refuse_secrets
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, new_memory
 from memtree.memories.memory import (
     IMPORTED,
@@ -36,7 +37,6 @@ from memtree.memories.memory import (
 )
 from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.search.vector_bytes import packed_terms
-from memtree.memories.secret_check import refuse_secrets
 from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from memtree.text.normal_form import text_hash
 from memtree.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus

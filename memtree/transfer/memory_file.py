@@ -15,7 +15,7 @@ import msgspec
 
 from memtree.errors import BadRequest
 from memtree.text.json_lines import as_utf8, lines
-from memtree.transfer.export_lines import FORMAT
+from memtree.transfer.export_format import FORMAT, own_items
 from memtree.transfer.file_items import (
     AUTO,
     CHATGPT,
@@ -47,7 +47,6 @@ from memtree.transfer.json_entries import (
     document_entries,
     line_entries,
 )
-from memtree.transfer.own_lines import own_items
 
 PART_END = b"\n\x1e\n"  # between the files of an export: no JSON holds this control character
 MOST_PARTS = 1_000

@@ -40,10 +40,10 @@ import msgspec
 
 from memtree.digests import summarize
 from memtree.digests.clauses import read_lines
-from memtree.digests.read_lines import ReadLines
+from memtree.digests.line_judgements import ReadLines
 from memtree.history import address_chain as address
 from memtree.history.message import Message, View, Volatile
-from memtree.text import speakers, standing_rules, terms
+from memtree.text import rule_sentences, speakers, terms
 from memtree.text.own_words import others_words
 from memtree.text.spans import Span, clipped
 from memtree.text.speakers import untagged
@@ -198,7 +198,7 @@ class MessageTexts:
             # A summary names who speaks; a rule has to be the user's.
             named = others_words(view.own) if speakers.tag(view.own) else ()
             others = clipped(named or self.others(message), 0, len(text))
-            self._rules[message] = standing_rules.standing_rules(
+            self._rules[message] = rule_sentences.standing_rules(
                 text, self.lines.rule, withdrawals=True, others=others
             )
         return self._rules[message]

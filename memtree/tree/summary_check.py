@@ -23,7 +23,7 @@ from memtree.language import languages
 from memtree.language.word_file import WordFiles, lazily
 from memtree.text.own_words import others_words
 from memtree.text.spans import blanked
-from memtree.tree import numbers, prompt_injection, summaries_faithfulness
+from memtree.tree import faithfulness
 from memtree.tree.summary_prompts import SourcePiece, Task, leaf_task
 from memtree.tree.summary_replies import Draft
 
@@ -92,7 +92,7 @@ def _form(draft: Draft, task: Task, count: Callable[[str], int]) -> Iterator[Pro
         yield Problem("body too long", f"{body} tokens")
     if _cut(draft.body, body >= 0.9 * task.cap):
         yield Problem("cut off", draft.body[-20:])
-    if again := summaries_faithfulness.loops(f"{draft.headline}\n{draft.body}"):
+    if again := faithfulness.loops(f"{draft.headline}\n{draft.body}"):
         yield Problem("repetition", again)
 
 
@@ -109,13 +109,11 @@ def _cut(body: str, full: bool) -> bool:
 def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
     # Only the user may give orders, never a tool or a page that it fetched. A child's summary was
     # checked before, and says where somebody other than the user speaks.
-    statements = summaries_faithfulness.statements(_own_pieces(task))
-    by_user = [
-        each.text for each in statements if each.speaker in ("", summaries_faithfulness.USER)
-    ]
-    if quote := prompt_injection.injected(draft.headline, draft.body, "\n".join(by_user)):
+    statements = faithfulness.statements(_own_pieces(task))
+    by_user = [each.text for each in statements if each.speaker in ("", faithfulness.USER)]
+    if quote := faithfulness.injected(draft.headline, draft.body, "\n".join(by_user)):
         yield Problem("planted", quote)
-    if quote := prompt_injection.meta(draft.headline, draft.body):
+    if quote := faithfulness.meta(draft.headline, draft.body):
         yield Problem("meta", quote)
     prose = [piece.text for piece in task.sources if piece.kind == "text"]
     spoken = "\n".join(prose) or _text(task)
@@ -140,17 +138,17 @@ def _false(draft: Draft, task: Task) -> Iterator[Problem]:
     # German writes every noun like a name.
     german = languages.language(f"{summary} {text}", 3) == "de"
     names = languages.script(text) == "latin" and not german
-    for detail in numbers.invented_anchors(summary, text, names):
+    for detail in faithfulness.invented_anchors(summary, text, names):
         yield Problem("anchor", detail)
-    for detail in numbers.invented_numbers(summary, text):
+    for detail in faithfulness.invented_numbers(summary, text):
         yield Problem("number", detail)
     claimed, stated = (
-        summaries_faithfulness.statements([("", summary)]),
-        summaries_faithfulness.statements(_pieces(task)),
+        faithfulness.statements([("", summary)]),
+        faithfulness.statements(_pieces(task)),
     )
-    for detail in summaries_faithfulness.negations(claimed, stated):
+    for detail in faithfulness.negations(claimed, stated):
         yield Problem("negation", detail)
-    for detail in summaries_faithfulness.speakers(claimed, stated):
+    for detail in faithfulness.speakers(claimed, stated):
         yield Problem("speaker", detail)
 
 

@@ -39,7 +39,7 @@ from itertools import groupby
 from typing import Any
 
 from memtree.digests.summarize import LEAF_BODY, NODE_BODY
-from memtree.digests.topics import HEADLINE
+from memtree.digests.titles import HEADLINE
 from memtree.text import secrets
 from memtree.tree.node import Summary
 

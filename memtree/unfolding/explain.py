@@ -10,17 +10,15 @@ from itertools import chain, count
 
 import msgspec
 
-from memtree.digests.topics import root_summary
+from memtree.digests.titles import root_summary
 from memtree.history.address_chain import node_id
 from memtree.history.chat_history import History
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
-from memtree.unfolding.excerpts_excerpt_choice import ExcerptChoice
+from memtree.unfolding.excerpt_choice import ExcerptChoice
 from memtree.unfolding.labels import NO_NOTE
-from memtree.unfolding.memory_message_memory_text import placed, runs, spent
-from memtree.unfolding.memory_message_quotes import Quote, cut_lines, first_piece, quotes
 from memtree.unfolding.memory_plan import (
     ExcerptNote,
     KeptReason,
@@ -30,7 +28,9 @@ from memtree.unfolding.memory_plan import (
     TextSpan,
     kept_reasons,
 )
-from memtree.unfolding.rule_ledger import CurrentRule, ledger
+from memtree.unfolding.memory_text import placed, runs, spent
+from memtree.unfolding.pins import CurrentRule, ledger
+from memtree.unfolding.quotes import Quote, cut_lines, first_piece, quotes
 from memtree.unfolding.unfold import Unfolding
 from memtree.unfolding.work_log import work_kind, work_names, work_outcome
 

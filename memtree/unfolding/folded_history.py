@@ -5,7 +5,7 @@ Both return text for the model, taken from the posted history and never longer t
 labelled as a record, since quotations may contain instructions that were meant for somebody else.
 Numbers are those of the memory message: indexes in the posted list.
 
-Tools are handled in `memtree_proxy.chat.tool_session`.
+Tools are handled in `memtree_proxy.chat.tool_rounds`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import own_lines, tokens
 from memtree.text.own_lines import ELSEWHERE, MARK, without_signs
-from memtree.unfolding.excerpts_excerpt_choice import Room, Units
+from memtree.unfolding.excerpt_choice import Room, Units
+from memtree.unfolding.excerpt_units import folded_rows
 from memtree.unfolding.labels import role_and_name
-from memtree.unfolding.memory_message_memory_text import outline_line, quote_lines
 from memtree.unfolding.memory_plan import OutlineNode, Plan
+from memtree.unfolding.memory_text import outline_line, quote_lines
 from memtree.unfolding.recall_block import unsent
-from memtree.unfolding.units import folded_rows
 
 SEARCH_TOKENS = 1_500
 READ_TOKENS = 4_000

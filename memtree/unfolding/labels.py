@@ -24,7 +24,7 @@ from memtree.history.chat_history import History
 from memtree.history.message import RESULT_ROLES, Message, ToolCall
 from memtree.history.placeholders import placeholders
 from memtree.text import own_lines
-from memtree.text.pasted_documents import PastedDocument
+from memtree.text.pasted_texts import PastedDocument
 from memtree.tree.node import NodePlace
 from memtree.unfolding.memory_plan import ExcerptNote, TextSpan
 

@@ -24,21 +24,20 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.text.request_words import is_acknowledgement
 from memtree.tree.node import Node
+from memtree.unfolding.excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
 from memtree.unfolding.excerpt_duplicates import ShownTexts
-from memtree.unfolding.excerpts_excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
+from memtree.unfolding.excerpt_units import folded_rows
 from memtree.unfolding.files_in_hand import FileInHand, hand_rows
-from memtree.unfolding.memory_message_memory_text import (
+from memtree.unfolding.memory_plan import OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.memory_text import (
     Days,
     outline_line,
     placed,
     run_pieces,
     runs,
 )
-from memtree.unfolding.memory_plan import OutlineNode, Plan, RecallPlan, TextSpan
-from memtree.unfolding.outline import LeafLines
-from memtree.unfolding.turns import Turns
+from memtree.unfolding.outline import LeafLines, Turns
 from memtree.unfolding.unfold import excerpts_of
-from memtree.unfolding.units import folded_rows
 
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"

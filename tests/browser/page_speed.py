@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from memtree_proxy.server.pages_web_pages import PAGES, ROOT, web_files
+from memtree_proxy.server.web_pages import PAGES, ROOT, web_files
 from tests.browser.chromium import BrowserThread
 from tests.browser.served import new_key
 from tests.browser.tree_pages.test_tree_sizes import NO_PLAN

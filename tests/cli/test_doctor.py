@@ -12,7 +12,7 @@ import pytest
 from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.cli import doctor
-from memtree_proxy.server import checkups_surroundings, model_terms
+from memtree_proxy.server import part_checks, surroundings
 from tests.made.embeddings import Status
 from tests.made.summaries import Answer, Summaries, serving
 from tests.unit.text.test_tokens import vocabulary
@@ -86,14 +86,14 @@ async def test_without_a_model_nothing_is_wrong(capsys):
 
 def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
     listed = ["gpt-4o", "llama3.2:3b", "org/mystery", *(f"m{number}" for number in range(6))]
-    found = model_terms.models(Settings(), listed)
+    found = part_checks.models(Settings(), listed)
     assert found.level == "ok"
     assert "an unknown model is taken to have a window of 128,000 tokens" in found.text
     assert "as llama3.2:3b, org/mystery, m0, m1, m2 and 3 more;" in found.text
     assert "gpt-4o" not in found.text
-    named = model_terms.models(Settings(window=("*=8192", "llama3.2=32768", "m0=9000")), listed[:4])
+    named = part_checks.models(Settings(window=("*=8192", "llama3.2=32768", "m0=9000")), listed[:4])
     assert "8,192 tokens, as org/mystery;" in named.text
-    assert model_terms.models(Settings(), ["gpt-4o"]).text.count(" as ") == 0
+    assert part_checks.models(Settings(), ["gpt-4o"]).text.count(" as ") == 0
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
     ],
 )
 def test_models_that_an_upstream_lists(body: bytes, names: list[str]):
-    assert model_terms.listed_models(httpx2.Response(200, content=body)) == names
+    assert part_checks.listed_models(httpx2.Response(200, content=body)) == names
 
 
 async def test_settings_are_shown_behind_the_findings_and_only_on_demand(
@@ -124,6 +124,6 @@ async def test_a_counter_in_the_place_of_toktok_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary().parent))
-    monkeypatch.setattr(checkups_surroundings, "find_spec", lambda _: None)
+    monkeypatch.setattr(surroundings, "find_spec", lambda _: None)
     _, warned = await head_and_warnings(capsys)
     assert warned.startswith("tokens counted by tiktoken")

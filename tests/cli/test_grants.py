@@ -12,7 +12,7 @@ import pytest
 
 from memtree.agents.grant import Chain, grant_digest, signed_text
 from memtree.agents.grant_json import grant_json, read_grant, read_share_code, share_code
-from memtree.agents.grants_wallets import is_signed_by, read_private_key
+from memtree.agents.wallets import is_signed_by, read_private_key
 from memtree.stores import open_memories, open_store
 from memtree_proxy.cli.main import main
 from tests.made.wallets import Wallet

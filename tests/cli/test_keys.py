@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.memory_schema import MemorySchema
 from memtree.memories.memory_store import ANY
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import open_store
 from memtree_proxy.cli.main import main
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.contracts.backends import address, frontier, leaf
 from tests.contracts.memory_backends import new
 

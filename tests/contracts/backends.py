@@ -19,7 +19,7 @@ from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
 from memtree.history.address_chain import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.rows import (
+from memtree.stores.stored_rows import (
     AddressRow,
     ClaimRow,
     ConversationRow,

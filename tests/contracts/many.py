@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.backends import (
     A,

@@ -13,16 +13,16 @@ from collections.abc import Callable
 from memtree.config import Settings
 from memtree.history.chat_history import History
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.jobs.summary_stage import SummaryStage
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork, NodeWork
 from memtree.tree.summary_batches import CompletedSummaries
-from memtree_indexer.connection import RedisConnection
 from memtree_indexer.outbox import Outbox
+from memtree_indexer.redis_connection import RedisConnection
 from memtree_indexer.redis_queues import RedisQueue, RedisSummaries
 from memtree_indexer.worker import Worker, WorkerParts, quiet_rq
 from tests.fakes import HashingEmbedder

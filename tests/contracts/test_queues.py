@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from tests.contracts.queues import Chat, InProcess, OverRedis, said
 from tests.made.embeddings import Status
 from tests.made.summaries import ScriptedSummarizer
@@ -275,7 +275,7 @@ class TestSummaryQueue:
     @pytest.mark.parametrize("wrong", [Status(500), Status(429, headers={"retry-after": "1"})])
     async def test_a_model_that_fails_is_asked_again(self, desk, wrong, monkeypatch):
         # However slow the machine is, the second attempt comes before the end of the slice.
-        monkeypatch.setattr("memtree_indexer.time_slice.SUMMARY_SLICE", 600.0)
+        monkeypatch.setattr("memtree_indexer.worker_threads.SUMMARY_SLICE", 600.0)
         one = await desk(wrong)
         chat = await Chat("a", said("alder", 5)).plant(one.store)
         summarise(one, chat)

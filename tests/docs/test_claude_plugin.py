@@ -13,7 +13,7 @@ import pytest
 
 from memtree import __version__
 from memtree_proxy.cli.main import build_parser
-from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp.listed_tools import BY_NAME
 from tests.clients.dialects import driven
 from tests.clients.driven import needed
 from tests.docs.pages import ROOT

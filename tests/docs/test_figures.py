@@ -6,7 +6,7 @@ import pytest
 
 from memtree.budget.packing import THRESHOLD
 from memtree.config import Settings
-from memtree_proxy.chat import context_windows
+from memtree_proxy.chat import model_tables
 from tests.docs.pages import ROOT
 
 SETTINGS = Settings()
@@ -18,8 +18,8 @@ SETTINGS = Settings()
         ("questions", f"{SETTINGS.max_messages:,} messages and {SETTINGS.max_body_bytes >> 20} MB"),
         ("questions", f"{SETTINGS.target_tokens:,} tokens unless you say otherwise"),
         ("questions", f"Conversations for {SETTINGS.expiration_days} days after their last use"),
-        ("questions", f"{context_windows.DEFAULT:,} tokens for every other model"),
-        ("modes", f"assumes {context_windows.DEFAULT:,} tokens for any other"),
+        ("questions", f"{model_tables.DEFAULT:,} tokens for every other model"),
+        ("modes", f"assumes {model_tables.DEFAULT:,} tokens for any other"),
         ("modes", f"larger than {THRESHOLD:,} tokens"),
         ("context-memory", f"A history under {THRESHOLD:,} tokens comes back unchanged"),
         (

@@ -16,8 +16,8 @@ from memtree.history.message import Message, View, Volatile
 from memtree.tree import growth, summary_prompts
 from memtree.tree.node import EMPTY
 from memtree.tree.summary_prompts import SourcePiece, Task
-from memtree.unfolding.memory_message_memory_text import quote_lines
 from memtree.unfolding.memory_plan import TextSpan
+from memtree.unfolding.memory_text import quote_lines
 from memtree_proxy.dialects import sse
 from memtree_proxy.dialects.chat_stream import ToolStream
 

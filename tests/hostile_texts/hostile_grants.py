@@ -10,8 +10,7 @@ from dataclasses import replace
 from memtree.agents import ed25519
 from memtree.agents.evm import keccak256
 from memtree.agents.grant_json import read_grant, read_header, read_share_code
-from memtree.agents.grants_wallets import is_signed_by, read_private_key
-from memtree.agents.wallet_proof import WalletProof, proven
+from memtree.agents.wallets import WalletProof, is_signed_by, proven, read_private_key
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject
 from tests.made.wallets import NOW, Wallet

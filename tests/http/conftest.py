@@ -9,7 +9,7 @@ from functools import cache, partial
 import httpx
 import pytest
 
-from memtree.context import context_memory, indexing_indexing
+from memtree.context import context_memory, indexing
 from memtree_proxy.http.rate_limits import RequestRates
 from memtree_proxy.server import app
 from tests.http.served.running import PATIENCE, running
@@ -58,7 +58,7 @@ def base(_upstream: tuple[FakeUpstream, str], upstream: FakeUpstream) -> str:
 @pytest.fixture(autouse=True)
 def _trees_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever needs a tree waits for it: on a busy machine its twenty seconds may be too short."""
-    for module in (context_memory, indexing_indexing):
+    for module in (context_memory, indexing):
         monkeypatch.setattr(module, "BUILD_PATIENCE", PATIENCE)
 
 

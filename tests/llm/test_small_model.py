@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.history.message import Message, read_messages
 from memtree.jobs.runtime import open_runtime
 from memtree.text import tokens
-from memtree.tree import numbers, summary_batches
+from memtree.tree import faithfulness, summary_batches
 from memtree.tree.btree import walk
 from memtree.tree.node import NodeWork
 from memtree.tree.summary_check import check
@@ -74,7 +74,7 @@ async def test_a_history_is_summarised(url: str) -> None:
             text = "\n".join(one.text for one in summary_batches.sources(posted, work))
             if node.is_leaf:
                 assert not list(
-                    numbers.invented_anchors(f"{summary.headline}\n{summary.body}", text)
+                    faithfulness.invented_anchors(f"{summary.headline}\n{summary.body}", text)
                 )
     assert kept.total() >= 2
     assert status.state == "ok"

@@ -13,7 +13,7 @@ from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
-from memtree.tree import numbers
+from memtree.tree import faithfulness
 
 pytestmark = pytest.mark.llm
 
@@ -45,7 +45,7 @@ async def test_what_is_kept_was_said_and_every_message_is_done(url: str) -> None
                 assert quoted.strip()
                 assert not quoted.endswith("?")
                 assert "Paris" not in memory.text
-                assert not list(numbers.invented_numbers(memory.text, message.text))
+                assert not list(faithfulness.invented_numbers(memory.text, message.text))
             print([memory.text for memory in row.candidates], [s.reason for s in row.skipped])
     finally:
         await metered.close()

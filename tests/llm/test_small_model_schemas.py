@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.memory_schema import MemorySchema
 from memtree.jobs.model_readers import StructuredModelReader
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.spending import TOKENS, MeteredModel, Spending

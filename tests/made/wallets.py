@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from memtree.agents.grant import Chain, GrantPayload, SignedGrant, signed_text
-from memtree.agents.grants_wallets import PrivateKey
-from memtree.agents.wallet_proof import (
+from memtree.agents.wallets import (
     ADDRESS_HEADER,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
+    PrivateKey,
     WalletProof,
     proof_text,
 )

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.growth import Keep
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
+from memtree.ports.indexing_stages import Keep
 from memtree.stores import RamStore, open_store
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail

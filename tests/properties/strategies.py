@@ -14,16 +14,16 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from memtree.context.caches_caches import TreeCaches
 from memtree.context.context_memory import ContextMemory
+from memtree.context.warm_conversations import TreeCaches
 from memtree.digests.clauses import read_lines
-from memtree.digests.read_lines import ReadLines
+from memtree.digests.line_judgements import ReadLines
 from memtree.errors import BadRequest
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
-from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.embedding import InProcessQueue, NoQueue
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import open_store
 from memtree.tree import btree, growth

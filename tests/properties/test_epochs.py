@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from memtree.budget.prices import Prices
 from memtree.context.context_memory import CompressRequest
-from memtree.context.conversation import Conversation
+from memtree.context.warm_conversations import Conversation
 from memtree.history.message import SYSTEM_ROLES, Message
 from memtree.history.message_list import EarlierList
 from memtree.process.cache_limits import CacheLimits

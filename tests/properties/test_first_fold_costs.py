@@ -6,7 +6,7 @@ import pytest
 
 from memtree.budget.packing import THRESHOLD
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from memtree_proxy.chat.price_table import PRICES
+from memtree_proxy.chat.model_tables import PRICES
 from tests.properties.cost_simulation import Moment, Session, played
 
 SHAPES = {

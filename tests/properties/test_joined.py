@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memtree.budget.packing import PINNED_SHARE, Packed, TokenLimits, begin, most_sent, pack
 from memtree.context.answer import KeptMessage, MemoryText
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history.chat_history import History, read
 from memtree.history.message import SYSTEM_ROLES, Message, Volatile
 from tests.answered import Answered, compressed

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from memtree.budget import epoch, packing
-from memtree.context import answer, indexing_index_lookup, retrieval
-from memtree.context.epoch_answers import EpochAnswers
+from memtree.context import answer, index_lookup, retrieval
+from memtree.context.folded_answers import EpochAnswers
 from memtree.context.turn_request import TurnRequest
 from memtree.dialects import openai_chat
 from memtree.history import address_chain, cache_control, chat_history
@@ -25,7 +25,7 @@ from memtree.history.message import Volatile
 from memtree.history.message_list import NumberedMessages
 from memtree.history.view_pieces import Piece, PostedSpan
 from memtree.tree import btree, chunking, growth
-from memtree.unfolding import explain, memory_message_memory_text, recall_block
+from memtree.unfolding import explain, memory_text, recall_block
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
@@ -266,8 +266,8 @@ LASTING_MUTANTS: list[Any] = [
 MUTANTS: list[Any] = [
     (chunking, "text_spans", blocks_lose_a_character),
     (chunking, "cuts", leaves_overlap),
-    long(indexing_index_lookup, "covering", covering_finds_another_branch),
-    (memory_message_memory_text, "label", quotes_have_no_label),
+    long(index_lookup, "covering", covering_finds_another_branch),
+    (memory_text, "label", quotes_have_no_label),
     (packing, "_cut", cut_splits_a_round),
     (address_chain, "digest", digest_ignores_the_role),
     (address_chain, "digest", digest_sees_ids),

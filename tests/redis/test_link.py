@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from memtree.errors import QueueUnavailable
-from memtree_indexer.connection import COMMAND, RedisConnection, blocking
+from memtree_indexer.redis_connection import COMMAND, RedisConnection, blocking
 from tests.programs.redis_server import redis_server, refuses
 
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from memtree_indexer.ledger import CLOCK, EMBED
 from memtree_indexer.payloads import tenant_name
 from tests.contracts.queues import Chat, OverRedis, said

@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 
 from memtree.jobs.job_queue import MAX_JOBS
 from memtree.jobs.summary_stage import SummaryStage
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from memtree_indexer import outbox
 from memtree_indexer.ledger import EMBED, JobLedger
 from memtree_indexer.payloads import tenant_name
@@ -179,7 +179,7 @@ async def test_nobody_to_work_is_told(desk):
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
 async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.time_slice.SUMMARY_SLICE", 1.0)
+    monkeypatch.setattr("memtree_indexer.worker_threads.SUMMARY_SLICE", 1.0)
     monkeypatch.setattr("memtree.jobs.job_queue.BACK_OFF", 0.01)
     one = await desk(always=wrong)
     chat = await Chat("a", said("alder", 14)).plant(one.store)

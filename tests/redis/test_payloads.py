@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.jobs.embedding_queue import segment_texts
+from memtree.jobs.embedding import segment_texts
 from memtree.tree.summary_batches import sources
 from memtree_indexer.payloads import (
     SHORT,

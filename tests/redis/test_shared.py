@@ -10,9 +10,9 @@ import logging
 import pytest
 
 from memtree.errors import QueueUnavailable
-from memtree.ports.growth import OWN, NoPeers, Peers
-from memtree_indexer.connection import RedisConnection
+from memtree.ports.indexing_stages import OWN, NoPeers, Peers
 from memtree_indexer.peers import KEY, RedisPeers, lock_name
+from memtree_indexer.redis_connection import RedisConnection
 from tests.programs.redis_server import redis_server
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtree.history.address_chain import node_id
-from memtree.ports.store import Receipt
+from memtree.ports.context_store import Receipt
 from memtree.stores import SqliteStore
 from tests.unit.stores.sqlite.batches import T, batch, groups
 

@@ -11,7 +11,7 @@ resource = pytest.importorskip("resource")
 
 SCRIPT = """
 import resource
-from memtree_proxy.server.machine import allow_many_files
+from memtree_proxy.server.listener import allow_many_files
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
 allow_many_files()
 allow_many_files()

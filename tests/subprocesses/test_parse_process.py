@@ -16,10 +16,16 @@ import pytest
 from memtree.errors import BadRequest, RateLimited
 from memtree.history import chat_history
 from memtree.history.message import Volatile, read_messages
-from memtree_proxy.imports import parse_process
+from memtree_proxy.imports import posted_file as parse_process
 from memtree_proxy.imports.conversation import raw_message
-from memtree_proxy.imports.parse_process import FileReader, ParseTask, answered
-from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
+from memtree_proxy.imports.posted_file import (
+    FileReader,
+    ParseTask,
+    PrefixQuery,
+    answered,
+    parsed,
+    posted_file,
+)
 
 PLAIN = [{"role": "user", "content": f"<note>{at}</note> a {at}"} for at in range(20)]
 DATA = json.dumps(PLAIN).encode()
@@ -77,7 +83,7 @@ async def test_a_small_and_a_large_file_are_read_alike() -> None:
 async def test_a_file_that_takes_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = b"[" + b"{}," * 8_000_000 + b"{}]"  # 24 MB, half a gigabyte when it is read
     limited = parse_process.START.replace(
-        "from memtree_proxy.imports.parse_process import main; main()",
+        "from memtree_proxy.imports.posted_file import main; main()",
         "from memtree_proxy.imports import parse_process; parse_process.MEMORY_BYTES = 600 << 20; "
         "parse_process.main()",
     )

@@ -16,9 +16,9 @@ from redis import Redis
 
 from deploy.topology import Shape, Topology, topology
 from memtree.config import Settings
-from memtree.jobs.embedder import open_embedder
+from memtree.jobs.embedding import open_embedder
 from memtree.stores import open_store
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.programs.server import PATIENCE
 from tests.topology import judged
 from tests.topology.database import Database

@@ -14,7 +14,7 @@ from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails, FoldedReader
 from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest, ContextOverflow, StoreUnavailable
 from memtree.history.chat_history import History
@@ -22,9 +22,9 @@ from memtree.history.message import ToolCall, View, Volatile
 from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.memories.memory import Memory
 from memtree.ports.clock import Clock
+from memtree.ports.context_store import ContextStore, KeyStore, Receipt, Store
+from memtree.ports.indexing_stages import IndexQueue, Pending, SummaryStatus
 from memtree.ports.models import Embedder
-from memtree.ports.queues import IndexQueue, Pending, SummaryStatus
-from memtree.ports.store import ContextStore, KeyStore, Receipt, Store
 from memtree.stores import SqliteStore, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.tree.node import Frontier, Node

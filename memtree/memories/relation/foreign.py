@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memtree.language.everyday_sentences import languages_of
+from memtree.language.languages import languages_of
 from memtree.language.word_file import WordFiles, at_first_use
 
 _OTHERS = ("all", "en")

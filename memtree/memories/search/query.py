@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memtree.errors import EmbedderUnavailable
-from memtree.language.everyday_sentences import language_of, sentences
+from memtree.language.languages import language_of, sentences
 from memtree.memories.search.vector_bytes import Vector, memory_terms
 from memtree.ports.models import Embedder
-from memtree.ranking.background import LEAST_DIMENSIONS, Background
-from memtree.ranking.relevance_scale import RelevanceScale
+from memtree.ranking.relevance_scale import LEAST_DIMENSIONS, Background, RelevanceScale
 from memtree.text.terms import terms
 
 REACH = 2_000  # characters that are embedded without common words; an embedder reads fewer

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memtree.stores.context.tenants import TENANT, begin
-from memtree.stores.parts import SqlPart, keeping, reading, writing
-from memtree.stores.rows import oldest_tally
 from memtree.stores.schema import insert_into
-from memtree.stores.sql import Ids, Sql
+from memtree.stores.sql import Ids, Sql, SqlPart, keeping, reading, writing
+from memtree.stores.stored_rows import oldest_tally
 
 _SUMMARISED = """EXISTS (
     SELECT 1 FROM summaries

@@ -25,9 +25,8 @@ from memtree.ports.request_log import (
     time_of,
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.parts import SqlPart, reading, writing
 from memtree.stores.schema import insert_rows
-from memtree.stores.sql import Ids, Sql
+from memtree.stores.sql import Ids, Sql, SqlPart, reading, writing
 
 COLUMNS = ", ".join(RequestRow._fields)
 _KINDS = "itftt" + "tddttd" + "iiiiii" + "iiiiiii" + "tit"

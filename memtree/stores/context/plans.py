@@ -7,14 +7,23 @@ from collections.abc import Sequence
 import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.ports.store import ContinuedTurn
+from memtree.ports.context_store import ContinuedTurn
 from memtree.stores.context.stored_conversations import note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.context.trees import STORED, put_nodes
-from memtree.stores.parts import SqlPart, reading
-from memtree.stores.references import named, plan_nodes, plan_versions
-from memtree.stores.rows import NewTurn, epoch_row, gone, node_row, read_epoch, read_turn, turn_row
-from memtree.stores.sql import Ids, Row, Sql
+from memtree.stores.sql import Ids, Row, Sql, SqlPart, reading
+from memtree.stores.stored_rows import (
+    NewTurn,
+    epoch_row,
+    gone,
+    named,
+    node_row,
+    plan_nodes,
+    plan_versions,
+    read_epoch,
+    read_turn,
+    turn_row,
+)
 from memtree.tree.node import Node
 
 # a conversation is nearly always found among its newest addresses; older ones are seldom read

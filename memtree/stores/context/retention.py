@@ -1,4 +1,10 @@
-"""`Retention`: chains of addresses, and forgetting.
+"""This file forgets what nothing needs any more: chains of addresses, nodes, old rows, and vectors
+of unused recipes.
+
+Recipes of vectors: days since each was last used, and the deletion of vectors of unused
+recipes.
+
+`Retention`: chains of addresses, and forgetting.
 
 Rows that nothing needs any more are found here, in the process, by the rules of `references`: plans
 and frontiers are encoded, so SQL cannot look into them.
@@ -11,23 +17,106 @@ from typing import Any
 
 from memtree.budget.epoch import Epoch
 from memtree.days import day_of
-from memtree.ports.store import Receipt
-from memtree.stores.context import recipes
+from memtree.ports.context_store import RECIPE_DAYS, Receipt
 from memtree.stores.context.claims import ClaimsAndTallies
 from memtree.stores.context.logged_requests import Requests
 from memtree.stores.context.stored_conversations import note_gone
 from memtree.stores.context.tenants import TENANT, begin, known_tenant
-from memtree.stores.parts import keeping, reading, writing
-from memtree.stores.references import (
+from memtree.stores.sql import Ids, Sql, keeping, reading, writing
+from memtree.stores.stored_rows import (
+    COUNTED,
+    added,
     frontier_nodes,
     plan_nodes,
     plan_versions,
+    read_epoch,
+    read_frontier,
     relinked,
     superseded,
     unneeded,
 )
-from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
-from memtree.stores.sql import Ids, Sql
+
+_LOCK = "memtree recipes"
+# Walks from one recipe to the next by single index look-ups, instead of reading all vectors.
+# Memories are embedded by the same models.
+_STORED = """
+    WITH RECURSIVE walk(tenant, recipe) AS (
+        SELECT number, (
+            SELECT recipe FROM vectors WHERE tenant = number ORDER BY recipe LIMIT 1
+        ) FROM tenants
+        UNION ALL
+        SELECT tenant, (
+            SELECT vectors.recipe FROM vectors
+            WHERE vectors.tenant = walk.tenant AND vectors.recipe > walk.recipe
+            ORDER BY vectors.recipe LIMIT 1
+        ) FROM walk WHERE recipe IS NOT NULL
+    ) SELECT recipe FROM (
+        SELECT recipe FROM walk UNION SELECT recipe FROM memory_recipes
+        UNION SELECT recipe FROM memory_segments
+    ) AS stored WHERE recipe IS NOT NULL"""
+_UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
+_KEPT = "SELECT 1 FROM recipes WHERE recipe = :recipe AND day = :day AND idle = 0"
+_KEEP = """
+    INSERT INTO recipes (recipe, day, idle) VALUES (:recipe, :day, 0)
+    ON CONFLICT (recipe) DO UPDATE SET day = excluded.day, idle = 0"""
+_TO_COUNT = f"""
+    SELECT EXISTS (SELECT 1 FROM recipes WHERE day <> :day)
+        OR EXISTS ({_STORED} AND recipe NOT IN (SELECT recipe FROM recipes))"""
+_COUNT = "UPDATE recipes SET idle = idle + 1, day = :day WHERE day <> :day"
+_BEGIN = f"""
+    INSERT INTO recipes (recipe, day, idle) SELECT recipe, :day, 0 FROM ({_STORED}) AS stored
+    WHERE true ON CONFLICT DO NOTHING"""
+_UNUSED_TENANTS = f"""
+    SELECT name FROM tenants WHERE EXISTS (
+        SELECT 1 FROM vectors WHERE tenant = number AND recipe IN ({_UNUSED})) ORDER BY name"""
+_DROP = f"DELETE FROM vectors WHERE {TENANT} AND recipe IN ({_UNUSED})"
+_FORGET = f"DELETE FROM recipes WHERE recipe IN ({_UNUSED}) AND recipe NOT IN ({_STORED})"
+
+
+async def recipe_kept(sql: Sql, recipe: str, day: int) -> bool:
+    """Return True if `keep` has nothing to do: a read, so that others can write."""
+    return bool(await sql.fetch(_KEPT, {"recipe": recipe, "day": day}))
+
+
+async def keep_recipe(sql: Sql, recipe: str, day: int) -> None:
+    await sql.lock_name(_LOCK)
+    await sql.run(_KEEP, {"recipe": recipe, "day": day})
+
+
+async def recipes_to_count(sql: Sql, day: int) -> bool:
+    """Return True if `count` has anything to do today."""
+    return bool((await sql.fetch(_TO_COUNT, {"day": day}))[0][0])
+
+
+async def count_recipes(sql: Sql, day: int) -> None:
+    """Add a day to the unused days of every recipe, once a day; new recipes start at zero."""
+    await sql.lock_name(_LOCK)
+    await sql.run(_COUNT, {"day": day})
+    await sql.run(_BEGIN, {"day": day})
+
+
+async def any_unused_recipe(sql: Sql) -> bool:
+    return bool(await sql.fetch(_UNUSED, {}))
+
+
+async def tenants_of_unused(sql: Sql) -> list[str]:
+    """Return the tenants that have vectors under unused recipes."""
+    return [tenant for (tenant,) in await sql.fetch(_UNUSED_TENANTS, {})]
+
+
+async def drop_recipes(sql: Sql, tenant: str) -> int:
+    """Delete the tenant's unused vectors and return their number. The statement looks again which
+    recipes are unused, since another process may have begun to use one meanwhile."""
+    await sql.lock_name(_LOCK)
+    await begin(sql, tenant, alone=True)
+    return await sql.count(_DROP, {"tenant": tenant})
+
+
+async def forget_recipes(sql: Sql) -> None:
+    """Drop the names of recipes whose vectors are gone."""
+    await sql.lock_name(_LOCK)
+    await sql.run(_FORGET, {})
+
 
 # A chain is at most as long as the tenant has addresses, so a damaged chain that forms a circle
 # ends as well.
@@ -109,7 +198,7 @@ async def sweep(sql: Sql, tenant: str, now: float) -> Receipt:
 
 async def drop_unused(sql: Sql, tenant: str) -> Receipt:
     """Delete the tenant's vectors of unused recipes."""
-    vectors = await recipes.drop_unused(sql, tenant)
+    vectors = await drop_recipes(sql, tenant)
     return await noted(sql, Receipt(vectors=vectors), changed=vectors > 0)
 
 
@@ -214,14 +303,14 @@ class Retention(ClaimsAndTallies, Requests):
     chain = reading(chain)
     _expired_tenants = reading(expired_tenants)
     _sweep_tenant = keeping(sweep)
-    _kept = reading(recipes.kept)
-    _keep = writing(recipes.keep)
-    _to_count = reading(recipes.to_count)
-    _count = writing(recipes.count)
-    _any_unused = reading(recipes.any_unused)
-    _unused_tenants = reading(recipes.unused_tenants)
+    _kept = reading(recipe_kept)
+    _keep = writing(keep_recipe)
+    _to_count = reading(recipes_to_count)
+    _count = writing(count_recipes)
+    _any_unused = reading(any_unused_recipe)
+    _unused_tenants = reading(tenants_of_unused)
     _drop_unused = keeping(drop_unused)
-    _forget_unused = writing(recipes.forget_unused)
+    _forget_unused = writing(forget_recipes)
 
     async def forget(
         self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False

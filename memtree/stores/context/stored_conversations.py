@@ -11,13 +11,11 @@ from math import inf
 from typing import Any
 
 from memtree.budget.epoch import EpochTurn
-from memtree.ports.conversations import ConversationPlace, StoredConversation, newest_turn
+from memtree.ports.context_store import ConversationPlace, StoredConversation, newest_turn
 from memtree.stores.context.tenants import TENANT
-from memtree.stores.parts import SqlPart, reading, writing
-from memtree.stores.references import left_at_ends
-from memtree.stores.rows import ConversationRow, read_frontier, read_turn
 from memtree.stores.schema import insert_rows
-from memtree.stores.sql import Ids, Row, Sql
+from memtree.stores.sql import Ids, Row, Sql, SqlPart, reading, writing
+from memtree.stores.stored_rows import ConversationRow, left_at_ends, read_frontier, read_turn
 
 COLUMNS = ", ".join(ConversationRow._fields)
 _KINDS = "hfiiiitttitt"  # types of these columns

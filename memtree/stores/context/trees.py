@@ -17,28 +17,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memtree.history.address_chain import NODE_ID_BYTES
-from memtree.ports.store import IndexBatch, IndexedPrefix
+from memtree.ports.context_store import IndexBatch, IndexedPrefix
 from memtree.stores.context.stored_conversations import COLUMNS, note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.parts import SqlPart, reading, writing
-from memtree.stores.references import Version, frontier_nodes, gone_on_from, named
-from memtree.stores.rows import (
+from memtree.stores.schema import insert_rows
+from memtree.stores.sql import Ids, Row, Sql, SqlPart, reading, writing
+from memtree.stores.stored_rows import (
     AddressRow,
     FrontierRow,
     NodeRow,
     SummaryRow,
+    Version,
     address_rows,
     conversation_row,
+    frontier_nodes,
     frontier_row,
     gone,
+    gone_on_from,
+    named,
     node_row,
     read_frontier,
     read_node,
     read_summary,
     summary_rows,
 )
-from memtree.stores.schema import insert_rows
-from memtree.stores.sql import Ids, Row, Sql
 from memtree.tree.node import MAX_CHILDREN, Node, Summary
 
 STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"

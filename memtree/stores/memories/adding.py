@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 from memtree.errors import BadRequest, Conflict
 from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.memory_store import Added
+from memtree.memories.memory_topics import is_own_word, outranks
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.memories.standing import is_own_word, outranks
-from memtree.stores.memories.lookup import duplicates, of_text
-from memtree.stores.memories.rows import RowState, columns, new_memory, storable, time_column
+from memtree.stores.memories.memory_reading import duplicates, of_text
 from memtree.stores.memories.scopes import (
     ScopeRow,
     begin,
@@ -21,7 +20,14 @@ from memtree.stores.memories.scopes import (
     count_vectors,
     take_numbers,
 )
-from memtree.stores.memories.table_rows import MemoryRow
+from memtree.stores.memories.table_rows import (
+    MemoryRow,
+    RowState,
+    columns,
+    new_memory,
+    storable,
+    time_column,
+)
 from memtree.stores.sql import Sql
 
 Said = TypeVar("Said", Memory, NewMemory)

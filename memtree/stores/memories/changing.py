@@ -10,8 +10,8 @@ from memtree.agents.agent_memory import LocatedMemory
 from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.memory_store import MemoryRef
+from memtree.memories.memory_topics import is_own_word
 from memtree.memories.scope import Scope
-from memtree.memories.standing import is_own_word
 from memtree.stores.memories import stored_schemas
 from memtree.stores.memories.adding import (
     JOIN_GROUPS,
@@ -22,8 +22,7 @@ from memtree.stores.memories.adding import (
     joined,
     twin_of,
 )
-from memtree.stores.memories.lookup import kept, live
-from memtree.stores.memories.rows import RowState, changed_memory, encoded, time_column
+from memtree.stores.memories.memory_reading import kept, live
 from memtree.stores.memories.scopes import (
     ScopeRow,
     begin_known,
@@ -34,7 +33,13 @@ from memtree.stores.memories.scopes import (
     stamp,
     take_numbers,
 )
-from memtree.stores.memories.table_rows import TombstoneRow
+from memtree.stores.memories.table_rows import (
+    RowState,
+    TombstoneRow,
+    changed_memory,
+    encoded,
+    time_column,
+)
 from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Sql
 

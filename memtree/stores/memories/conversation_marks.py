@@ -14,11 +14,10 @@ from memtree.memories.memory import SNAPSHOT, UNSET, Memory, MemoryChange, NewMe
 from memtree.memories.memory_store import Added, ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ForgetOrder
-from memtree.stores.memories import adding, changing, scope_removal
-from memtree.stores.memories.lookup import live, stored
-from memtree.stores.memories.rows import SCOPE, scope_values
+from memtree.stores.memories import adding, changing, removal
+from memtree.stores.memories.memory_reading import live, stored
 from memtree.stores.memories.scopes import begin, begin_known, commit, take_numbers
-from memtree.stores.memories.table_rows import ShownRow
+from memtree.stores.memories.table_rows import SCOPE, ShownRow, scope_values
 from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 
@@ -110,9 +109,7 @@ async def forget_once(
         (kept,) = await adding.add_here(sql, at, [order.rest], once=True, most=0, now=now)
         await changing.replaced_by(sql, at, [(rows[0].number, kept.memory.number)])
         await commit(sql, at, counted=int(not kept.existing))
-    gone = await scope_removal.delete(
-        sql, scope, [order.ref], reason=order.reason, purge=purge, now=now
-    )
+    gone = await removal.delete(sql, scope, [order.ref], reason=order.reason, purge=purge, now=now)
     if gone:
         await sql.run(MARK, {**mark, "number": 0, "at": now})
     return gone

@@ -17,11 +17,17 @@ from memtree.errors import BadRequest, Conflict, NotFound
 from memtree.memories.memory_store import MemoryRef
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import GroupChange, MemoryGroup, SettingsChange, UserSettings
-from memtree.stores.memories.lookup import live
-from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import LIVE, SCOPE, plain, scope_values, storable
+from memtree.stores.memories.memory_reading import known, live
 from memtree.stores.memories.scopes import ScopeRow, begin, begin_known
-from memtree.stores.memories.table_rows import GroupMemberRow, GroupRow
+from memtree.stores.memories.table_rows import (
+    LIVE,
+    SCOPE,
+    GroupMemberRow,
+    GroupRow,
+    plain,
+    scope_values,
+    storable,
+)
 from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Sql, reader, storing
 

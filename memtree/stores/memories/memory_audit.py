@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.memory_schema import MemorySchema
 from memtree.errors import StoreCorrupt
 from memtree.memories.memory import Memory
 from memtree.stores.memories.groups_and_settings import read_group, read_settings
-from memtree.stores.memories.rows import columns, read_memory, read_tombstone
 from memtree.stores.memories.scopes import ScopeRow
 from memtree.stores.memories.stored_schemas import key_of, read_schema, unique_column
 from memtree.stores.memories.table_rows import (
@@ -37,6 +36,9 @@ from memtree.stores.memories.table_rows import (
     SettingsRow,
     ShownRow,
     TombstoneRow,
+    columns,
+    read_memory,
+    read_tombstone,
 )
 
 Lines = Iterator[tuple[int, str]]  # scope (0 if the line concerns none), and the problem

@@ -13,10 +13,10 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories import stored_schemas
 from memtree.stores.memories.adding import ADD, added_row, refuse_taken
 from memtree.stores.memories.changing import KEEP_VERSION, put_tombstones
-from memtree.stores.memories.conflicts import with_updates
 from memtree.stores.memories.conversation_marks import MARK, marks
-from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.memory_reading import known, with_updates
+from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.table_rows import (
     SCOPE,
     encoded,
     read_memory,
@@ -25,7 +25,6 @@ from memtree.stores.memories.rows import (
     storable,
     time_column,
 )
-from memtree.stores.memories.scopes import ScopeRow, begin, commit, take_numbers
 from memtree.stores.sql import Sql
 
 _RECORDS = f"""

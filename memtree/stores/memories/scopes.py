@@ -15,7 +15,7 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.errors import MemoryLimit
 from memtree.memories.memory_store import ScopeState
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.rows import EXPIRED, SCOPE, plain, scope_values
+from memtree.stores.memories.table_rows import EXPIRED, SCOPE, plain, scope_values
 from memtree.stores.schema import insert_into
 from memtree.stores.sql import Sql
 

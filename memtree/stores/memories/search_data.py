@@ -8,10 +8,16 @@ from typing import Any
 from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryFilter, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.lookup import members
-from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.memory_reading import known, members
 from memtree.stores.memories.scopes import begin_known, commit, count_recipe, state
+from memtree.stores.memories.table_rows import (
+    LIVE,
+    SCOPE,
+    STORED,
+    filtering,
+    read_memory,
+    scope_values,
+)
 from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql, Values
 

@@ -17,34 +17,29 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from memtree.agents.agent_memory import AgentMemories, AgentSearchStore
 from memtree.agents.grant import WalletStore
-from memtree.agents.schemas_memory_schema import MemorySchema, SchemaStore, UniqueKey
+from memtree.agents.memory_schema import MemorySchema, SchemaStore, UniqueKey
 from memtree.days import DAY
 from memtree.errors import StoreUnavailable
 from memtree.memories.memory_store import MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
-from memtree.ports.store import ProviderObjects
+from memtree.ports.context_store import ProviderObjects
 from memtree.stores.memories import (
     adding,
-    agent_reading,
-    agent_writing,
+    agent_memories,
     changing,
-    conflicts,
     conversation_marks,
-    deletion,
-    erasing,
     groups_and_settings,
-    reading,
+    memory_reading,
     records,
-    scope_removal,
+    removal,
     scopes,
     search_data,
     stored_schemas,
     tenant_rights,
 )
-from memtree.stores.parts import SqlPart, keeping
-from memtree.stores.parts import reading as reading_one
-from memtree.stores.sql import Sql, Work
+from memtree.stores.sql import Sql, SqlPart, Work, keeping
+from memtree.stores.sql import reading as reading_one
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -105,25 +100,25 @@ class SqlMemories(SqlPart):
 
     add = writes(MemoryStore.add, adding.add)
     add_many = writes(MemoryStore.add_many, adding.add_many)
-    get = reads(MemoryStore.get, reading.get)
-    page = reads(MemoryStore.page, reading.page)
+    get = reads(MemoryStore.get, memory_reading.get)
+    page = reads(MemoryStore.page, memory_reading.page)
     change = writes(MemoryStore.change, changing.change)
     supersede = writes(MemoryStore.supersede, changing.supersede)
     merge = writes(MemoryStore.merge, changing.merge)
-    keep_both = writes(MemoryStore.keep_both, conflicts.settle)
+    keep_both = writes(MemoryStore.keep_both, memory_reading.settle)
     mark_duplicate = writes(MemoryStore.mark_duplicate, changing.mark_duplicate)
-    delete = writes(MemoryStore.delete, scope_removal.delete)
-    delete_matching = writes(MemoryStore.delete_matching, scope_removal.delete_matching)
-    deletable = reads(MemoryStore.deletable, scope_removal.deletable)
-    undelete = writes(MemoryStore.undelete, deletion.undelete)
-    versions = reads(MemoryStore.versions, reading.versions)
-    history = reads(MemoryStore.history, reading.history)
-    tombstones = reads(MemoryStore.tombstones, reading.tombstones)
-    replace_thread = writes(MemoryStore.replace_thread, deletion.replace_thread)
+    delete = writes(MemoryStore.delete, removal.delete)
+    delete_matching = writes(MemoryStore.delete_matching, removal.delete_matching)
+    deletable = reads(MemoryStore.deletable, removal.deletable)
+    undelete = writes(MemoryStore.undelete, removal.undelete)
+    versions = reads(MemoryStore.versions, memory_reading.versions)
+    history = reads(MemoryStore.history, memory_reading.history)
+    tombstones = reads(MemoryStore.tombstones, memory_reading.tombstones)
+    replace_thread = writes(MemoryStore.replace_thread, removal.replace_thread)
     restore = writes(MemoryStore.restore, records.restore)
     records = reads(MemoryStore.records, records.records)
     state = reads(MemoryStore.state, scopes.state)
-    changes = reads(MemoryStore.changes, reading.changes)
+    changes = reads(MemoryStore.changes, memory_reading.changes)
     search_rows = reads(MemoryStore.search_rows, search_data.search_rows)
     matching = reads(MemoryStore.matching, search_data.matching)
     without_vectors = reads(MemoryStore.without_vectors, search_data.without_vectors)
@@ -134,8 +129,8 @@ class SqlMemories(SqlPart):
     put_segment = writes(MemoryStore.put_segment, search_data.put_segment)
     shown = reads(MemoryStore.shown, conversation_marks.shown)
     put_shown = writes(MemoryStore.put_shown, conversation_marks.put_shown)
-    put_updates = writes(MemoryStore.put_updates, conflicts.put)
-    _twins = reads(MemoryStore.twins, reading.twins)
+    put_updates = writes(MemoryStore.put_updates, memory_reading.put)
+    _twins = reads(MemoryStore.twins, memory_reading.twins)
     put_vectors = writes(MemoryStore.put_vectors, search_data.put_vectors)
 
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
@@ -162,21 +157,19 @@ class SqlMemories(SqlPart):
 
     # -- agents ------------------------------------------------------------------------------
 
-    write = writes(AgentMemories.write, agent_writing.write)
+    write = writes(AgentMemories.write, agent_memories.write)
     unique_holders = reads(AgentMemories.unique_holders, stored_schemas.unique_holders)
-    locate = reads(AgentMemories.locate, agent_reading.locate)
-    agent_page = reads(AgentMemories.agent_page, agent_reading.agent_page)
+    locate = reads(AgentMemories.locate, agent_memories.locate)
+    agent_page = reads(AgentMemories.agent_page, agent_memories.agent_page)
     change_all = writes(AgentMemories.change_all, changing.change_all)
-    delete_all = writes(AgentMemories.delete_all, scope_removal.delete_all)
-    delete_matching_all = writes(
-        AgentMemories.delete_matching_all, scope_removal.delete_matching_all
-    )
-    scope_totals = reads(AgentSearchStore.scope_totals, agent_reading.scope_totals)
-    scope_versions = reads(AgentSearchStore.scope_versions, agent_reading.scope_versions)
-    placed_rows = reads(AgentSearchStore.placed_rows, agent_reading.placed_rows)
-    placed_changes = reads(AgentSearchStore.placed_changes, agent_reading.placed_changes)
-    matching_in = reads(AgentSearchStore.matching_in, agent_reading.matching_in)
-    placed_memories = reads(AgentSearchStore.placed_memories, agent_reading.placed_memories)
+    delete_all = writes(AgentMemories.delete_all, removal.delete_all)
+    delete_matching_all = writes(AgentMemories.delete_matching_all, removal.delete_matching_all)
+    scope_totals = reads(AgentSearchStore.scope_totals, agent_memories.scope_totals)
+    scope_versions = reads(AgentSearchStore.scope_versions, agent_memories.scope_versions)
+    placed_rows = reads(AgentSearchStore.placed_rows, agent_memories.placed_rows)
+    placed_changes = reads(AgentSearchStore.placed_changes, agent_memories.placed_changes)
+    matching_in = reads(AgentSearchStore.matching_in, agent_memories.matching_in)
+    placed_memories = reads(AgentSearchStore.placed_memories, agent_memories.placed_memories)
     schemas = reads(SchemaStore.schemas, stored_schemas.schemas)
     prove_wallet = writes(WalletStore.prove_wallet, tenant_rights.prove_wallet)
     wallet_tenants = reads(WalletStore.wallet_tenants, tenant_rights.wallet_tenants)
@@ -219,16 +212,16 @@ class SqlMemories(SqlPart):
     scopes_without_vectors = reads(
         MemoryMaintenance.scopes_without_vectors, search_data.scopes_without_vectors
     )
-    memory_scopes = reads(MemoryMaintenance.memory_scopes, reading.memory_scopes)
+    memory_scopes = reads(MemoryMaintenance.memory_scopes, memory_reading.memory_scopes)
 
-    _ended_scopes = reading_one(erasing.ended_scopes)
-    _erase_ended = keeping(erasing.erase_ended)
-    _any_ended = reading_one(erasing.any_ended)
-    _drop_ended = keeping(erasing.drop_ended)
-    _scopes_of_unused = reading_one(erasing.scopes_of_unused)
-    _drop_unused = keeping(erasing.drop_unused)
-    _scopes_of = reading_one(erasing.scopes_of)
-    _erase_scope = keeping(erasing.erase_scope)
+    _ended_scopes = reading_one(removal.ended_scopes)
+    _erase_ended = keeping(removal.erase_ended)
+    _any_ended = reading_one(removal.any_ended)
+    _drop_ended = keeping(removal.drop_ended)
+    _scopes_of_unused = reading_one(removal.scopes_of_unused)
+    _drop_unused = keeping(removal.drop_unused)
+    _scopes_of = reading_one(removal.scopes_of)
+    _erase_scope = keeping(removal.erase_scope)
     _erase_tenant = keeping(tenant_rights.erase_tenant)
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.agents.schemas_memory_schema import (
+from memtree.agents.memory_schema import (
     MemorySchema,
     UniqueKey,
     same_content,
@@ -25,20 +25,20 @@ from memtree.agents.schemas_memory_schema import (
 from memtree.errors import BadRequest, Conflict, VersionConflict
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.scopes import ScopeRow, begin_all, lock_tenant
+from memtree.stores.memories.table_rows import (
     LARGEST,
     LIVE,
     SCOPE,
     STANDING,
     RowState,
+    SchemaRow,
     plain,
     read_memory,
     scope_values,
     standing,
     storable,
 )
-from memtree.stores.memories.scopes import ScopeRow, begin_all, lock_tenant
-from memtree.stores.memories.table_rows import SchemaRow
 from memtree.stores.schema import upsert_into
 from memtree.stores.sql import Sql, reader, storing
 

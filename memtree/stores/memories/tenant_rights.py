@@ -8,7 +8,7 @@ from typing import Any
 
 from memtree.errors import Conflict, Forbidden
 from memtree.memories.user_memories import PLAN
-from memtree.stores.memories.rows import plain
+from memtree.stores.memories.table_rows import plain
 from memtree.stores.schema import insert_into, upsert_into
 from memtree.stores.sql import Ids, Sql
 

@@ -27,7 +27,7 @@ from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.postgres_sql import ADAPTERS, Connection
-from memtree.stores.rows import is_outage
+from memtree.stores.stored_rows import is_outage
 
 # By SQLSTATE, or by its class (two characters).
 _FAULTS = {

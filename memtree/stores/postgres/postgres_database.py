@@ -16,12 +16,11 @@ from psycopg import AsyncConnection, errors
 from memtree.errors import StoreUnavailable
 from memtree.stores import machine_owner
 from memtree.stores.context.sql_store import SqlStore
-from memtree.stores.parts import Table
 from memtree.stores.postgres.dsn import Dsn, read_dsn
 from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool, fault, unreachable
 from memtree.stores.postgres.postgres_sql import ALONE, Connection, PostgresSql, lock_key
 from memtree.stores.schema import PART, POSTGRES, TABLES, VERSION, check_version, statements
-from memtree.stores.sql import Row, Work
+from memtree.stores.sql import Row, Table, Work
 
 log = logging.getLogger("memtree.stores")
 

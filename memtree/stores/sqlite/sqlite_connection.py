@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores import machine_owner
-from memtree.stores.rows import ADVICE, is_outage
 from memtree.stores.schema import PART, SQLITE, VERSION, check_version, statements
 from memtree.stores.sql import finish
 from memtree.stores.sqlite.sqlite_sql import SqliteSql
+from memtree.stores.stored_rows import ADVICE, is_outage
 
 log = logging.getLogger("memtree.stores")
 

@@ -19,8 +19,7 @@ from memtree.errors import StoreUnavailable
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.stores.context.sql_store import SqlStore
 from memtree.stores.context.tenants import TENANT
-from memtree.stores.parts import Table
-from memtree.stores.sql import Row, Work, finish
+from memtree.stores.sql import Row, Table, Work, finish
 from memtree.stores.sqlite.sqlite_connection import (
     Call,
     ConnectionThread,

@@ -32,8 +32,7 @@ from memtree_proxy.wire.agent_search_bodies import (
     SearchQuery,
     SearchRequest,
 )
-from memtree_proxy.wire.answers import answer
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.routes import answer, route
 
 NO_MODEL = (
     "mode=answer needs a model, and this server has none: set summary_base_url and summary_model, "

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
-from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
+from memtree.memories.memory_curation import MemoryCuration
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.api.curation_routes import MemoryFeed, deleted
 from memtree_proxy.api.memory_requests import (
@@ -21,14 +21,13 @@ from memtree_proxy.api.memory_requests import (
     path_id,
     unknown,
 )
-from memtree_proxy.http.access_auth import Gate
+from memtree_proxy.http.auth import Gate
 from memtree_proxy.http.decoding import names, queried
 from memtree_proxy.http.event_streams import (
     EventStreams,
     last_event,
 )
 from memtree_proxy.wire import curation_bodies
-from memtree_proxy.wire.answers import answer, counted
 from memtree_proxy.wire.chat_memory_bodies import (
     ChatListing,
     ChatMemoryEdit,
@@ -41,7 +40,7 @@ from memtree_proxy.wire.chat_memory_bodies import (
 )
 from memtree_proxy.wire.curation_bodies import Memories, MemoryIds
 from memtree_proxy.wire.memory_rows import ShownRow
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.routes import answer, counted, route
 from memtree_proxy.wire.values import Deleting, distinct
 
 

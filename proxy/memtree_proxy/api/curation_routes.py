@@ -17,12 +17,12 @@ from memtree.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.errors import BadRequest
 from memtree.jobs.memory_services import MemoryServices
 from memtree.memories.book import MemoryBook
-from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
+from memtree.memories.memory_curation import MemoryCuration
 from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.api.memory_requests import MEMORY, MemoryRequests, naming, path_id, unknown
-from memtree_proxy.api.user_routes import rows, shown_one
-from memtree_proxy.http.access_auth import Tenant
+from memtree_proxy.api.user_memory_routes import rows, shown_one
+from memtree_proxy.http.auth import Tenant
 from memtree_proxy.http.decoding import names, queried
 from memtree_proxy.http.event_streams import (
     Event,
@@ -37,9 +37,8 @@ from memtree_proxy.http.request_scopes import (
     user_scope,
 )
 from memtree_proxy.wire import curation_bodies
-from memtree_proxy.wire.agent_answers import AgentMemoryAnswer, agent_memory
-from memtree_proxy.wire.answers import answer, counted
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.agent_memory_bodies import AgentMemoryAnswer, agent_memory
+from memtree_proxy.wire.routes import answer, counted, route
 from memtree_proxy.wire.user_memory_bodies import user_memory
 from memtree_proxy.wire.values import AgentQuery, Answer, distinct
 

@@ -14,8 +14,6 @@ from memtree.memories.document_book import DocumentBook
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.api.memory_requests import MemoryRequests
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.wire.answers import answer, counted
-from memtree_proxy.wire.delete_options import DeleteOptions
 from memtree_proxy.wire.document_bodies import (
     DeletedPassages,
     DocumentListing,
@@ -30,7 +28,8 @@ from memtree_proxy.wire.document_bodies import (
     put_outcomes,
     stored_document,
 )
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.request_options import DeleteOptions
+from memtree_proxy.wire.routes import answer, counted, route
 from memtree_proxy.wire.values import Deleting
 
 ROWS = 100  # in a list, by default

@@ -6,13 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.agents.grant_book import GrantBook
-from memtree.agents.wallet_proof import ADDRESS_HEADER
+from memtree.agents.wallets import ADDRESS_HEADER
 from memtree.errors import BadRequest
 from memtree_proxy.api.memory_requests import MemoryRequests
-from memtree_proxy.wire.answers import answer, counted, done
-from memtree_proxy.wire.delete_options import DRY_RUN
 from memtree_proxy.wire.grant_bodies import PostedGrant, RevokedGrant, ShownGrant, Wallets
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.request_options import DRY_RUN
+from memtree_proxy.wire.routes import answer, counted, done, route
 from memtree_proxy.wire.values import DryRun
 
 

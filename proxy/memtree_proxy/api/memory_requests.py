@@ -18,13 +18,13 @@ from memtree.memories.scope import Scope, checked_id
 from memtree.ports.clock import Clock
 from memtree.process.threads import off_loop
 from memtree_proxy.http import request_body, request_trace
-from memtree_proxy.http.access_auth import Gate, Tenant
+from memtree_proxy.http.auth import Gate, Tenant
 from memtree_proxy.http.decoding import decode
 from memtree_proxy.http.rate_limits import CostlyWork
 from memtree_proxy.http.request_scopes import queried_agents, single_scope, user_scope
-from memtree_proxy.wire import delete_options
-from memtree_proxy.wire.agent_memories import RequestContext
-from memtree_proxy.wire.delete_options import DeleteOptions
+from memtree_proxy.wire import request_options
+from memtree_proxy.wire.agent_memory_bodies import RequestContext
+from memtree_proxy.wire.request_options import DeleteOptions
 
 Value = TypeVar("Value")
 
@@ -102,8 +102,8 @@ class MemoryRequests:
         naming any field that is neither a switch nor in `queried` or `posted`."""
         raw = await request_body.kept(request, self._settings.max_body_bytes)
         body = await self.body(request) if raw else None
-        switches = switches or (delete_options.DRY_RUN, delete_options.PURGE)
-        return delete_options.read(
+        switches = switches or (request_options.DRY_RUN, request_options.PURGE)
+        return request_options.delete_options(
             request.query_params, body, switches, queried=queried, posted=posted
         )
 

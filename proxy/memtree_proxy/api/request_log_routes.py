@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
-from memtree.memories.times import timestamp
+from memtree.memories.checked_fields import timestamp
 from memtree.ports.request_log import (
     ALL,
     RequestFilter,
@@ -25,18 +25,17 @@ from memtree.ports.request_log import (
     RequestPlace,
     RequestRow,
 )
-from memtree_proxy.api.conversations import MAX_ROWS, ROWS
-from memtree_proxy.http.access_auth import Gate
-from memtree_proxy.http.clients import CLIENTS, OTHER
+from memtree_proxy.api.conversation_routes import MAX_ROWS, ROWS
+from memtree_proxy.http.auth import Gate
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, queried
 from memtree_proxy.http.event_streams import (
     Event,
     EventStreams,
     last_event,
 )
-from memtree_proxy.http.request_log import RequestLogWriter
+from memtree_proxy.http.headers import CLIENTS, OTHER
+from memtree_proxy.http.request_log_writer import RequestLogWriter
 from memtree_proxy.http.request_rows import STATES, wrap_run
-from memtree_proxy.wire.answers import answer
 from memtree_proxy.wire.conversation_bodies import (
     LoggedRequest,
     Plan,
@@ -45,7 +44,7 @@ from memtree_proxy.wire.conversation_bodies import (
     Totals,
     shown_request,
 )
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.routes import answer, route
 from memtree_proxy.wire.values import Address, copied
 
 EVENTS = 100  # rows read at once

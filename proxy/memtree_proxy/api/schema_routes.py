@@ -6,13 +6,12 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.agents.memory_schema import MemorySchema, checked_kind
 from memtree.agents.schema_book import PutSchema, SchemaBook
-from memtree.agents.schemas_memory_schema import MemorySchema, checked_kind
 from memtree.errors import NotFound
 from memtree_proxy.api.memory_requests import MemoryRequests
-from memtree_proxy.wire.answers import answer, counted, done
-from memtree_proxy.wire.delete_options import DRY_RUN
-from memtree_proxy.wire.routes import route
+from memtree_proxy.wire.request_options import DRY_RUN
+from memtree_proxy.wire.routes import answer, counted, done, route
 from memtree_proxy.wire.schema_bodies import (
     ChangedSchema,
     KeptSchema,

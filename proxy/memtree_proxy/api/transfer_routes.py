@@ -12,14 +12,13 @@ from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
 from memtree.errors import MemTreeError
-from memtree.transfer.transfer_memory_transfer import MemoryTransfer
+from memtree.transfer.memory_transfer import MemoryTransfer
 from memtree_proxy.api.memory_requests import MemoryRequests
 from memtree_proxy.api.unpacked_file import unpacked
 from memtree_proxy.http import log, request_body
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.wire.answers import answer
-from memtree_proxy.wire.routes import route
-from memtree_proxy.wire.transfer import MEDIA_TYPE, ImportQuery, ShownReport
+from memtree_proxy.wire.memory_rows import MEDIA_TYPE, ImportQuery, ShownReport
+from memtree_proxy.wire.routes import answer, route
 from memtree_proxy.wire.values import AgentQuery
 
 FILE_NAME = "memories.jsonl"

@@ -8,8 +8,8 @@ from starlette.requests import Request
 
 from memtree.context.answer import Answer
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.tool_session import ToolSession
-from memtree_proxy.http.access_auth import Tenant
+from memtree_proxy.chat.tool_rounds import ToolSession
+from memtree_proxy.http.auth import Tenant
 from memtree_proxy.http.request_trace import Trace
 from memtree_proxy.upstream.relay import RelayedReply, forward
 from memtree_proxy.upstream.server_key import Recorder

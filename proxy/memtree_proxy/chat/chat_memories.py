@@ -17,19 +17,19 @@ from memtree.config import Settings
 from memtree.context import injected_memories as injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects.openai_chat import USER, PlacedMemories
 from memtree.dialects.tool_definitions import CHAT_CHANGE_TOOLS, CHAT_MEMORY_TOOLS
 from memtree.errors import BadRequest
 from memtree.history import message_list
 from memtree.history.message import Message
 from memtree.jobs.memory_services import MemoryServices
-from memtree.memories import notes
-from memtree.memories.choice import OVERVIEW_BUDGET, STANDING_BUDGET
-from memtree.memories.forgetting import MOST_TOLD, MemoryWishes, Obeyed
+from memtree.memories import prompt_lines
+from memtree.memories.memory_choice import OVERVIEW_BUDGET, STANDING_BUDGET
+from memtree.memories.memory_curation import MOST_TOLD, MemoryWishes, Obeyed
 from memtree.memories.memory_injection import InjectionChoice
 from memtree.memories.message_extraction import UserMessage
-from memtree.memories.notes import Wish
+from memtree.memories.prompt_lines import Wish
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines
@@ -40,7 +40,7 @@ from memtree_proxy.chat.chat_memory_sources import ChatUser, WantedSource
 from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.http import log
-from memtree_proxy.http.access_auth import Tenant
+from memtree_proxy.http.auth import Tenant
 from memtree_proxy.http.request_scopes import user_scope
 
 
@@ -191,7 +191,7 @@ class ChatMemories:
     ) -> WishResults:
         digest = message.digest.hex()
         if not wishes.forget:
-            overview = Wish(notes.OVERVIEW, digest, room=OVERVIEW_BUDGET // len(scopes))
+            overview = Wish(prompt_lines.OVERVIEW, digest, room=OVERVIEW_BUDGET // len(scopes))
             by_scope = dict.fromkeys(scopes, overview) if wishes.overview else {}
             return WishResults(by_scope, off_record=wishes.off_record)
         tools = chat.offer is not None and CHAT_MEMORY_TOOLS in chat.offer.groups

@@ -21,13 +21,13 @@ from itertools import islice
 from memtree.errors import BadRequest
 from memtree.history.json_body import Body
 from memtree.history.message import SYSTEM_ROLES, Message, Volatile
-from memtree.memories import passages
-from memtree.memories.options import CHAT_OPTIONS, InjectionOptions, threshold_of
+from memtree.memories import document_passages
+from memtree.memories.memory_choice import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ranking.ranking_query import ends
 from memtree.text.own_words import others_words
-from memtree_proxy.wire.options import MemoryOptions, RagOptions
+from memtree_proxy.wire.request_options import MemoryOptions, RagOptions
 
 _NOBODY = "?"  # never the id of a user
 
@@ -115,7 +115,7 @@ def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptio
 
 
 def _passages(rag: RagOptions) -> InjectionOptions:
-    line = partial(passages.line, metadata=rag.metadata)
+    line = partial(document_passages.line, metadata=rag.metadata)
     return InjectionOptions(
         rag.top_k, threshold_of(rag.threshold), near=False, category=rag.type or None, line=line
     )

@@ -14,15 +14,15 @@ from memtree.days import written
 from memtree.dialects.tool_definitions import CORRECT, FORGET, RECALL, SAVE
 from memtree.errors import NotFound
 from memtree.memories.book import MemoryBook
+from memtree.memories.checked_fields import shown
 from memtree.memories.draft import MemoryDraft, checked_text
 from memtree.memories.duplicates import NearMemory
-from memtree.memories.forgetting import MOST_TOLD, REASON, Meant, MemoryForgetting, rest_of
 from memtree.memories.memory import Memory
+from memtree.memories.memory_curation import MOST_TOLD, REASON, Meant, MemoryForgetting, rest_of
+from memtree.memories.prompt_lines import FACT
 from memtree.memories.relation.relation import Relation
-from memtree.memories.rendering import FACT
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
-from memtree.memories.times import shown
 from memtree.text import tokens
 from memtree.text.own_lines import without_signs
 from memtree_proxy.dialects.round_calls import ToolHandler

@@ -11,7 +11,7 @@ from memtree.budget.packing import TokenLimits
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import ToolGroup
@@ -19,11 +19,11 @@ from memtree.history import json_body, side_requests
 from memtree.history.json_body import Body
 from memtree.history.message import Message
 from memtree.text.memory_lines import MemoryLine
-from memtree_proxy.chat import chat_memory_sources, fields, memory_switch
+from memtree_proxy.chat import chat_memory_sources, memory_switch, request_fields
 from memtree_proxy.chat.chat_memory_sources import WantedMemories
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.dialects.tool_offer import Offer
-from memtree_proxy.wire.options import ChatOptions
+from memtree_proxy.wire.request_options import ChatOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,15 @@ class ChatRequest:
     @property
     def output(self) -> int | None:
         """Return the posted limit of the answer, None without one."""
-        return fields.chat_output(self.body, self.dialect.output_fields) if self.body else None
+        return (
+            request_fields.chat_output(self.body, self.dialect.output_fields) if self.body else None
+        )
 
     def narrowed(self, ask: CompressRequest, window: int) -> CompressRequest:
         """Return a request to memory for a learned window."""
         if window >= ask.window:
             return ask
-        reserve = fields.answer_reserve(self.output, window)
+        reserve = request_fields.answer_reserve(self.output, window)
         return dataclasses.replace(ask, window=window, reserve=reserve)
 
     def without(self, group: ToolGroup) -> ChatRequest:
@@ -141,12 +143,12 @@ def ask_of(
     options: ChatOptions,
 ) -> CompressRequest:
     """Build the request to memory, without the history. Raises `BadRequest`."""
-    ask = fields.chat_ask(
+    ask = request_fields.chat_ask(
         tenant, body, headers, settings, suffix.days, dialect.output_fields, options
     )
     if not dialect.prefix_bound:
         return ask
-    prices = fields.vendors_prices(ask.prices, body)
+    prices = request_fields.vendors_prices(ask.prices, body)
     # The last two are for chat templates of local models.
     return dataclasses.replace(
         ask, dialect=dialect.name, prices=prices, alternate=False, keep_first=False

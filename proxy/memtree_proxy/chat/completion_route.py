@@ -1,4 +1,7 @@
-"""`/chat/completions`, `/messages` and `/responses`: the history shortened by memory on its way to
+r"""Serves chats in all dialects and counts their tokens, with the history shortened by memory on its
+way to the upstream.
+
+`/chat/completions`, `/messages` and `/responses`: the history shortened by memory on its way to
 the upstream, in whatever dialect it was posted.
 
 No failure on our side stops a chat: if a history cannot be read, or memory fails, the request is
@@ -7,14 +10,21 @@ request: a field of ours with a wrong type, a history too large for the model's 
 waiting requests of one tenant.
 
     read -> memory -> upstream -> relay         nearly always
-              \\-> slow: 200 and signs of life             `keepalive`
-                       \\-> refused: changed, once more     `retry`
-                       \\-> calls tools of ours: answered, once more    `tool_rounds`
+              \-> slow: 200 and signs of life             `keepalive`
+                       \-> refused: changed, once more     `retry`
+                       \-> calls tools of ours: answered, once more    `tool_rounds`
+
+`/messages/count_tokens`: count a history as memory would send it. Nothing is indexed.
+
+Clients count fragments (a tool, one message) far more often than whole histories. If memory has
+folded a conversation and its next request would continue from that, the folded form is counted;
+everything else is counted as it came.
 """
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections import OrderedDict
 from contextlib import AsyncExitStack, suppress
@@ -28,14 +38,14 @@ from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
-from memtree.context.request import CompressRequest
 from memtree.context.sent_requests import SentRequests
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest, ContextOverflow
 from memtree.jobs.memory_services import MemoryServices
 from memtree.process.bounded import remember
 from memtree.process.tracing import step
-from memtree_proxy.chat import chat_memories, price_table, thinking_marks, tool_rounds, tool_session
+from memtree_proxy.chat import chat_memories, learned_refusals, model_tables, tool_rounds
 from memtree_proxy.chat.chat_exchange import ChatExchange
 from memtree_proxy.chat.chat_memories import ChatMemories
 from memtree_proxy.chat.chat_request import ChatRequest
@@ -46,13 +56,13 @@ from memtree_proxy.chat.keepalive import (
     KeepaliveResponse,
     SseKeepalive,
 )
-from memtree_proxy.chat.model_limits import LearnedRefusals
+from memtree_proxy.chat.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.request_reader import RequestReader
 from memtree_proxy.chat.retry import RetryingUpstream
-from memtree_proxy.chat.tool_session import ToolSession
+from memtree_proxy.chat.tool_rounds import ToolSession
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import body_budget, log, request_body, request_trace
-from memtree_proxy.http.access_auth import Gate
+from memtree_proxy.http.auth import Gate
 from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.http.rate_limits import WaitingRequests
 from memtree_proxy.upstream.relay import Relay, RelayedReply
@@ -203,18 +213,18 @@ class CompletionRoute:
         if ask is None:
             return self._unpacked(exchange)
         exchange.trace.memory.mode = ask.mode
-        if not price_table.by_subscription(exchange.request.headers):
-            exchange.trace.memory.input_price = price_table.input_price_of(
+        if not model_tables.by_subscription(exchange.request.headers):
+            exchange.trace.memory.input_price = model_tables.input_price_of(
                 exchange.chat.model, self._settings.input_prices
             )
         ask, (answer, details) = await self._compressed(ask, exchange.chat)
         await self._services.sent.recall(ask.tenant, exchange.chat.model, answer)
         if answer.folds:
             self._thinking.fold(ask.tenant)
-        thinks_from = await thinking_marks.thinks_from(self._memory, self._thinking, ask)
+        thinks_from = await learned_refusals.thinks_from(self._memory, self._thinking, ask)
         chat = chat_memories.with_room(replace(exchange.chat, ask=ask), answer)
         chat = replace(chat, thinks_from=thinks_from)
-        session = tool_session.begin(chat, answer, details.folded, self._memories.tools(chat))
+        session = tool_rounds.begin(chat, answer, details.folded, self._memories.tools(chat))
         if self._dialect.prefix_bound and answer.epoch:
             session = self._offered.settled(ask.tenant, answer.epoch, session)
         exchange = replace(exchange, chat=chat).answered(answer, session)
@@ -238,7 +248,7 @@ class CompletionRoute:
 
     def _unpacked(self, exchange: ChatExchange) -> _Prepared:
         """Return the history as it was posted, because context memory is off or has failed."""
-        session = tool_session.begin(exchange.chat, None, None, self._memories.tools(exchange.chat))
+        session = tool_rounds.begin(exchange.chat, None, None, self._memories.tools(exchange.chat))
         exchange = exchange.answered(None, session)
         return exchange, exchange.body()
 
@@ -297,3 +307,41 @@ async def _cancelled(task: asyncio.Task[_Prepared]) -> None:
     """Cancel a task that nobody waits for any more; has no effect on one that has ended."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+class TokenCountRoute(CompletionRoute):
+    """Counts as the completions of its dialect would be sent, with what their upstream refused."""
+
+    async def count(self, request: Request) -> Response:
+        services = self._services
+        tenant = await services.gate.tenant(request)
+        upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)
+        destination = upstreams.of(request.scope["path"], request.headers)
+        posted = await request_body.read(request, services.settings.max_body_bytes)
+        user = await self._memories.user(request, tenant)
+        chat = await self._reader.read(request, tenant.id, posted, user)
+        await services.server_key.lend(
+            request, tenant, destination.api_key, chat.body or chat.content
+        )
+        trace = request_trace.of(request.scope)
+        exchange = ChatExchange(request, tenant, destination, posted, chat, trace)
+        return Relay(await exchange.forward(await self._body(chat)))
+
+    async def _body(self, chat: ChatRequest) -> bytes:
+        """Return the body to count. Our tools are in it as in a folded request."""
+        ask = self._memories.unchosen(chat).ask
+        if ask is None or ask.whole:
+            return chat.plain
+        memory = self._services.memory
+        if (window := self._learned.window(ask.tenant, chat.model)) is not None:
+            ask = chat.narrowed(ask, window)
+        try:
+            answer = await memory.standing_answer(ask)
+            thinks_from = await learned_refusals.thinks_from(memory, self._thinking, ask)
+        except Exception as error:  # noqa: BLE001  promise 10: it is counted without memory
+            log.failure("chat.not_counted", error)
+            return chat.plain
+        chat = dataclasses.replace(chat, thinks_from=thinks_from)
+        if answer is None:
+            return chat.with_messages(None)
+        return chat.with_messages(answer, also=chat.offer.fields(last=False) if chat.offer else {})

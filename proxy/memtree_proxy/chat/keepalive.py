@@ -17,12 +17,12 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.errors import MemTreeError
-from memtree_proxy.chat.reply import (
+from memtree_proxy.chat.upstream_reply import (
     EVENT_STREAM,
     beginning,
-    decoded,
     is_event_stream,
     is_json,
+    plain_pieces,
     upstream_error,
 )
 from memtree_proxy.dialects.dialect import Dialect
@@ -139,7 +139,7 @@ class KeepaliveResponse(Response):
             yield self._form.failed(named(error_response.internal()))
             return
         if reply.status == 200 and self._form.fits(reply):
-            async for piece in decoded(reply):
+            async for piece in plain_pieces(reply):
                 yield piece
         else:
             body = await beginning(reply, MAX_ERROR)

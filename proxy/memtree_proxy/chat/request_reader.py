@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from memtree.config import Settings
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects.tool_definitions import (
     CHAT_CHANGE_TOOLS,
     CHAT_MEMORY_TOOLS,
@@ -20,12 +20,12 @@ from memtree.dialects.tool_definitions import (
     ToolGroup,
 )
 from memtree.errors import BadRequest, MemTreeError
-from memtree.history import beginning, json_body
+from memtree.history import conversation_beginning, json_body
 from memtree.history.json_body import Body
 from memtree.history.message import Volatile
 from memtree.memories.scope import Scope
 from memtree.process.threads import off_loop
-from memtree_proxy.chat import chat_memory_sources, chat_request, fields, memory_switch
+from memtree_proxy.chat import chat_memory_sources, chat_request, memory_switch, request_fields
 from memtree_proxy.chat.chat_memory_sources import (
     ChatUser,
     WantedMemories,
@@ -33,13 +33,13 @@ from memtree_proxy.chat.chat_memory_sources import (
     user_queries,
 )
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.model_limits import ModelLimits
+from memtree_proxy.chat.learned_refusals import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import log, request_body
 from memtree_proxy.http.headers import USER_SWITCH_HEADER
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.upstream.upstreams import settings_of
-from memtree_proxy.wire.options import chat_options
+from memtree_proxy.wire.request_options import chat_options
 
 DEPLOYMENT = "deployment"  # part of a path that names the model
 
@@ -174,7 +174,7 @@ def _with_history(
     ask = chat_request.with_history(ask, history, whole=whole)
     ask = dataclasses.replace(
         ask,
-        patience=fields.patience(headers, settings, silent=silent),
+        patience=request_fields.patience(headers, settings, silent=silent),
         tools_tokens=ask.tools_tokens + (chat.offer.size if chat.offer else 0),
     )
     return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)
@@ -186,9 +186,9 @@ def _with_memories(
     """Read what is needed of the messages to choose memories for them."""
     volatile = Volatile(settings.volatile_tags)
     named = memories.chat and (memories.chat.owner,)
-    names = named or beginning.keys_of(tenant, chat.messages, volatile)
+    names = named or conversation_beginning.keys_of(tenant, chat.messages, volatile)
     # Memories shown under one system prompt do not count as shown under another.
-    under = beginning.under(tenant, chat.messages, volatile)
+    under = conversation_beginning.under(tenant, chat.messages, volatile)
     return dataclasses.replace(
         chat,
         memories=memories,

@@ -17,21 +17,22 @@ from functools import partial
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.process.threads import off_loop
-from memtree_proxy.chat import retrying_context_overflow, thinking_refusal
+from memtree_proxy.chat import context_overflow, learned_refusals
 from memtree_proxy.chat.chat_exchange import ChatExchange
 from memtree_proxy.chat.chat_request import unthinking
-from memtree_proxy.chat.model_limits import ModelLimits
-from memtree_proxy.chat.peek import (
+from memtree_proxy.chat.context_overflow import KEPT_SHARE, MOST_RETRIED
+from memtree_proxy.chat.learned_refusals import ModelLimits, ThinkingMarks
+from memtree_proxy.chat.upstream_reply import (
     FirstEventReply,
     WatchedReply,
+    is_encoded,
     is_error,
+    is_event_stream,
+    is_json,
     is_unmeasured_json,
     may_be_error,
     peek,
 )
-from memtree_proxy.chat.reply import is_encoded, is_event_stream, is_json
-from memtree_proxy.chat.retrying_context_overflow import KEPT_SHARE, MOST_RETRIED
-from memtree_proxy.chat.thinking_marks import ThinkingMarks
 from memtree_proxy.dialects import tool_offer
 from memtree_proxy.http import log
 from memtree_proxy.upstream.relay import RelayedReply
@@ -92,7 +93,7 @@ class RetryingUpstream:
         return chat.dialect.prefix_bound and self._thinking.has_folded(tenant)
 
     def _may_be_refused(self, reply: RelayedReply) -> bool:
-        if reply.status in retrying_context_overflow.STATUSES:
+        if reply.status in context_overflow.STATUSES:
             return True
         return self._exchange.session is not None and tool_offer.may_be_about_tools(reply.status)
 
@@ -144,14 +145,14 @@ class RetryingUpstream:
         """Return the reply to the same request without thinking, if `error` is about that."""
         exchange = self._exchange
         posted, tenant = exchange.chat, exchange.tenant.id
-        if not posted.dialect.prefix_bound or not thinking_refusal.is_about_thinking(status, error):
+        if not posted.dialect.prefix_bound or not learned_refusals.is_about_thinking(status, error):
             return None
         try:
             chat = await off_loop(len(body), lambda: unthinking(posted, tenant))
         except BadRequest:
             return None
         headers = exchange.request.headers
-        if chat.body is None or thinking_refusal.is_the_client_s(chat.body, headers):
+        if chat.body is None or learned_refusals.is_the_client_s(chat.body, headers):
             return None
         exchange = dataclasses.replace(exchange, chat=chat)
         if exchange.session and chat.history is not None:
@@ -189,11 +190,11 @@ class RetryingUpstream:
             return None
         added = session.size if session else 0
         sent = self._exchange.sent + ask.tools_tokens + added
-        overflow = retrying_context_overflow.overflow_of(status, error, sent)
+        overflow = context_overflow.overflow_of(status, error, sent)
         if overflow is None:
             return None
-        named = retrying_context_overflow.named_window(overflow, sent, chat.output)
-        window = named or retrying_context_overflow.smaller_window(KEPT_SHARE, sent, chat.output)
+        named = context_overflow.named_window(overflow, sent, chat.output)
+        window = named or context_overflow.smaller_window(KEPT_SHARE, sent, chat.output)
         if window >= ask.window:
             return None
         smaller = dataclasses.replace(
@@ -226,7 +227,7 @@ class RetryingUpstream:
         if reply.status != 200:  # the error may not have been about the length
             return reply
         if not (overflow.explained or named):  # only this size is known to be refused
-            window = retrying_context_overflow.smaller_window(MOST_RETRIED, sent, chat.output)
+            window = context_overflow.smaller_window(MOST_RETRIED, sent, chat.output)
         learn = partial(self._learned.learn, ask.tenant, chat.model, window)
         return WatchedReply(reply, self._first_error, learn)
 

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from memtree.config import Settings
 from memtree.context.context_memory import Answer
-from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest
 from memtree.history.message import Message
@@ -30,8 +30,14 @@ from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.setting_values import INPROCESS
 from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
-from memtree_proxy.cli.console import bar, open_console, styled
-from memtree_proxy.cli.trees import draw_path, draw_unfolded, summary_line
+from memtree_proxy.cli.terminal_drawing import (
+    bar,
+    draw_path,
+    draw_unfolded,
+    open_console,
+    styled,
+    summary_line,
+)
 from memtree_proxy.server.demo_session import DemoFact, session
 
 TARGET = 4_000

@@ -19,13 +19,13 @@ from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.setting_values import without_password
 from memtree.stores import require_store, shown_store
 from memtree_indexer.queues import open_redis_queues
-from memtree_proxy.chat import context_windows
-from memtree_proxy.chat.fields import CHAT_MODE, CONTEXT_MODE
-from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.chat import model_tables
+from memtree_proxy.chat.request_fields import CHAT_MODE, CONTEXT_MODE
 from memtree_proxy.cli.foreign_text import json_line
-from memtree_proxy.server import checkups_surroundings, parts
-from memtree_proxy.server.finding import Finding
-from memtree_proxy.server.model_terms import memory_begins, models
+from memtree_proxy.cli.terminal_drawing import open_console, styled
+from memtree_proxy.server import part_checks, surroundings
+from memtree_proxy.server.part_checks import memory_begins, models
+from memtree_proxy.server.surroundings import Finding
 
 WIDEST_LEVEL, WIDEST_PART = len("problem"), len("summaries")
 URLS = {"store": shown_store, "queue": without_password}  # these may hold a password
@@ -34,7 +34,7 @@ UNSET = {
     "embedding_dimensions": "the model's own",
     "embedding_relevant": "measured at the start",
     "mode": f"{CONTEXT_MODE}; on the chat routes {CHAT_MODE}",
-    "window": f"as built in; {context_windows.DEFAULT:,} tokens for others",
+    "window": f"as built in; {model_tables.DEFAULT:,} tokens for others",
     "prices": (
         f"as built in; {UNKNOWN.write:g}/{UNKNOWN.read:g}/{UNKNOWN.lifetime:.0f} for others, none "
         "behind an upstream of your own"
@@ -48,7 +48,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if console:
         namesake = "(`memtree` on the public index is another project)"
         console.print(f"memtree-proxy {__version__} {namesake}")
-    sound = _show(console, checkups_surroundings.settings_file(config_file(), unknown_variables()))
+    sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
     opened = settings
     try:
         await require_store(settings.store)
@@ -101,15 +101,15 @@ def _shown(name: str, value: Any) -> str:
 
 async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding]:
     """Yield the findings on the parts of a process that keeps memory."""
-    yield await parts.store(runtime.store)
-    if (server := await parts.database(settings.store)) is not None:
+    yield await part_checks.store(runtime.store)
+    if (server := await part_checks.database(settings.store)) is not None:
         yield server
-    yield await parts.embedder(settings, runtime)
+    yield await part_checks.embedder(settings, runtime)
     stage = runtime.summaries
-    yield await parts.asked_summarizer(stage.summarizer if stage else None)
+    yield await part_checks.asked_summarizer(stage.summarizer if stage else None)
     queues = open_redis_queues(settings, runtime.store, SystemClock())
     try:
-        for finding in await checkups_surroundings.queue(queues):
+        for finding in await surroundings.queue(queues):
             yield finding
     finally:
         if queues is not None:
@@ -120,12 +120,12 @@ async def _surroundings(console: Console | None, settings: Settings) -> bool:
     """Check the surroundings of the process: packages, disk, port, open files, the trace
     collector."""
     findings = [
-        checkups_surroundings.namesake(),
-        checkups_surroundings.token_counter(),
-        checkups_surroundings.disk(settings.store),
-        await checkups_surroundings.port(settings),
-        checkups_surroundings.files(),
-        await checkups_surroundings.traces(settings),
+        surroundings.namesake(),
+        surroundings.token_counter(),
+        surroundings.disk(settings.store),
+        await surroundings.port(settings),
+        surroundings.files(),
+        await surroundings.traces(settings),
     ]
     shown = [_show(console, finding) for finding in findings if finding is not None]
     return all(shown)
@@ -133,8 +133,8 @@ async def _surroundings(console: Console | None, settings: Settings) -> bool:
 
 async def _upstream(console: Console | None, settings: Settings) -> bool:
     """Check the upstream, and show the properties assumed for the models that it lists."""
-    upstream_finding, listed = await parts.upstream(settings)
-    apart, more = await parts.messages(settings)
+    upstream_finding, listed = await part_checks.upstream(settings)
+    apart, more = await part_checks.messages(settings)
     listed = [*listed, *more]
     for finding in (models(settings, listed), *memory_begins(settings, listed)):
         _show(console, finding)

@@ -19,13 +19,13 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, MemTreeError, NotFound
 from memtree.jobs.memory_services import MemoryServices
 from memtree.jobs.runtime import open_runtime
-from memtree.memories import passages
-from memtree.memories.document import Document, checked
+from memtree.memories import document_passages
+from memtree.memories.checked_fields import shown
+from memtree.memories.document_passages import Document, checked
 from memtree.memories.scope import Scope, checked_id
-from memtree.memories.times import shown
 from memtree_proxy.cli.foreign_text import json_line, plain
 from memtree_proxy.cli.key_commands import named_tenant
-from memtree_proxy.cli.opening import embed_rest
+from memtree_proxy.cli.memory_commands import embed_rest
 
 PAGE = 1_000
 STDIN = "-"
@@ -83,7 +83,7 @@ async def find(options: argparse.Namespace, settings: Settings) -> int:
             row = {"id": hit.document.id, "text": hit.passage.text, "relevance": hit.relevance}
             print(json_line(row))
         else:
-            print(f"{hit.relevance:.2f}  {plain(passages.line(hit.passage))}")
+            print(f"{hit.relevance:.2f}  {plain(document_passages.line(hit.passage))}")
     if result.degraded and not options.json:
         print("ranked by words alone", file=sys.stderr)
     return 0

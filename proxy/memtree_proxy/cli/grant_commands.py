@@ -32,7 +32,7 @@ from memtree.agents.grant_json import (
     read_share_code,
     share_code,
 )
-from memtree.agents.grants_wallets import (
+from memtree.agents.wallets import (
     PrivateKey,
     canonical_address,
     chain_of,
@@ -43,8 +43,8 @@ from memtree.agents.grants_wallets import (
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
 from memtree.jobs.runtime import SystemClock
+from memtree.memories.checked_fields import ttl_seconds
 from memtree.memories.scope import checked_id
-from memtree.memories.times import ttl_seconds
 from memtree.stores import open_memories
 from memtree_proxy.cli.foreign_text import one_line
 from memtree_proxy.cli.key_commands import named_tenant, opened, secret

@@ -1,4 +1,10 @@
-"""Commands for a history file and the store."""
+"""Runs the commands for a history file and for the store: `compress`, `index`, `tree`, `delete`,
+`check`, `store copy`.
+
+Commands for a history file and the store.
+
+`memtree store copy FROM TO`: copy a store.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +12,45 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from memtree.config import Settings
 from memtree.context.answer_state import State
-from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import BadRequest
 from memtree.history import json_body
-from memtree.history.conversation_posted_json import mended
 from memtree.history.json_body import Body
 from memtree.history.message import Message, read_messages
+from memtree.history.posted_json import mended
 from memtree.jobs.runtime import Runtime, open_runtime
-from memtree.ports.queues import SummaryStatus
-from memtree.ports.store import Receipt
+from memtree.ports.context_store import Receipt
+from memtree.ports.indexing_stages import SummaryStatus
+from memtree.stores import require_store, shown_store
+from memtree.stores.copies import copy
 from memtree.tenant_names import LOCAL
 from memtree.text.json_lines import as_utf8
-from memtree_proxy.chat import fields, price_table
-from memtree_proxy.cli.console import bar, open_console, styled
+from memtree_proxy.chat import model_tables, request_fields
 from memtree_proxy.cli.foreign_text import json_line, plain, plain_json
 from memtree_proxy.cli.key_commands import opened
-from memtree_proxy.cli.trees import draw_all, draw_unfolded, summary_line
-from memtree_proxy.wire.tree_answers import Explain
-from memtree_proxy.wire.tree_answers import Tree as ShownTree
+from memtree_proxy.cli.terminal_drawing import (
+    bar,
+    draw_all,
+    draw_unfolded,
+    open_console,
+    styled,
+    summary_line,
+)
+from memtree_proxy.wire.context_bodies import Explain
+from memtree_proxy.wire.context_bodies import Tree as ShownTree
 
 LEAST_TARGET = 1_000  # tokens, as on POST /context_memory
 
@@ -118,7 +134,7 @@ async def _print_title(runtime: Runtime, address: bytes, console: Console) -> No
 async def delete(options: argparse.Namespace, settings: Settings) -> int:
     """Delete a history, an address, or everything that the command line has stored."""
     messages = read_history(options.file) if options.file else ()
-    address = options.address and fields.address(options.address, "--address")
+    address = options.address and request_fields.address(options.address, "--address")
     # Deleting ranks and summarises nothing, so no model needs to be loaded.
     own = replace(settings, embedder="none", summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
@@ -221,7 +237,7 @@ def _ask(
         query=options.query,
         # A single question: no provider's cache would profit from a stable prefix.
         mode=options.mode or "fresh",
-        prices=price_table.of("", settings.prices),
+        prices=model_tables.prices_of("", settings.prices),
         **given,
     )
 
@@ -241,3 +257,28 @@ def _receipt_line(receipt: Receipt, done: str) -> str:
         return "nothing was kept of it"
     counts = [f"{count:,} {name}" for name, count in receipt._asdict().items() if count]
     return f"{done}: {', '.join(counts)}"
+
+
+async def copy_store(options: argparse.Namespace, settings: Settings) -> int:
+    """Copy the store. Returns exit code 1 if the check of the copy finds a problem."""
+    del settings  # both stores are named on the command line
+    if options.source == options.target:
+        raise BadRequest("FROM and TO are the same store.", param="to")
+    await require_store(options.source, "from")
+    console = open_console(stderr=True)
+    async with AsyncExitStack() as stack:
+        both = (options.source, options.target)
+        source, target = [await stack.enter_async_context(opened(url)) for url in both]
+        total = sum((await source.counts()).values())
+        columns = (TextColumn("copying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=console, transient=True) as drawn:
+            task = drawn.add_task("copying", total=total)
+            rows = await copy(source, target, lambda count: drawn.advance(task, count))
+        with console.status("checking the copy"):
+            problems = await target.check()
+    for problem in problems:
+        print(problem)
+    held = ", ".join(f"{count:,} {name}" for name, count in rows.items() if count)
+    print(f"copied {held or 'nothing'} to {shown_store(options.target)}: "
+          f"{len(problems) or 'no'} problem(s)")  # fmt: skip
+    return 1 if problems else 0

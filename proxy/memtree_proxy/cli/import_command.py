@@ -19,16 +19,16 @@ from rich.progress import track
 
 from memtree.config import Settings
 from memtree.context.answer_state import is_degraded
-from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile, read_messages
 from memtree.jobs.runtime import open_runtime
-from memtree.ports.store import Credentials
+from memtree.ports.context_store import Credentials
 from memtree.tenant_names import LOCAL
-from memtree_proxy.cli.console import bar, open_console
 from memtree_proxy.cli.foreign_text import plain, plain_json
-from memtree_proxy.http import access_auth
+from memtree_proxy.cli.terminal_drawing import bar, open_console
+from memtree_proxy.http import auth
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.places import places
@@ -310,7 +310,7 @@ async def _tenant_of(keys: Credentials, credential: str | None) -> str:
             why = "this key is not one of them" if credential else "give the client's with --key"
             raise Unauthorized(f"the store has access keys: {why}")
         return known
-    return await access_auth.bare_tenant(keys, credential) if credential else LOCAL
+    return await auth.bare_tenant(keys, credential) if credential else LOCAL
 
 
 def _key(options: argparse.Namespace) -> str | None:

@@ -21,12 +21,12 @@ from datetime import UTC, datetime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.memory_store import MemoryMaintenance
-from memtree.ports.store import KeyRow, KeyStore, TenantRow
+from memtree.ports.context_store import KeyRow, KeyStore, TenantRow
 from memtree.stores import Opened, open_memories, open_store
 from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.cli.foreign_text import json_line, one_line
-from memtree_proxy.http import access_auth
-from memtree_proxy.http.access_auth import KEYS_SECONDS
+from memtree_proxy.http import auth
+from memtree_proxy.http.auth import KEYS_SECONDS
 
 _ONCE = "This is the only time the key is shown."
 
@@ -157,7 +157,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
         return name
     if name == "-":
         credential = secret()
-        return await store.tenant_of(credential) or await access_auth.bare_tenant(store, credential)
+        return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
     keys = await store.list_keys()
     if matching(keys, name):
         return chosen(keys, name).tenant
@@ -194,7 +194,7 @@ def _given(value: str) -> str:
 
 
 async def _kept_by(store: KeyStore, credential: str) -> str:
-    tenant = await access_auth.bare_tenant(store, credential)
+    tenant = await auth.bare_tenant(store, credential)
     if tenant not in {row.name for row in await store.tenants()}:
         raise BadRequest("--keep-memory: nothing is kept of the first value's time without keys")
     return tenant

@@ -1,8 +1,16 @@
-"""`memtree`: parse the arguments first, and only then import the command.
+"""Parses the arguments of `memtree` first and only then imports the command, and prints scripts
+with which shells complete them.
+
+`memtree`: parse the arguments first, and only then import the command.
 
 Importing a command takes a second, and `--help` and `--version` need none. Parsers (`parsers/`)
 therefore name commands as `module:function`, and only this file imports by name
 (docs/decisions/archive.md#0029).
+
+`memtree completion SHELL`: print a script with which a shell completes commands and options.
+
+The script holds all words, so completing starts no Python. Where no word fits, file names do;
+options are offered behind a dash.
 """
 
 from __future__ import annotations
@@ -19,7 +27,7 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings
 from memtree.setting_values import nearest
-from memtree_proxy.cli import histories, saved, server_parsers
+from memtree_proxy.cli import memory_parsers, server_parsers
 from memtree_proxy.cli.foreign_text import plain
 from memtree_proxy.cli.parser_parts import CommandGroups
 from memtree_proxy.cli.server_parsers import WRAP, split_wrapped
@@ -120,7 +128,7 @@ def build_parser() -> CommandParser:
     parser.set_defaults(runs_on=False, wraps=False, needs_store=False)
     commands = CommandGroups(parser)
     commands.begin("Begin here")
-    histories.add_demo(commands)
+    memory_parsers.add_demo(commands)
     server_parsers.add_wrap(commands)
     server_parsers.add_serve(commands)
     server_parsers.add_ui(commands)
@@ -128,17 +136,17 @@ def build_parser() -> CommandParser:
     server_parsers.add_doctor(commands)
     server_parsers.add_completion(commands)
     commands.begin("Conversations in files")
-    histories.add_compress(commands)
-    histories.add_tree(commands)
-    histories.add_index(commands)
-    histories.add_import(commands)
-    histories.add_sessions(commands)
-    histories.add_delete(commands)
+    memory_parsers.add_compress(commands)
+    memory_parsers.add_tree(commands)
+    memory_parsers.add_index(commands)
+    memory_parsers.add_import(commands)
+    memory_parsers.add_sessions(commands)
+    memory_parsers.add_delete(commands)
     commands.begin("Saved memories")
-    saved.add_memories(commands)
-    saved.add_documents(commands)
-    saved.add_schemas(commands)
-    saved.add_grants(commands)
+    memory_parsers.add_memories(commands)
+    memory_parsers.add_documents(commands)
+    memory_parsers.add_schemas(commands)
+    memory_parsers.add_grants(commands)
     server_parsers.add_mcp(commands)
     commands.begin("For whoever runs a server")
     server_parsers.add_keys(commands)
@@ -151,3 +159,81 @@ def build_parser() -> CommandParser:
     parser.epilog = FOOT
     parser.commands = commands.names
     return parser
+
+
+# `{commands}`: the words behind `memtree`; `{cases}`: those behind a command, or its action.
+_BASH = """\
+_memtree() {{
+    local typed=${{COMP_WORDS[COMP_CWORD]}} key=${{COMP_WORDS[1]}} fitting="" left_out="-*"
+    ((COMP_CWORD > 2)) && key+=" ${{COMP_WORDS[2]}}"
+    ((COMP_CWORD == 1)) && key="" fitting="{commands}"
+    case "$key" in
+{cases}
+    esac
+    [[ $typed == -* ]] && left_out=""
+    COMPREPLY=($(compgen -X "$left_out" -W "$fitting" -- "$typed"))
+}}
+complete -o default -F _memtree memtree"""
+_ZSH = """\
+#compdef memtree
+_memtree() {{
+    local key=${{words[2]}} fitting=""
+    ((CURRENT > 3)) && key+=" ${{words[3]}}"
+    ((CURRENT == 2)) && key="" fitting="{commands}"
+    case "$key" in
+{cases}
+    esac
+    local -a fitting_words=(${{=fitting}})
+    [[ ${{words[CURRENT]}} == -* ]] || fitting_words=(${{fitting_words:#-*}})
+    compadd -a fitting_words || _files
+}}
+compdef _memtree memtree"""
+_FISH = """\
+function __memtree_words
+    set -l typed (commandline -opc)
+    test (count $typed) -eq 1; and printf "%s\\n" {commands}; and return
+    switch (string join " " $typed[2..3])
+{cases}
+    end
+end
+complete -c memtree -a "(__memtree_words)\""""
+_CASE = """        {patterns}) fitting="{words}" ;;"""
+_FISH_CASE = """        case {patterns}\n            printf "%s\\n" {words}"""
+_SCRIPTS = {"bash": (_BASH, _CASE), "zsh": (_ZSH, _CASE), "fish": (_FISH, _FISH_CASE)}
+
+
+async def print_completion(options: argparse.Namespace, settings: Settings) -> int:
+    script, case = _SCRIPTS[options.shell]
+    fish = options.shell == "fish"
+    commands, *others = completed(build_parser())
+    cases = []
+    for path, words in others:
+        typed = " ".join(path)
+        patterns = [f"'{typed}'"]
+        if len(path) == 1:  # also with other words behind it
+            patterns += [f"'{typed} *'" if fish else f"'{typed} '*"]
+        cases.append(case.format(patterns=(" " if fish else "|").join(patterns), words=words))
+    print(script.format(commands=commands[1], cases="\n".join(cases)))
+    return 0
+
+
+def completed(
+    parser: argparse.ArgumentParser, path: Sequence[str] = ()
+) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield each command, as the words typed for it, with the words that may follow: actions and
+    other fixed values, and options. The parser itself is first, a command's actions come before the
+    command."""
+    words, below = list[str](), dict[str, argparse.ArgumentParser]()
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS and not action.choices:
+            continue
+        words += action.option_strings or (str(each) for each in action.choices or ())
+        if isinstance(action.choices, dict):
+            below = action.choices
+    own = (path, " ".join(words))
+    if not path:
+        yield own
+    for name, inner in below.items():
+        yield from completed(inner, (*path, name))
+    if path:
+        yield own

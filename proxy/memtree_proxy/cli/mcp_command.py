@@ -13,11 +13,11 @@ from memtree.jobs.runtime import open_runtime
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
 from memtree.tenant_names import LOCAL
-from memtree_proxy.api.conversations import StoredConversations
+from memtree_proxy.api.conversation_routes import StoredConversations
 from memtree_proxy.cli.parser_parts import given_settings
 from memtree_proxy.http import log
 from memtree_proxy.mcp import stdio
-from memtree_proxy.mcp.stdio_lines import own_streams
+from memtree_proxy.mcp.stdio import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from memtree_proxy.sessions import transcripts
 from memtree_proxy.sessions.session_search import SessionSearch, SessionTool

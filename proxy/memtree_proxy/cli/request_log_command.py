@@ -23,9 +23,9 @@ from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.ports.request_log import RequestFilter, RequestRow, RequestTotals
 from memtree.stores import Opened, open_memories
-from memtree_proxy.cli.console import open_console
 from memtree_proxy.cli.foreign_text import json_line, one_line
 from memtree_proxy.cli.key_commands import named_tenant, opened
+from memtree_proxy.cli.terminal_drawing import open_console
 from memtree_proxy.http.request_rows import wrap_run
 from memtree_proxy.wire.conversation_bodies import shown_request
 

@@ -74,7 +74,7 @@ def add_ui(commands: CommandGroups) -> None:
     sub.add_argument("--port", dest="only_port", type=int, metavar="N", help="of several servers")
     shown = "print the address instead of opening a browser"
     sub.add_argument("--print", dest="only_print", action="store_true", help=shown)
-    runs(sub, "memtree_proxy.cli.ui:run", ["home"])
+    runs(sub, "memtree_proxy.cli.own_server:run", ["home"])
 
 
 def add_status(commands: CommandGroups) -> None:
@@ -99,7 +99,7 @@ def add_completion(commands: CommandGroups) -> None:
         "~/.config/fish/completions/memtree.fish",
     )
     sub.add_argument("shell", choices=("bash", "zsh", "fish"))
-    runs(sub, "memtree_proxy.cli.completion:run", ())
+    runs(sub, "memtree_proxy.cli.main:run", ())
 
 
 def add_worker(commands: CommandGroups) -> None:
@@ -144,7 +144,7 @@ def add_wrap(commands: CommandGroups) -> None:
     how.add_argument("--print", dest="only_print", action="store_true", help=shown)
     alias = "print a line for your shell's settings, so that AGENT alone starts it so"
     switch(how, "--alias", alias)
-    runs(sub, "memtree_proxy.cli.command:run", ["home"], wraps=True)
+    runs(sub, "memtree_proxy.cli.wrap_command:run", ["home"], wraps=True)
 
 
 def split_wrapped(words: Sequence[str]) -> tuple[list[str], list[str], bool]:
@@ -222,7 +222,7 @@ def add_tenants(commands: CommandGroups) -> None:
 
 def add_store(commands: CommandGroups) -> None:
     sub = commands.add("store", "copy a store into another one")
-    actions = Actions(sub, "memtree_proxy.cli.store_copy")
+    actions = Actions(sub, "memtree_proxy.cli.history_commands")
     what = "make TO what FROM is; a copy that was stopped goes on where it is run again"
     copy = actions.add("copy", what, "run")
     copy.description = (

@@ -20,9 +20,9 @@ from rich.text import Text
 
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
-from memtree.jobs.embedder import open_embedder
-from memtree_proxy.cli.console import open_console, styled
+from memtree.jobs.embedding import open_embedder
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
+from memtree_proxy.cli.terminal_drawing import open_console, styled
 from memtree_proxy.sessions import session_index, session_search, transcripts
 from memtree_proxy.sessions.session_search import Quotation, SessionAnswer, SessionSearch
 

@@ -20,7 +20,7 @@ import yaml
 from memtree.config import DEFAULT_UPSTREAM
 from memtree.errors import BadRequest
 from memtree.setting_values import AUTO
-from memtree_proxy.server.leases import PREFIX
+from memtree_proxy.server.wrapped_runs import PREFIX
 
 MAX_FILE = 4_000_000  # bytes of a settings file
 _WRAPPED = re.compile(r"https?://[^/]*/w/[A-Za-z0-9_-]{32,}(/|$)")

@@ -15,7 +15,7 @@ import msgspec
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.dialects import openai_chat
-from memtree.dialects.fragment_counts import markers, tools_tokens
+from memtree.dialects.fragment_caches import markers, tools_tokens
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.dialects.tool_definitions import ToolGroup

@@ -30,6 +30,7 @@ from typing import Any
 import msgspec
 
 from memtree_proxy.dialects import sse
+from memtree_proxy.dialects.dialect import RoundStream, added
 from memtree_proxy.dialects.round_calls import (
     StreamedCall,
     StreamedCalls,
@@ -37,7 +38,6 @@ from memtree_proxy.dialects.round_calls import (
     decoded,
     identified,
 )
-from memtree_proxy.dialects.round_stream import RoundStream, added
 
 Json = dict[str, Any]
 TEXTS = ("reasoning_content", "reasoning", "reasoning_text")

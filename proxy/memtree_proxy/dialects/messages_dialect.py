@@ -17,12 +17,11 @@ from memtree.config import Settings
 from memtree.dialects import anthropic_history as history
 from memtree.dialects.anthropic_history import MessagesHistory
 from memtree.dialects.anthropic_request import Cache, KnownRequests
+from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.tool_definitions import ToolGroup
-from memtree.dialects.translation_cache import TranslationCache
 from memtree.history.json_body import Body
 from memtree_proxy.dialects import messages_round
-from memtree_proxy.dialects.anthropic_messages_errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages_stream import MessagesReply, MessagesStream
+from memtree_proxy.dialects.messages_stream import MessagesErrors, MessagesReply, MessagesStream
 from memtree_proxy.dialects.round_calls import ToolRound
 from memtree_proxy.dialects.tool_offer import AUTO, Offer, OfferForm
 

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from memtree.history import json_body
+from memtree_proxy.dialects.dialect import added
 from memtree_proxy.dialects.round_calls import StreamedCall, decoded, parsed
-from memtree_proxy.dialects.round_stream import added
 
 Json = dict[str, Any]
 

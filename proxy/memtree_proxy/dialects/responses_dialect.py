@@ -19,8 +19,7 @@ from memtree.dialects.responses_items import INPUT, ItemCache, KnownInputs
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.history.json_body import Body
 from memtree_proxy.dialects import responses_round
-from memtree_proxy.dialects.openai_responses_errors import ResponsesErrors
-from memtree_proxy.dialects.openai_responses_stream import ResponsesReply, ResponsesStream
+from memtree_proxy.dialects.responses_stream import ResponsesErrors, ResponsesReply, ResponsesStream
 from memtree_proxy.dialects.round_calls import ToolRound
 from memtree_proxy.dialects.tool_offer import Offer, OfferForm, posted_choice
 

@@ -1,8 +1,21 @@
-"""HTTP header fields: which are relayed, and which are not.
+"""Says which HTTP header fields are relayed, and recognises by its headers the program that posted
+a request.
+
+HTTP header fields: which are relayed, and which are not.
 
 The header fields of a request that are for this server stand in one table, which their readers
 import. None of them is sent to the upstream, on any route: some contain credentials or signed
 proofs, and others describe a person's memories.
+
+Recognise the program that posted a request by its headers: one of a fixed list of names.
+
+Free text by which a client describes itself is never stored. Agents come first in the list, since
+they also send the headers of their SDK.
+
+    >>> client_of({"user-agent": "claude-cli/2.1.330 (external, sdk-cli)"})
+    'claude-code'
+    >>> client_of({"user-agent": "Mozilla/5.0 (X11; Linux x86_64)"})
+    ''
 """
 
 from __future__ import annotations
@@ -15,7 +28,7 @@ from typing import NamedTuple
 from starlette.datastructures import Headers as HeaderLines
 
 from memtree.agents.grant_json import HEADER as GRANTS_HEADER
-from memtree.agents.wallet_proof import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
+from memtree.agents.wallets import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from memtree.errors import BadRequest
 
 # The credential for this server only, of a client whose own one is for the upstream, or changes.
@@ -190,3 +203,77 @@ class Authority(NamedTuple):
     def with_port(self, scheme: str) -> Authority:
         """Return this authority with the default port of `scheme`, if it has none."""
         return self if self.port is not None else Authority(self.host, DEFAULT_PORTS.get(scheme))
+
+
+OTHER = "other"  # name of any other program
+READ = 300  # characters of a header
+# Prefix of a name, in lower case and without blanks or dashes, in a header that names the program:
+# `User-Agent`, `originator` (Codex, opencode), `X-Title` (OpenRouter's, of many agents).
+_HEADERS = ("originator", "x-title", "x-app-name", "x-client-name", "user-agent")
+_NAMES: tuple[tuple[str, str], ...] = (
+    ("claudecli", "claude-code"),
+    ("claudecode", "claude-code"),
+    ("codex", "codex"),
+    ("opencode", "opencode"),
+    ("kilo", "kilo"),
+    ("roocode", "roo-code"),
+    ("roocline", "roo-code"),
+    ("cline", "cline"),
+    ("aider", "aider"),
+    ("qwencode", "qwen-code"),
+    ("continue", "continue"),
+    ("geminicli", "gemini-cli"),
+    ("openclaw", "openclaw"),
+    ("hermes", "hermes"),
+    ("goose", "goose"),
+    ("openhands", "openhands"),
+    ("miniswe", "mini-swe-agent"),
+    ("sweagent", "swe-agent"),
+    ("crush", "crush"),
+    ("zed", "zed"),
+    ("cursor", "cursor"),
+    ("githubcopilot", "copilot"),
+    ("copilot", "copilot"),
+    ("openwebui", "open-webui"),
+    ("librechat", "librechat"),
+    ("lobe", "lobe-chat"),
+    ("sillytavern", "sillytavern"),
+    ("langchain", "langchain"),
+    ("litellm", "litellm"),
+    ("pydanticai", "pydantic-ai"),
+    ("agents/", "openai-agents"),
+    ("llamaindex", "llama-index"),
+    ("asyncopenai/python", "openai-python"),
+    ("openai/python", "openai-python"),
+    ("openai/js", "openai-node"),
+    ("asyncanthropic/python", "anthropic-python"),
+    ("anthropic/python", "anthropic-python"),
+    ("anthropic/js", "anthropic-node"),
+    ("aisdk", "ai-sdk"),
+    ("curl/", "curl"),
+    ("memtree", "memtree"),
+)
+# Headers that only one program sends.
+_OWN = (
+    ("x-claude-code-session-id", "claude-code"),
+    ("x-codex-window-id", "codex"),
+    ("x-kilocode-version", "kilo"),
+    ("x-openwebui-user-id", "open-webui"),
+)
+READING = (*_HEADERS, *(name for name, _ in _OWN))  # headers that identify it
+_CALLED = dict(_NAMES)
+_BEGINS = re.compile("|".join(re.escape(beginning) for beginning in _CALLED))
+CLIENTS = tuple(dict.fromkeys(name for _, name in _NAMES))
+
+
+def client_of(headers: Mapping[str, str]) -> str:
+    """Return one of `CLIENTS`, "" if none matches. `headers`: looked up in lower case."""
+    for header, client in _OWN:
+        if header in headers:
+            return client
+    for header in _HEADERS:
+        called = headers.get(header, "")[:READ].lower()
+        plain = called.replace(" ", "").replace("-", "").replace("_", "")
+        if match := _BEGINS.match(plain):
+            return _CALLED[match.group()]
+    return ""

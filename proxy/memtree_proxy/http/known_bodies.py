@@ -11,7 +11,7 @@ within known blocks is decoded, with a `null` in place of all items before it:
 This finds the same spans as `json_body.split`, which is used whenever this fails, also to report
 errors in the body. If all blocks of a known body match, the bytes after them up to the end of its
 items are compared, too: a growing history is read from its first new item on. Digests are xxh3-128,
-seeded by process, tenant and field, as for messages (`memtree.context.message_cache`): no body
+seeded by process, tenant and field, as for messages (`memtree.context.read_histories`): no body
 matches one of another tenant. Digests, places and names of fields are stored; no text.
 """
 

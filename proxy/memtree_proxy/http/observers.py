@@ -13,13 +13,12 @@ from prometheus_client.registry import Collector
 
 from memtree.config import Settings
 from memtree.errors import importing
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.job_queue import PendingQueue, StageTotals
 from memtree.jobs.runtime import Runtime
 from memtree_indexer.queues import redis_queues
-from memtree_proxy.http.index_metrics import IndexMetrics
 from memtree_proxy.http.log import counting
-from memtree_proxy.http.observability_process_metrics import LoopLag, ProcessMetrics
+from memtree_proxy.http.process_metrics import IndexMetrics, LoopLag, ProcessMetrics
 from memtree_proxy.http.timing import Spans
 
 if TYPE_CHECKING:

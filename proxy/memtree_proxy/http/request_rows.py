@@ -14,8 +14,7 @@ from memtree import errors
 from memtree.budget.savings import ProviderUsage
 from memtree.context.answer_state import Reason, State
 from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
-from memtree_proxy.http.clients import OTHER, READING, client_of
-from memtree_proxy.http.headers import Headers
+from memtree_proxy.http.headers import OTHER, READING, Headers, client_of
 from memtree_proxy.http.request_trace import Trace
 
 REASONS = frozenset(Reason)

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from memtree.agents.agent_memory import ALL, AgentScopes
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope, checked_id
-from memtree_proxy.http.access_auth import SESSION_COOKIE, Tenant
+from memtree_proxy.http.auth import SESSION_COOKIE, Tenant
 from memtree_proxy.http.headers import USER_HEADER, own_value
 
 AGENT, SUBJECT = AGENT_FIELDS = ("agentId", "subjectId")

@@ -28,8 +28,8 @@ from weakref import WeakValueDictionary
 
 from memtree.context.answer_state import State
 from memtree.days import day_of
-from memtree.ports.store import Tallies
-from memtree_proxy.http.background_writer import BackgroundWriter
+from memtree.ports.context_store import Tallies
+from memtree_proxy.http.request_log_writer import BackgroundWriter
 from memtree_proxy.http.request_trace import Trace
 
 logger = logging.getLogger("memtree")

@@ -15,8 +15,8 @@ import msgspec
 
 from memtree.errors import NotFound
 from memtree.text.own_lines import in_values, one_line
+from memtree_proxy.wire.context_bodies import ShownStoredTree
 from memtree_proxy.wire.conversation_bodies import ShownConversation
-from memtree_proxy.wire.tree_answers import ShownStoredTree
 
 ROOT = "memtree://conversations"
 TEMPLATE = f"{ROOT}/{{address}}"

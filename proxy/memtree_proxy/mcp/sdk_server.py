@@ -31,7 +31,7 @@ from mcp_types import (
 from memtree import __version__
 from memtree.errors import MemTreeError
 from memtree_proxy.mcp import resources
-from memtree_proxy.mcp.definitions import INSTRUCTIONS, ToolDefinition
+from memtree_proxy.mcp.listed_tools import INSTRUCTIONS, ToolDefinition
 from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
 

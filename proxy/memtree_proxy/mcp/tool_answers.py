@@ -21,12 +21,12 @@ from memtree.errors import (
     StoreUnavailable,
 )
 from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
+from memtree.memories.checked_fields import shown as shown_time
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import MemoryHit, SearchResult
-from memtree.memories.times import shown as shown_time
 from memtree_proxy.wire.values import Answer, Count, copied, maybe_time, where_given
 
 MAX_NEAR_CHARS = 1_000  # of a near memory's text

@@ -12,12 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from memtree.errors import BadRequest
+from memtree.memories.checked_fields import canonical_tags, refuse_secrets, timestamp
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.memory_store import MemoryFilter, MemoryRef
-from memtree.memories.secret_check import refuse_secrets
-from memtree.memories.tags import canonical_tags
-from memtree.memories.times import timestamp
 from memtree_proxy.http.decoding import FORMS, FieldError, OrNull, Posted, converted
 from memtree_proxy.wire.values import Share, Tags
 

@@ -22,9 +22,8 @@ from memtree.process.tracing import Tracer, watched
 from memtree.text.own_lines import in_values
 from memtree_proxy.http import log
 from memtree_proxy.mcp import tool_answers, tool_arguments
-from memtree_proxy.mcp.definitions import RECALL, SEARCH_SESSIONS, TOOLS
+from memtree_proxy.mcp.listed_tools import RECALL, SEARCH_SESSIONS, TOOLS, Json
 from memtree_proxy.mcp.resources import Conversations
-from memtree_proxy.mcp.schemas import Json
 from memtree_proxy.mcp.tool_answers import INTERNAL, Quoted, Said
 from memtree_proxy.mcp.tool_arguments import (
     Confirm,

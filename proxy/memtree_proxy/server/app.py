@@ -16,65 +16,62 @@ from starlette.routing import Route
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.sent_requests import SentRequests
-from memtree.jobs.background_summary_queue import InProcessSummaries
 from memtree.jobs.memory_services import MemoryServices
+from memtree.jobs.summary_queue import InProcessSummaries
+from memtree.ports.context_store import Credentials, Tallies
 from memtree.ports.request_log import RequestLog
-from memtree.ports.store import Credentials, Tallies
 from memtree.process.bounded import SizedCache
-from memtree_proxy.api.agent_routes import AgentBatchRoutes, AgentMemoryRoutes
+from memtree_proxy.api.agent_memory_routes import AgentBatchRoutes, AgentMemoryRoutes
 from memtree_proxy.api.agent_search_routes import AgentSearchRoutes
 from memtree_proxy.api.chat_memory_routes import ChatCurationRoutes, ChatMemoryRoutes
-from memtree_proxy.api.collection import MemoryCollection
-from memtree_proxy.api.compress import ContextMemoryRoutes
-from memtree_proxy.api.conversations import ConversationRoutes, StoredConversations
+from memtree_proxy.api.context_memory_routes import ContextMemoryRoutes, Deletion
+from memtree_proxy.api.conversation_routes import (
+    ConversationRoutes,
+    ParseRoute,
+    StoredConversations,
+)
 from memtree_proxy.api.curation_routes import CurationRoutes
-from memtree_proxy.api.delete import Deletion
 from memtree_proxy.api.document_routes import DocumentRoutes
 from memtree_proxy.api.grant_routes import GrantRoutes, WalletRoutes
-from memtree_proxy.api.group_routes import GroupRoutes, SettingsRoutes
 from memtree_proxy.api.memory_requests import AgentRequests, MemoryRequests, UserRequests
-from memtree_proxy.api.parse import ParseRoute
 from memtree_proxy.api.request_log_routes import RequestRoutes
 from memtree_proxy.api.schema_routes import SchemaRoutes
 from memtree_proxy.api.transfer_routes import TransferRoutes
-from memtree_proxy.api.usage import UsageRoute
-from memtree_proxy.api.user_routes import ExtractionRoute, UserMemoryRoutes
-from memtree_proxy.api.whole_user_routes import WholeUserRoutes
+from memtree_proxy.api.usage_route import UsageRoute
+from memtree_proxy.api.user_group_routes import GroupRoutes, SettingsRoutes, WholeUserRoutes
+from memtree_proxy.api.user_memory_routes import ExtractionRoute, MemoryCollection, UserMemoryRoutes
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
 from memtree_proxy.http import error_response
-from memtree_proxy.http.access_auth import Gate, WalletAccess, is_loopback
+from memtree_proxy.http.auth import Gate, LocalUser, WalletAccess, is_loopback
 from memtree_proxy.http.body_budget import BodyBudget
 from memtree_proxy.http.event_streams import EVENT_PACE, EventPace, EventStreams
-from memtree_proxy.http.index_metrics import ExtractionMetrics, SummaryMetrics
 from memtree_proxy.http.known_bodies import KnownBodies
-from memtree_proxy.http.local_user import LocalUser
-from memtree_proxy.http.observability_metrics import Metrics
-from memtree_proxy.http.observability_process_metrics import CacheMetrics
+from memtree_proxy.http.metrics import Metrics
+from memtree_proxy.http.process_metrics import CacheMetrics, ExtractionMetrics, SummaryMetrics
 from memtree_proxy.http.rate_limits import CostlyWork, FailedKeys, RequestRates, WaitingRequests
-from memtree_proxy.http.request_log import PACE as PACE_OF_LOG
-from memtree_proxy.http.request_log import RequestLogWriter
+from memtree_proxy.http.request_log_writer import PACE as PACE_OF_LOG
+from memtree_proxy.http.request_log_writer import RequestLogWriter
 from memtree_proxy.http.timing import Spans
 from memtree_proxy.http.usage_tallies import UsageTallies
 from memtree_proxy.mcp.mcp_route import McpRoute
 from memtree_proxy.server import browser_guard
-from memtree_proxy.server.browser_guard import BrowserGuard
-from memtree_proxy.server.browser_policy import BrowserPolicy
+from memtree_proxy.server.browser_guard import BrowserGuard, BrowserPolicy
 from memtree_proxy.server.completion_routes import CompletionRoutes, Passthrough
 from memtree_proxy.server.edge import Edge, Recorders
 from memtree_proxy.server.health_report import HealthDetails, HealthReport, MetricsPage, health
 from memtree_proxy.server.home_page import DocumentPage, HomePage, HomeRoute, show_map
-from memtree_proxy.server.leases import (
+from memtree_proxy.server.page_session import PATH as SESSION_PATH
+from memtree_proxy.server.page_session import PageSession
+from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
+from memtree_proxy.server.web_pages import DEMO_PATH, DemoSession, WebPages
+from memtree_proxy.server.wrapped_runs import (
     LEASE_PATH,
     TOTALS_PATH,
     Leases,
     WrappedPaths,
     closed_path,
 )
-from memtree_proxy.server.page_session import PATH as SESSION_PATH
-from memtree_proxy.server.page_session import PageSession
-from memtree_proxy.server.pages_web_pages import DEMO_PATH, DemoSession, WebPages
-from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
 from memtree_proxy.upstream.server_key import OwnObjects, ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
 

@@ -13,11 +13,10 @@ from starlette.types import Scope
 
 from memtree.context.answer_state import Reason, State
 from memtree.process.bounded import SizedCache
-from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices
+from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices, TokenCountRoute
+from memtree_proxy.chat.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.memory_switch import by_headers, wanted
-from memtree_proxy.chat.model_limits import LearnedRefusals
 from memtree_proxy.chat.request_reader import DEPLOYMENT
-from memtree_proxy.chat.token_count import TokenCountRoute
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.dialects.messages_dialect import AnthropicMessages
@@ -26,7 +25,7 @@ from memtree_proxy.http import error_response, request_body, request_trace
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.headers import FLAG_HEADER, MEMORY_HEADER
 from memtree_proxy.http.request_body import PREFIXES
-from memtree_proxy.server.browser_policy import BrowserPolicy, FetchHeaders
+from memtree_proxy.server.browser_guard import BrowserPolicy, FetchHeaders
 from memtree_proxy.server.routing import Handler, everywhere
 from memtree_proxy.upstream.relay import Relay, forward
 from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams, settings_of

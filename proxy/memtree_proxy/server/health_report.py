@@ -22,11 +22,11 @@ from memtree.config import Settings
 from memtree.errors import MemTreeError
 from memtree.jobs.runtime import Runtime
 from memtree_indexer.queues import redis_queues
-from memtree_proxy.http.access_auth import Gate
-from memtree_proxy.http.observability_metrics import Metrics
-from memtree_proxy.server import checkups_surroundings, parts
-from memtree_proxy.server.finding import Finding
-from memtree_proxy.wire.answers import answer
+from memtree_proxy.http.auth import Gate
+from memtree_proxy.http.metrics import Metrics
+from memtree_proxy.server import part_checks, surroundings
+from memtree_proxy.server.surroundings import Finding
+from memtree_proxy.wire.routes import answer
 from memtree_proxy.wire.values import Answer
 
 PATIENCE = 5.0  # seconds for one part
@@ -96,34 +96,34 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
     """Build the report of the server in this process."""
 
     async def upstream() -> Finding:
-        return (await parts.upstream(settings))[0]
+        return (await part_checks.upstream(settings))[0]
 
     async def messages() -> Sequence[Finding]:
-        return (await parts.messages(settings))[0]
+        return (await part_checks.messages(settings))[0]
 
     async def embedder() -> Finding:
         # Embedders cache vectors, so each check needs a new text.
-        question = f"{parts.QUESTION} {time.time_ns()}"
-        return await parts.embedder(settings, runtime, question)
+        question = f"{part_checks.QUESTION} {time.time_ns()}"
+        return await part_checks.embedder(settings, runtime, question)
 
     async def summaries() -> Finding:
-        return parts.seen_summarizer(settings, runtime)
+        return part_checks.seen_summarizer(settings, runtime)
 
     return HealthReport(
         (
             PartCheck("upstream", upstream, SELDOM / 2),
             PartCheck("messages", messages, SELDOM / 2),
-            PartCheck("store", partial(parts.store, runtime.store), SELDOM / 2),
-            PartCheck("database", partial(parts.database, settings.store), SELDOM),
+            PartCheck("store", partial(part_checks.store, runtime.store), SELDOM / 2),
+            PartCheck("database", partial(part_checks.database, settings.store), SELDOM),
             PartCheck(
                 "disk",
-                partial(asyncio.to_thread, checkups_surroundings.disk, settings.store),
+                partial(asyncio.to_thread, surroundings.disk, settings.store),
                 OFTEN,
             ),
             PartCheck("embedder", embedder, SELDOM),
             PartCheck("summaries", summaries, OFTEN),
-            PartCheck("queue", partial(checkups_surroundings.queue, redis_queues(runtime)), OFTEN),
-            PartCheck("files", partial(asyncio.to_thread, checkups_surroundings.files), OFTEN),
+            PartCheck("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),
+            PartCheck("files", partial(asyncio.to_thread, surroundings.files), OFTEN),
         ),
         patience=patience,
     )

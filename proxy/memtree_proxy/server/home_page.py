@@ -25,7 +25,7 @@ from starlette.types import Scope
 from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.http.headers import Authority
-from memtree_proxy.server.browser_policy import FetchHeaders, is_page_visit
+from memtree_proxy.server.browser_guard import FetchHeaders, is_page_visit
 from memtree_proxy.wire.openapi import document
 
 _PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")

@@ -25,7 +25,7 @@ from uvicorn.protocols.http.httptools_impl import (
 from memtree.config import Settings
 from memtree.errors import BadRequest, HeadersTooLarge, MemTreeError, RequestTimeout
 from memtree_proxy.http import error_response, log
-from memtree_proxy.server.connection import AnswerWriter, HangUp
+from memtree_proxy.server.edge import AnswerWriter, HangUp
 
 MAX_HEADERS = 200
 MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models sends any

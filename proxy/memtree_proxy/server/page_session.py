@@ -19,10 +19,9 @@ from starlette.responses import Response
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, Unauthorized
 from memtree_proxy.http import request_body
-from memtree_proxy.http.access_auth import Gate
+from memtree_proxy.http.auth import LONGEST_CODE, Gate, LocalUser
 from memtree_proxy.http.decoding import Posted, decode, queried
-from memtree_proxy.http.local_user import LONGEST_CODE, LocalUser
-from memtree_proxy.wire.answers import answer
+from memtree_proxy.wire.routes import answer
 from memtree_proxy.wire.values import Answer
 
 PATH = "/ui/session"

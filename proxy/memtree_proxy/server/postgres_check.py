@@ -11,7 +11,7 @@ import psycopg
 
 from memtree.stores import shown_store
 from memtree.stores.postgres.dsn import Dsn, read_dsn
-from memtree_proxy.server.finding import Finding
+from memtree_proxy.server.surroundings import Finding
 
 OLDEST = 150_000  # in the form of `server_version_num`: docs/deployment.md
 CROWDED = 0.8  # share of the server's allowed connections

@@ -22,21 +22,24 @@ from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.process.threads import FairThreads
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
-from memtree.text import standing_rules
+from memtree.text import rule_sentences
 from memtree_indexer.queues import open_redis_queues
-from memtree_proxy.http.access_auth import is_loopback
-from memtree_proxy.http.local_user import LocalUser, new_secret
+from memtree_proxy.http.auth import LocalUser, is_loopback, new_secret
 from memtree_proxy.http.observers import UNWATCHED, Observers, index_metrics, watching
 from memtree_proxy.server.app import Services, create_app
-from memtree_proxy.server.browser_policy import BrowserPolicy
+from memtree_proxy.server.browser_guard import BrowserPolicy
 from memtree_proxy.server.garbage import collect_at_rest, short_collections
 from memtree_proxy.server.health_report import health_report
 from memtree_proxy.server.http_protocol import GuardedProtocol, guarded
-from memtree_proxy.server.leases import Leases
-from memtree_proxy.server.listener import accept_backlog, bound, listen, shown_address
-from memtree_proxy.server.machine import allow_many_files
-from memtree_proxy.server.run_folders import sweep
+from memtree_proxy.server.listener import (
+    accept_backlog,
+    allow_many_files,
+    bound,
+    listen,
+    shown_address,
+)
 from memtree_proxy.server.state_file import state_file
+from memtree_proxy.server.wrapped_runs import Leases, sweep
 from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the client must be
@@ -96,7 +99,7 @@ async def compile_phrases() -> None:
     """Compile the phrases by which standing rules are found, one pattern at a time and outside the
     event loop: otherwise the first turn in a language, and all others with it, would wait 100 ms.
     Child processes compile nothing here."""
-    steps = standing_rules.warm_up()
+    steps = rule_sentences.warm_up()
     while await asyncio.to_thread(next, steps, True) is None:
         pass
 

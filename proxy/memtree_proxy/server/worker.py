@@ -28,16 +28,15 @@ from starlette.routing import Route
 from memtree import __version__
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
-from memtree.jobs.embedder import open_embedder
+from memtree.jobs.embedding import open_embedder
 from memtree.jobs.job_queue import StageTotals
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.summary_stage import SummaryStage, open_summarizer
 from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.queues import IN_REDIS, refuse_own_memory
-from memtree_proxy.http.index_metrics import IndexMetrics, SummaryMetrics
 from memtree_proxy.http.log import Tally, counting
-from memtree_proxy.http.observability_process_metrics import ProcessMetrics
+from memtree_proxy.http.process_metrics import IndexMetrics, ProcessMetrics, SummaryMetrics
 from memtree_proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         )
     refuse_own_memory(settings)
     with importing(*IN_REDIS):
-        from memtree_indexer.connection import blocking  # noqa: PLC0415  the `redis` extra
+        from memtree_indexer.redis_connection import blocking  # noqa: PLC0415  the `redis` extra
         from memtree_indexer.worker import open_workshop  # noqa: PLC0415
     try:
         blocking(settings.queue).close()

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree_proxy.http import request_body, request_trace
-from memtree_proxy.http.access_auth import Tenant
+from memtree_proxy.http.auth import Tenant
 from memtree_proxy.http.headers import AUTHORIZATION, Headers, request_headers
 from memtree_proxy.upstream.upstream_client import Outgoing, Reply, Upstream
 

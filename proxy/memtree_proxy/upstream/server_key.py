@@ -38,12 +38,12 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, MemTreeError, UnsupportedMedia
 from memtree.history import json_body
 from memtree.history.json_body import Body
-from memtree.ports.store import ProviderObjects
+from memtree.ports.context_store import ProviderObjects
 from memtree.process.bounded import remember
 from memtree.process.threads import off_loop
 from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
 from memtree_proxy.http import log, request_body
-from memtree_proxy.http.access_auth import Tenant
+from memtree_proxy.http.auth import Tenant
 from memtree_proxy.http.headers import takes_server_key, value_of
 from memtree_proxy.http.request_body import Decoder
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround

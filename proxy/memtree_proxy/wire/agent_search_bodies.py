@@ -13,16 +13,21 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.agents.agent_search import AgentHit, AgentSearchResult
 from memtree.agents.clusters import MemoryCluster
 from memtree.agents.mentions import named_in
+from memtree.memories.checked_fields import canonical_tags, shown
 from memtree.memories.draft import checked_name
 from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import ScopeKind
-from memtree.memories.tags import canonical_tags
-from memtree.memories.times import shown
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
 from memtree_proxy.http.request_scopes import AGENT, SUBJECT
-from memtree_proxy.wire.agent_answers import Mention, data_of, kind_of, mentions_of, time_of
-from memtree_proxy.wire.agent_memories import scopes_of
+from memtree_proxy.wire.agent_memory_bodies import (
+    Mention,
+    data_of,
+    kind_of,
+    mentions_of,
+    scopes_of,
+    time_of,
+)
 from memtree_proxy.wire.values import (
     AgentQuery,
     Answer,

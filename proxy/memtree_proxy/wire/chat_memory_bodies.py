@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from memtree.memories.book import SaveResult
+from memtree.memories.checked_fields import canonical_tags
 from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import MemorySource
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.search.ranking import SearchResult
-from memtree.memories.tags import canonical_tags
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
 from memtree_proxy.wire.memory_rows import ShownRow, nearness, said, saved, state_of
 from memtree_proxy.wire.user_memory_bodies import edit_of

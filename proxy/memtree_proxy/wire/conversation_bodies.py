@@ -7,14 +7,13 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from memtree.context.conversations_known_conversations import KnownConversation
-from memtree.context.stored_plan import StoredEpoch, StoredPlan
-from memtree.digests.conversation_title import LONGEST
-from memtree.memories.times import shown
+from memtree.context.known_conversations import KnownConversation, StoredEpoch, StoredPlan
+from memtree.digests.titles import LONGEST
+from memtree.memories.checked_fields import shown
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
-from memtree.unfolding.pinned_places import PinnedPlace
-from memtree_proxy.http.clients import OTHER
-from memtree_proxy.wire.tree_answers import OutlineNode, Passed, Span, WorkKind
+from memtree.unfolding.kept_passages import PinnedPlace
+from memtree_proxy.http.headers import OTHER
+from memtree_proxy.wire.context_bodies import OutlineNode, Passed, Span, WorkKind
 from memtree_proxy.wire.values import Answer, Count, copied
 
 Line = Annotated[str, Meta(max_length=LONGEST)]

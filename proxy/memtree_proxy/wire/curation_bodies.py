@@ -11,13 +11,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from memtree.errors import BadRequest
-from memtree.memories.curation import DeletionReceipt, MemoryPast
+from memtree.memories.checked_fields import canonical_tags, shown, timestamp
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import checked_name
 from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.memory_curation import DeletionReceipt, MemoryPast
 from memtree.memories.memory_store import ANY, MemoryFilter
-from memtree.memories.tags import canonical_tags
-from memtree.memories.times import shown, timestamp
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
 from memtree_proxy.wire.memory_rows import said
 from memtree_proxy.wire.values import (

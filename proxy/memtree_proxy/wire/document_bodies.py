@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from memtree.errors import BadRequest, MemTreeError, RequestTooLarge
 from memtree.history.json_body import Body
-from memtree.memories.document import Document, NewDocument, checked
+from memtree.memories.checked_fields import shown
 from memtree.memories.document_book import (
     DocumentPage,
     DocumentSearch,
@@ -19,7 +19,7 @@ from memtree.memories.document_book import (
     PassageHit,
     PutDocument,
 )
-from memtree.memories.times import shown
+from memtree.memories.document_passages import Document, NewDocument, checked
 from memtree_proxy.http.decoding import OrNull, Posted, fields_of
 from memtree_proxy.wire.values import (
     HITS,

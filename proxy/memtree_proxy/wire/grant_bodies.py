@@ -12,9 +12,9 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.agents.grant import Chain, SignedGrant
 from memtree.agents.grant_book import GrantReport
 from memtree.agents.grant_json import MAX_CODE_CHARS, read_grant, read_share_code
-from memtree.agents.grants_wallets import chain_of, shown_address
+from memtree.agents.wallets import chain_of, shown_address
 from memtree.errors import BadRequest
-from memtree.memories.times import shown as shown_time
+from memtree.memories.checked_fields import shown as shown_time
 from memtree_proxy.http.decoding import FieldError, Posted
 from memtree_proxy.wire.values import Answer, Success
 

@@ -11,7 +11,7 @@ import yaml
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree_proxy.http.access_auth import is_loopback
+from memtree_proxy.http.auth import is_loopback
 
 FILE = Path(__file__).with_name("openapi.yaml")
 _OPERATORS = ("/metrics", "/health/details")

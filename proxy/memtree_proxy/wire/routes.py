@@ -1,13 +1,24 @@
-"""Mark the handler of a route with its method, its path and its query; the router is built from
-these marks."""
+"""Marks the handler of a route with its method, its path and its query, and builds the JSON that it
+answers.
+
+Mark the handler of a route with its method, its path and its query; the router is built from
+these marks.
+
+Build the answers of memory routes: JSON that is never cached, with the memory's version as
+ETag.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
+import msgspec
+from starlette.responses import Response
+
+from memtree.memories.memory import Memory
 from memtree_proxy.http.decoding import Posted
-from memtree_proxy.wire.values import NoQuery
+from memtree_proxy.wire.values import Answer, Counted, NoQuery, Success
 
 _MARK: Final = "routes"
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -39,3 +50,21 @@ def routes(handlers: object) -> Iterator[Mark]:
     for name, handler in vars(type(handlers)).items():
         for mark in getattr(handler, _MARK, ()):
             yield mark._replace(handler=name)
+
+
+def answer(made: Answer, status: int = 200, of: Memory | None = None) -> Response:
+    """Build a JSON response. `of`: the memory whose version becomes the ETag."""
+    response = Response(msgspec.json.encode(made), status, media_type="application/json")
+    response.headers["cache-control"] = "no-store"
+    if of is not None:
+        response.headers["etag"] = f'"{of.version}"'
+    return response
+
+
+def counted(count: int) -> Response:
+    """Answer a dry run with the number of memories that would be deleted."""
+    return answer(Counted(count=count))
+
+
+def done() -> Response:
+    return answer(Success())

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from memtree.agents.memory_schema import MemorySchema
 from memtree.agents.schema_book import Document, SchemaChange
-from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.errors import BadRequest
-from memtree.memories.lifetime import milliseconds
+from memtree.memories.checked_fields import milliseconds
 from memtree_proxy.http.decoding import FieldError, Posted
 from memtree_proxy.wire.values import Answer, Kind, Success
 

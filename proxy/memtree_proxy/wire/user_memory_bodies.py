@@ -13,17 +13,21 @@ from msgspec import UNSET, Meta, UnsetType
 from memtree.agents.whole_user import UserErasure, UserOverview
 from memtree.errors import Forbidden
 from memtree.memories.book import SaveResult
-from memtree.memories.categories import checked_category, user_category
+from memtree.memories.checked_fields import (
+    EXPIRES_AT,
+    canonical_tags,
+    expiry,
+    future_timestamp,
+    shown,
+)
 from memtree.memories.draft import Edit, MemoryDraft
-from memtree.memories.lifetime import EXPIRES_AT, expiry
 from memtree.memories.memory import UNSET as STAYS
 from memtree.memories.memory import MemorySource, MemoryState, Unset
 from memtree.memories.memory_store import MemoryFilter
+from memtree.memories.memory_topics import checked_category, user_category
 from memtree.memories.message_extraction import ExtractionReport
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import SearchResult
-from memtree.memories.tags import canonical_tags
-from memtree.memories.times import future_timestamp, shown
 from memtree.memories.user_book import GroupDraft, MembersAdded
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,

@@ -8,15 +8,14 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta
 
-from memtree.agents.schemas_memory_schema import KIND_PATTERN, KIND_RULE
+from memtree.agents.memory_schema import KIND_PATTERN, KIND_RULE
 from memtree.history.address_chain import DIGEST_BYTES
+from memtree.memories.checked_fields import MAX_GIVEN, shown
 from memtree.memories.draft import MAX_NAME_CHARS
 from memtree.memories.memory import MAX_TAGS
-from memtree.memories.tags import MAX_GIVEN
-from memtree.memories.times import shown
 from memtree_proxy.http.decoding import FORMS, NOT_BLANK, FieldError, OrNull, Posted
 from memtree_proxy.http.request_scopes import AGENT, SUBJECT
-from memtree_proxy.wire.options import NAMESPACE
+from memtree_proxy.wire.request_options import NAMESPACE
 
 Shown = TypeVar("Shown", bound="Answer")
 

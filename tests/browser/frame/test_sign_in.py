@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memtree.config import Settings
-from memtree_proxy.http.local_user import new_code
+from memtree_proxy.http.auth import new_code
 from memtree_proxy.server.state_file import known_servers
 from tests.browser import pages
 from tests.browser.served import NOBODY_ASKED, Served, keyed

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.cli import commands
-from memtree_proxy.cli.commands import SHOWN
+from memtree_proxy.cli import memory_commands
 from memtree_proxy.cli.main import main
+from memtree_proxy.cli.memory_commands import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 # Memories that were deleted before `rc1_export.jsonl` was written: with a reason, without one, and
@@ -73,7 +73,7 @@ def test_a_folder_is_read_as_a_zip_of_it_is(terminal: Terminal) -> None:
 def test_the_files_of_a_folder_share_a_limit(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "LARGEST", 100)
+    monkeypatch.setattr(memory_commands, "LARGEST", 100)
     for name in ("memories.json", "more/memories.json"):
         (terminal.folder / "export" / name).parent.mkdir(parents=True, exist_ok=True)
         (terminal.folder / "export" / name).write_text(f'["Likes {"t" * 60}"]')

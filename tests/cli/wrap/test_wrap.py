@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from memtree_proxy.cli import server
+from memtree_proxy.cli import own_server
 from tests.cli.wrap.stage import KEY, Stage, command, staged, until
 from tests.http.served.running import waited_for
 from tests.programs.processes import gone, needs_proc
@@ -323,27 +323,29 @@ tell("lines", [first, line()])
 async def test_a_run_whose_connection_broke_gets_its_paths_again(stage: Stage) -> None:
     """The machine slept: the server may not know yet that the first connection is broken."""
     stage.data.mkdir()
-    state = await server.wrap_server(stage.data, stage.env())
+    state = await own_server.wrap_server(stage.data, stage.env())
     token, run = "t" * 43, "0a1b2c3d"
     paths = {token: {"upstream": f"{stage.above}/v1"}}
     root = f"{state.url}/w/{token}"
-    async with server.lease(state, run, paths):
-        async with server.lease(state, run, paths):
+    async with own_server.lease(state, run, paths):
+        async with own_server.lease(state, run, paths):
             with pytest.raises(BadRequest, match="another run"):
-                async with server.lease(state, "ffffffff", paths):
+                async with own_server.lease(state, "ffffffff", paths):
                     pass
-        assert (await server.wrap_server(stage.data, stage.env(), state.port)) == state
-        async with server.lease(state, run, paths):
+        assert (await own_server.wrap_server(stage.data, stage.env(), state.port)) == state
+        async with own_server.lease(state, run, paths):
             body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
             async with httpx.AsyncClient(trust_env=False, timeout=None) as client:
                 answer = await client.post(f"{root}/v1/chat/completions", json=body)
             assert answer.status_code == 200
-            told = await server.totals(state, token)
+            told = await own_server.totals(state, token)
             assert told is not None
             assert told["requests"] == 1
     await waited_for(lambda: status(root) == 404)
     with pytest.raises(BadRequest):
-        async with server.lease(msgspec.structs.replace(state, secret="of another"), run, paths):
+        async with own_server.lease(
+            msgspec.structs.replace(state, secret="of another"), run, paths
+        ):
             pass
 
 

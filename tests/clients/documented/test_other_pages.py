@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
-from memtree.agents.limits import MAX_EXPANDED, MAX_PATTERN_CHARS, MAX_UNIQUE
+from memtree.agents.memory_schema import MAX_BYTES, MAX_NESTING, MAX_SCHEMAS
 from memtree.agents.schema_book import MAX_DESCRIPTION_CHARS
-from memtree.agents.schema_text import MAX_BYTES, MAX_NESTING
-from memtree.agents.schemas_memory_schema import MAX_SCHEMAS
-from memtree.agents.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.agents.schema_limits import (
+    MAX_DEPTH,
+    MAX_EXPANDED,
+    MAX_PATTERN_CHARS,
+    MAX_UNIQUE,
+    MAX_WRITTEN,
+)
 from memtree.transfer.file_items import AUTO, FORMATS
 from tests.clients.documented.shown import Shown, examples, page, ran
 from tests.docs.pages import ROOT, block

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp.listed_tools import BY_NAME
 from tests.clients.programs.test_mcp_stdio import command
 from tests.programs.server import PATIENCE, Server
 

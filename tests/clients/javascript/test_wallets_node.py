@@ -17,7 +17,7 @@ import pytest
 
 from memtree.agents.grant import Chain, signed_text
 from memtree.agents.grant_json import grant_json, read_grant, read_share_code, share_code
-from memtree.agents.grants_wallets import is_signed_by
+from memtree.agents.wallets import is_signed_by
 from tests.made.wallets import Wallet
 from tests.programs.server import PATIENCE, Server
 

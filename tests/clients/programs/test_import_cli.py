@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from memtree.context.prefix_lookup import covering
+from memtree.context.index_lookup import covering
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile, read_messages
 from memtree.stores import open_store
 from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.main import main
-from memtree_proxy.http import access_auth
+from memtree_proxy.http import auth
 from tests.clients.programs.test_cli import QUICK, run
 from tests.foreign import (
     CLAUDE_SIMPLE,
@@ -200,7 +200,7 @@ def test_the_first_request_finds_its_memory(called: Called, task: Path, tmp_path
     (tmp_path / "key").write_text(f"{KEY}-3\n")
     for key, more in (("-1", ("--key", f"{KEY}-1")), ("-2", ("--key", "-")),
                       ("-3", ("--key-file", "key")), ("", ())):  # fmt: skip
-        tenant = access_auth.tenant_id(f"{KEY}{key}") if more else LOCAL
+        tenant = auth.tenant_id(f"{KEY}{key}") if more else LOCAL
         if base.exists():
             assert covered(base, tenant)[0] == 0
         stdin = f"{KEY}{key}\n" if more == ("--key", "-") else None

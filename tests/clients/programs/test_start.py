@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.server.machine import port_owner
+from memtree_proxy.server.listener import port_owner
 from tests.programs.server import PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -107,7 +107,7 @@ def test_a_store_that_does_not_answer_yet(tmp_path: Path):
 
 COMPILING = """
 import asyncio, sys
-from memtree.text.standing_rules import standing_rules
+from memtree.text.rule_sentences import standing_rules
 from memtree_proxy.server.serve import compile_phrases
 
 compiled = []

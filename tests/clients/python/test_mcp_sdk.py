@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp.listed_tools import BY_NAME
 from tests.clients.programs.test_mcp_stdio import command, environment
 from tests.programs.server import PATIENCE, Server
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from memtree.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.errors import BadRequest, Conflict, MemoryLimit, NotFound
 from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.stores.memories import agent_reading, scope_removal
+from memtree.stores.memories import agent_memories, removal
 from tests.contracts.memory_backends import (
     START,
     InEveryStore,
@@ -401,8 +401,8 @@ class TestAgentScopes(InEveryStore):
     ):
         """So the tests above notice where one is missing."""
         theirs = "mem_another-agent-"
-        monkeypatch.setattr(agent_reading, "meant", everybody)
-        monkeypatch.setattr(scope_removal, "meant", everybody)
+        monkeypatch.setattr(agent_memories, "meant", everybody)
+        monkeypatch.setattr(removal, "meant", everybody)
         assert (await filled.agent_page(EVERY)).total == 5
         assert len(await filled.locate(EVERY, [theirs])) == 1
         assert len(await filled.delete_matching_all(EVERY, MemoryFilter())) == 5

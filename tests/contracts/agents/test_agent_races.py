@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from memtree.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory import MemoryChange
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope

@@ -19,10 +19,10 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import NOTHING
 from memtree.memories.search.query import Query
 from memtree.memories.search.ranking import ranked, without_common
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories
-from memtree.stores.memories import agent_reading
+from memtree.stores.memories import agent_memories
 from memtree.stores.memories.scopes import meant
 from tests.contracts.memory_backends import (
     RECIPE,
@@ -158,7 +158,7 @@ class TestAgentSearch(InEveryStore):
             condition, values = meant(scopes)
             return pattern.sub("1 = 1", condition), values
 
-        monkeypatch.setattr(agent_reading, "meant", lacking)
+        monkeypatch.setattr(agent_memories, "meant", lacking)
         with pytest.raises(AssertionError):
             await self.test_each_method_tells_of_the_scopes_that_are_named_alone(memories)
 
@@ -189,7 +189,7 @@ class TestAgentSearch(InEveryStore):
     async def test_rows_come_by_scope_and_number_whatever_fits_in_one_answer(
         self, memories, monkeypatch
     ):
-        monkeypatch.setattr(agent_reading, "PACKED_ROWS", 3)
+        monkeypatch.setattr(agent_memories, "PACKED_ROWS", 3)
         for at in range(10):
             scope = INSIDE[at % 3]
             await memories.add(scope, new(f"text {at}", id=f"mem_{at}", session_id="x y"))
@@ -202,7 +202,7 @@ class TestAgentSearch(InEveryStore):
         assert all(row.session and row.session.endswith(" x y") for _, row in rows)
 
     async def test_memories_are_given_in_the_order_asked_for(self, memories, monkeypatch):
-        monkeypatch.setattr(agent_reading, "PAIRS", 2)
+        monkeypatch.setattr(agent_memories, "PAIRS", 2)
         group = AgentScopes("tenant", None, None)
         for at, scope in enumerate(INSIDE):
             await memories.add(scope, new(f"text {at}", id=f"mem_{at}"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtree.agents.agent_memory import AgentScopes, StructuredWrite
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.errors import BadRequest, Conflict, VersionConflict
 from memtree.memories.memory import MemoryChange
 from memtree.memories.memory_store import MemoryFilter, MemoryRecord

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memtree.ports.store import IndexBatch, Receipt
-from memtree.stores.rows import ClaimRow
+from memtree.ports.context_store import IndexBatch, Receipt
+from memtree.stores.stored_rows import ClaimRow
 from tests.contracts.backends import (
     A,
     B,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from memtree.ports.conversations import ConversationPlace, HistoryEnd
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import ConversationPlace, HistoryEnd, IndexBatch
 from memtree.stores.context.stored_conversations import conversations
-from memtree.stores.references import left_at_ends
-from memtree.stores.rows import ConversationRow
 from memtree.stores.sql import Sql
+from memtree.stores.stored_rows import ConversationRow, left_at_ends
 from tests.contracts.backends import (
     A,
     B,

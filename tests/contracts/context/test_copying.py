@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from memtree.agents.agent_memory import StructuredWrite
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.memory_schema import MemorySchema
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.memories.memory import PossibleUpdate
 from memtree.memories.memory_store import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import Memories, copies, open_memories, open_store
 from memtree.stores.copies import TABLES, copy
 from memtree.tree.node import EMPTY

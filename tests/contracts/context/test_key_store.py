@@ -8,7 +8,7 @@ from time import time
 import pytest
 
 from memtree.errors import BadRequest
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from tests.contracts.backends import (
     Backend,
     OnMemory,

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from memtree.errors import NodesGone, StoreCorrupt
-from memtree.ports.store import IndexBatch
-from memtree.stores.rows import EpochRow, TurnRow, epoch_row, turn_row
+from memtree.ports.context_store import IndexBatch
+from memtree.stores.stored_rows import EpochRow, TurnRow, epoch_row, turn_row
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.memory_plan import TextSpan
 from tests.contracts.backends import (

@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
-from memtree.stores.context import recipes
+from memtree.ports.context_store import RECIPE_DAYS, IndexBatch, Receipt
+from memtree.stores.context import retention
 from tests.contracts.backends import (
     A,
     B,
@@ -120,21 +120,21 @@ class RecipesContract(Backend):
         await self.vectored(store, "old", tenants=(A, B))
         day = 20_000 + RECIPE_DAYS
         await self.swept(store, range(20_000, day))
-        await store.database.write(lambda sql: recipes.count(sql, day))
+        await store.database.write(lambda sql: retention.count_recipes(sql, day))
         return day
 
     async def test_unused_vectors_are_dropped_tenant_by_tenant(self, store):
         """Each in a transaction that holds the lock of this tenant alone."""
         await self.unused_everywhere(store)
-        assert await store.database.write(lambda sql: recipes.drop_unused(sql, A)) == 3
+        assert await store.database.write(lambda sql: retention.drop_recipes(sql, A)) == 3
         assert self.recipes(store) == set()
         assert self.recipes(store, B) == {"old"}
-        assert await store.database.read(recipes.unused_tenants) == [B]
+        assert await store.database.read(retention.tenants_of_unused) == [B]
 
     async def test_a_recipe_is_remembered_while_its_vectors_stand(self, store):
         """A forgotten one would be counted from its first day again."""
         day = await self.unused_everywhere(store)
-        await store.database.write(recipes.forget_unused)
+        await store.database.write(retention.forget_recipes)
         assert await store.sweep(day * DAY) == Receipt(vectors=6)
 
     async def test_keeping_beside_sweeping(self, store):

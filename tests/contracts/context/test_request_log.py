@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from memtree.ports.conversations import HistoryEnd
+from memtree.ports.context_store import HistoryEnd, IndexBatch, Receipt
 from memtree.ports.request_log import (
     LOG_DAYS,
     STORE_ROWS,
@@ -16,7 +16,6 @@ from memtree.ports.request_log import (
     RequestTotals,
     StateSums,
 )
-from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import Opened
 from tests.contracts.backends import (
     A,

@@ -13,9 +13,9 @@ import msgspec
 import pytest
 
 from memtree.errors import NodesGone, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import IndexBatch, Receipt
+from memtree.ports.context_store import IndexBatch, Receipt
 from memtree.stores import SqliteStore
-from memtree.stores.rows import EpochRow, frontier_row
+from memtree.stores.stored_rows import EpochRow, frontier_row
 from memtree.tree.node import EMPTY, Node, Passage, Summary
 from tests.contracts.backends import (
     A,

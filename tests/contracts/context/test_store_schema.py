@@ -14,7 +14,7 @@ import pytest
 from memtree import __version__
 from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import Opened, RamStore, open_memories, open_store
 from memtree.stores.copies import TABLES as COPIED
 from memtree.stores.machine_owner import PART

@@ -9,7 +9,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import NodesGone
-from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
+from memtree.ports.context_store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.tree.node import EMPTY
 from tests.contracts.backends import (
     A,

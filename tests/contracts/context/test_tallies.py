@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 
-from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
+from memtree.ports.context_store import TALLY_DAYS, IndexBatch, Receipt
 from tests.contracts.backends import A, B, Backend, OnMemory, OnPostgres, OnSqlite, leaf
 
 DAY = 20_000

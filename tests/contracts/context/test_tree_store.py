@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt, StoreUnavailable
 from memtree.history.address_chain import node_id
-from memtree.ports.store import IndexBatch, IndexedPrefix
+from memtree.ports.context_store import IndexBatch, IndexedPrefix
 from memtree.stores import SqliteStore
-from memtree.stores.rows import (
+from memtree.stores.stored_rows import (
     AddressRow,
     ClaimRow,
     ConversationRow,

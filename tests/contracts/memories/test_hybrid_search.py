@@ -10,11 +10,11 @@ import pytest
 
 from memtree.memories.memory_store import ANY, StoredSegment
 from memtree.memories.scope import Scope
-from memtree.memories.search import loader
+from memtree.memories.search import scope_search
 from memtree.memories.search.block_rows import ScopeIndex
 from memtree.memories.search.query import Query
 from memtree.memories.search.ranking import ranked
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.stores import Memories, open_memories
 from tests.contracts.memory_backends import START, Clock, InEveryStore
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder, rewrite, save
@@ -66,7 +66,7 @@ class TestHybridSearch(InEveryStore):
     async def test_after_a_restart_the_segment_finds_the_same(
         self, memories, search, clock, monkeypatch
     ):
-        monkeypatch.setattr(loader, "SMALL", 20)
+        monkeypatch.setattr(scope_search, "SMALL", 20)
         rng = random.Random(3)
         ids = [await add(memories, rng, step) for step in range(40)]
         before = {query: await best(search, query) for query in QUERIES}
@@ -82,7 +82,7 @@ class TestHybridSearch(InEveryStore):
                 assert await best(one, query) == expected
 
     async def test_a_spoiled_segment_is_not_believed(self, memories, search, clock, monkeypatch):
-        monkeypatch.setattr(loader, "SMALL", 20)
+        monkeypatch.setattr(scope_search, "SMALL", 20)
         rng = random.Random(3)
         for step in range(30):
             await add(memories, rng, step)

@@ -10,7 +10,7 @@ import pytest
 
 from memtree.agents.agent_memory import AgentMemories, AgentScopes, AgentSearchStore
 from memtree.agents.grant import WalletStore
-from memtree.agents.schemas_memory_schema import SchemaStore
+from memtree.agents.memory_schema import SchemaStore
 from memtree.errors import NotFound
 from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.memory_store import (
@@ -33,17 +33,17 @@ from memtree.memories.user_memories import (
     SettingsChange,
     UserSettingsStore,
 )
-from memtree.ports.store import ProviderObjects
+from memtree.ports.context_store import ProviderObjects
 from memtree.stores.memories import (
     conversation_marks,
     groups_and_settings,
-    reading,
+    memory_reading,
     records,
     scopes,
     search_data,
 )
-from memtree.stores.memories.rows import scope_values
 from memtree.stores.memories.sql_memories import SqlMemories
+from memtree.stores.memories.table_rows import scope_values
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
@@ -273,7 +273,7 @@ class TestMemoryScopes(InEveryStore):
     async def test_the_canaries_would_be_seen(self, memories, filled, monkeypatch):
         for module in (
             scopes,
-            reading,
+            memory_reading,
             search_data,
             conversation_marks,
             records,

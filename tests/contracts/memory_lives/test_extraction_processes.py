@@ -48,9 +48,9 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     from memtree.jobs.posted_messages import ReadMessages
     from memtree.jobs.runtime import SystemClock
     from memtree.jobs.snapshots import SnapshotKeeper
-    from memtree.memories.candidates import Candidate, Extraction
-    from memtree.memories.forgetting import MemoryForgetting
+    from memtree.memories.memory_curation import MemoryForgetting
     from memtree.memories.message_extraction import MemoryExtraction, RuleReader
+    from memtree.memories.rule_extraction import Candidate, Extraction
     from memtree.stores import open_memories
 
     def extract(

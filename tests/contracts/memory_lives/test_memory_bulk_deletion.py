@@ -8,7 +8,7 @@ from memtree.memories.memory import MemoryChange
 from memtree.memories.memory_store import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
-from memtree.stores.memories import deletion, erasing
+from memtree.stores.memories import removal
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
@@ -94,8 +94,8 @@ class TestBulkDeletion(InEveryStore):
 
     @pytest.mark.parametrize("purge", [False, True])
     async def test_more_than_are_taken_together(self, memories, monkeypatch, purge):
-        monkeypatch.setattr(deletion, "ROWS", 3)
-        monkeypatch.setattr(erasing, "ROWS", 3)
+        monkeypatch.setattr(removal, "ROWS", 3)
+        monkeypatch.setattr(removal, "ROWS", 3)
         for n in range(10):
             await memories.add(USER, new(f"{n}"))
         for n in range(0, 10, 3):

@@ -23,7 +23,7 @@ from memtree.jobs.runtime import open_runtime
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.stores import open_store
-from memtree.transfer.import_options import ImportOptions
+from memtree.transfer.file_import import ImportOptions
 from tests.programs.postgres import victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[3]

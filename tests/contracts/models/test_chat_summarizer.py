@@ -9,7 +9,7 @@ import logging
 import pytest
 
 from memtree.errors import SummarizerUnavailable
-from memtree.models import chat_completion
+from memtree.models import openai_client
 from memtree.models.chat_endpoint import ChatEndpoint, ChatSummarizer
 from memtree.models.chat_reply import SPARE
 from memtree.text import tokens
@@ -340,12 +340,12 @@ async def test_one_that_never_answers_holds_no_slot_and_may_cost(server, opened,
 
 
 async def test_an_answer_that_breaks_off_is_asked_for_again(server, model, monkeypatch):
-    monkeypatch.setattr(chat_completion, "SOON", 600.0)
+    monkeypatch.setattr(openai_client, "SOON", 600.0)
     server.steps = [Half()]
     written = await model.write(TASKS)
     assert written.drafts
     assert (server.calls, written.usage.input) == (2, INPUT)  # an idle connection costs nothing
-    monkeypatch.setattr(chat_completion, "SOON", -1.0)  # as if the model had been at work
+    monkeypatch.setattr(openai_client, "SOON", -1.0)  # as if the model had been at work
     server.steps = [Half()]
     with pytest.raises(SummarizerUnavailable, match="broke off") as failure:
         await model.write(TASKS)

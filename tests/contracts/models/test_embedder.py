@@ -13,15 +13,15 @@ import pytest
 
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.jobs.embedder import open_embedder
+from memtree.jobs.embedding import open_embedder
 from memtree.models.local_embedder import (
     ENGLISH,
     MULTILINGUAL,
     LocalEmbedder,
     LocalModel,
+    MemoryEmbedder,
     TextModel,
 )
-from memtree.models.memory_embedder import MemoryEmbedder
 from memtree.models.minilm import MODEL, TOKENIZER, PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from memtree.config import Settings
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history.message import Message
 from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder, calibration_texts

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import IndexBatch, Receipt
+from memtree.ports.context_store import IndexBatch, Receipt
 from memtree.stores import has_store, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres.pool import fault

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from memtree.errors import Conflict, MemTreeError, NodesGone, StoreUnavailable
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.process import circuit_breaker
 from memtree.stores.postgres import PostgresStore, pool
 from memtree.stores.postgres.postgres_sql import Connection

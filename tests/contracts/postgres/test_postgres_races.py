@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from memtree.errors import NodesGone, StoreUnavailable
-from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
-from memtree.stores.context import recipes, retention
+from memtree.ports.context_store import RECIPE_DAYS, IndexBatch, Receipt
+from memtree.stores.context import retention
 from memtree.stores.postgres import PostgresStore, postgres_database
 from tests.contracts.backends import (
     A,
@@ -181,13 +181,13 @@ async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeyp
     days = [86_400.0 * day for day in range(RECIPE_DAYS + 1)]
     for now in days[:-1]:
         await sweeping.sweep(now)
-    drop = recipes.drop_unused
+    drop = retention.drop_recipes
 
     async def late(sql, tenant: str) -> int:
         await other.keep_recipe(RECIPE, days[-1])
         return await drop(sql, tenant)
 
-    monkeypatch.setattr(recipes, "drop_unused", late)
+    monkeypatch.setattr(retention, "drop_recipes", late)
     assert await sweeping.sweep(days[-1]) == Receipt()
     assert await other.vectors(A, RECIPE, IDS) == {LEAVES[0].id: b"1234"}
     assert LOOK.sql(other, "SELECT * FROM recipes") == [(RECIPE, RECIPE_DAYS, 0)]

@@ -11,8 +11,8 @@ import pytest
 
 from memtree.stores import RamStore
 from memtree.text import tokens
-from memtree_proxy.api import caller_model
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.api import agent_memory_routes
+from memtree_proxy.http.auth import tenant_id
 from memtree_proxy.upstream.relay import WHOLE
 from tests.http.owned.kinds import AGENT, PROFILE, Agents, agents
 from tests.http.served.fakes import FakeKeys
@@ -262,7 +262,7 @@ async def test_a_refused_text_is_asked_for_alone_and_is_no_error(
 async def test_all_calls_of_a_request_have_one_limit_of_time(
     app: Agents, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caller_model, "SECONDS", 0.5)
+    monkeypatch.setattr(agent_memory_routes, "SECONDS", 0.5)
     await app.schemas(FAVORITE)
     upstream.mode, upstream.script = "script", [0.3, PLAIN_BYTES]  # nobody can read that
     answer = await read(app, "My favorite color is blue.", "My name is Bo.", status=504)

@@ -14,7 +14,7 @@ import pytest
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from memtree_proxy.http.event_streams import EventPace
 from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder

@@ -13,7 +13,7 @@ from memtree.jobs import memory_answers
 from memtree.memories.memory import MemoryChange
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.owned.granting import refused
 from tests.http.owned.kinds import Users, users

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.agents.schemas_memory_schema import MAX_SCHEMAS
+from memtree.agents.memory_schema import MAX_SCHEMAS
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge
 from tests.http.wire.documented import check_answer
 from tests.unit.memories.books import Opened, opened

@@ -9,7 +9,7 @@ import pytest
 from memtree.agents.grant import Chain, SignedGrant
 from memtree.agents.grant_json import HEADER, header_of
 from memtree.memories.scope import Scope
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.owned.kinds import Users, users
 from tests.http.wire.documented import check_answer

@@ -15,7 +15,7 @@ from memtree.agents.grant_book import GrantBook
 from memtree.errors import Unauthorized
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.http import request_trace
-from memtree_proxy.http.access_auth import Gate, WalletAccess, tenant_id, wallet_tenant
+from memtree_proxy.http.auth import Gate, WalletAccess, tenant_id, wallet_tenant
 from memtree_proxy.http.body_budget import BodyBudget, BodyHold
 from memtree_proxy.http.headers import WALLET_HEADERS
 from tests.http.owned.granting import Granting, granting, refused

@@ -11,7 +11,7 @@ from memtree.context.answer_state import State
 from memtree.context.retrieval import Retriever
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.unfolding.folded_history import NO_ROOM
-from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS, TOO_MANY
+from memtree_proxy.chat.tool_rounds import BROKEN, MOST_ROUNDS, TOO_MANY
 from memtree_proxy.dialects import tool_offer
 from tests.http.owned.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds
 from tests.http.served.fakes import FakeMemory, real_memory

@@ -15,8 +15,8 @@ from memtree.history import json_body
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.chat.tool_rounds import BROKEN, MOST_ROUNDS
+from memtree_proxy.http.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.owned.recalling import (
     FACT,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
+from memtree_proxy.mcp.listed_tools import BY_NAME, REMEMBER
 from tests.http.served.mcp_client import NEW, OLD, DeadEmbedder, Mcp, remembering
 
 Check = Callable[[Mcp], Awaitable[None]]

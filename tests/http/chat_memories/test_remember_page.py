@@ -14,7 +14,7 @@ import pytest
 
 from memtree.models.local_embedder import LocalEmbedder
 from memtree_proxy.cli.main import build_parser
-from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
+from memtree_proxy.mcp.listed_tools import BY_NAME, REMEMBER
 from memtree_proxy.mcp.tool_answers import CODES, INTERNAL
 from tests.http.served.mcp_client import OLD, remembering
 

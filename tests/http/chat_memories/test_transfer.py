@@ -12,8 +12,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
-from memtree_proxy.http import access_auth
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http import auth
+from memtree_proxy.http.auth import tenant_id
 from tests.http.owned.kinds import error
 from tests.http.owned.transferring import KEY, OTHER, lines, statuses, transferring
 from tests.http.served.fakes import FakeKeys
@@ -306,7 +306,7 @@ class RevokedKeys(FakeKeys):
 
 
 async def test_a_stream_ends_when_its_key_is_revoked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(access_auth, "KEYS_SECONDS", 0.0)  # every page looks the key up
+    monkeypatch.setattr(auth, "KEYS_SECONDS", 0.0)  # every page looks the key up
     keys = RevokedKeys(someone=["key"], other=["left"])
     async with transferring(keys) as t:
         await t.imported(lines(*({"text": f"Number {at}"} for at in range(1_000))))

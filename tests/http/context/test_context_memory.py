@@ -11,10 +11,10 @@ import pytest
 from memtree import __version__
 from memtree.errors import ContextOverflow
 from memtree.history.message import MESSAGE_OVERHEAD
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeView
-from memtree_proxy.wire.tree_answers import Tree
+from memtree_proxy.wire.context_bodies import Tree
 from tests.http.served.encoders import encoded
 from tests.http.served.fakes import (
     MEMORY_MESSAGE,

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree_proxy.server.pages_web_pages import demo_file
+from memtree_proxy.server.web_pages import demo_file
 from tests.http.served.fakes import edge, real_memory
 from tests.programs.sessions import chat
 

@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.errors import StoreUnavailable
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.http.served.fakes import FakeMemory, edge, raising, turn
 
 PATHS = [prefix + "/context_memory/delete" for prefix in ("", "/v1", "/api", "/api/v1")]

@@ -18,12 +18,12 @@ import pytest
 
 from memtree.context import retrieval
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.context.read_histories import MessageCache
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.store import Store
-from memtree.ranking import recipe
+from memtree.ports.context_store import Store
+from memtree.ranking import ranked_history
 from memtree.ranking.corpus import Corpus
 from memtree.stores import open_store
 from tests.fakes import HashingEmbedder
@@ -103,7 +103,7 @@ async def test_a_request_may_be_cancelled_at_each_of_its_awaits(
         if slow:  # so that a thread which outlives its request meets the next one
             slow.clear()
             time.sleep(0.5)
-        return recipe.ranking(*given)
+        return ranked_history.ranking(*given)
 
     slow: set[int] = set()
     monkeypatch.setattr(retrieval, "ranking", ranking)
@@ -135,10 +135,10 @@ async def test_a_conversation_is_ranked_while_a_cancelled_request_still_ranks_it
         if not began.is_set():
             began.set()
             go.wait(PATIENCE)
-            made.append(recipe.ranking(*given))
+            made.append(ranked_history.ranking(*given))
             ended.set()
             return made[0]
-        made.append(recipe.ranking(*given))
+        made.append(ranked_history.ranking(*given))
         return made[-1]
 
     async with process(open_store("memory:"), base, upstream) as used:

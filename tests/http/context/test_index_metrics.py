@@ -10,15 +10,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.job_queue import Backlog, StageTotals
 from memtree.jobs.stage_one import INLINE_TOKENS, StageOne
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, LeafWork
-from memtree_proxy.http import observability_metrics
-from memtree_proxy.http.index_metrics import IndexMetrics
-from memtree_proxy.http.observability_metrics import Metrics
+from memtree_proxy.http import metrics
+from memtree_proxy.http.metrics import Metrics
+from memtree_proxy.http.process_metrics import IndexMetrics
 from tests.fakes import HashingEmbedder
 from tests.http.served.fakes import client_of, services
 from tests.http.served.running import PATIENCE, waited_for
@@ -179,7 +179,7 @@ async def test_a_queue_that_does_not_tell_is_down_and_its_old_numbers_are_gone()
 
 
 async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(observability_metrics, "PATIENCE", 0.01)
+    monkeypatch.setattr(metrics, "PATIENCE", 0.01)
     queue = Elsewhere()
     queue.hangs = True
     built = services(None)

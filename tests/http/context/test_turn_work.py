@@ -15,8 +15,8 @@ import pytest
 from benchmarks.speed.clients.in_process import InProcess, in_process
 from benchmarks.speed.clients.sessions import PATHS, steps, written
 from memtree.context import context_memory
-from memtree.context.indexing_indexing import LONG_PATIENCE
-from memtree_proxy.http.background_writer import BackgroundWriter
+from memtree.context.indexing import LONG_PATIENCE
+from memtree_proxy.http.request_log_writer import BackgroundWriter
 from tests.wire.conversations import conversation
 from tests.work_counts import Work, counting
 

@@ -21,7 +21,7 @@ import pytest
 
 from memtree.errors import ContextOverflow
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.growth import Keep
+from memtree.ports.indexing_stages import Keep
 from memtree.tree.growth import GrownTree, Tail
 from memtree_proxy.chat.keepalive import KeepalivePace
 from memtree_proxy.server.app import create_app

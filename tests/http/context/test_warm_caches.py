@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.context.caches_caches import PassedHistories
 from memtree.context.context_memory import ContextMemory
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.context.warm_conversations import PassedHistories
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import ContextCaches
 from memtree.jobs.stage_one import StageOne
 from memtree.process.cache_limits import CacheLimits

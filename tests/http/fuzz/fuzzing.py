@@ -22,8 +22,8 @@ from starlette.types import Message
 
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.context.read_histories import MessageCache
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne

@@ -28,7 +28,7 @@ from schemathesis.specs.openapi import checks
 from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.message import Message
-from memtree.text.standing_rules import warm_up
+from memtree.text.rule_sentences import warm_up
 from memtree_proxy.http.request_body import PREFIXES
 from tests.http.fuzz.fuzzing import Answer, World, table
 from tests.http.served import wild

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtree.history import chat_history
-from memtree.history.beginning import origin
+from memtree.history.conversation_beginning import origin
 from memtree.history.message import Message, Volatile
 from memtree.memories.memory import EXTRACTED, Memory, MemorySource
 from tests.http.owned.injecting import SYSTEM, Notebook, assistant, chatting, user

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.memories.document import checked
+from memtree.memories.document_passages import checked
 from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import pack_vector
 from tests.fakes import HashingEmbedder

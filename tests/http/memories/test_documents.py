@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.book import MemoryRules
-from memtree.memories.document import MAX_BYTES, MAX_METADATA_BYTES
+from memtree.memories.document_passages import MAX_BYTES, MAX_METADATA_BYTES
 from memtree_proxy.wire.document_bodies import MAX_DOCUMENTS
 from tests.fakes import HashingEmbedder
 from tests.http.owned.kinds import KEY, PORTS, Filing, error, filing, wrong

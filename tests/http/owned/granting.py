@@ -13,7 +13,7 @@ import httpx
 
 from memtree.agents.grant import WalletStore
 from memtree.agents.grant_book import GrantBook
-from memtree.ports.store import Credentials
+from memtree.ports.context_store import Credentials
 from memtree.stores import RamStore, open_memories
 from memtree_proxy.server.app import create_app
 from tests.http.served.fakes import services

@@ -19,14 +19,14 @@ from memtree.jobs.runtime import SystemClock
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector, packed_terms
 from memtree.memories.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
 from memtree.text.normal_form import text_hash
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder
 from tests.http.served.fakes import FakeMemory, services

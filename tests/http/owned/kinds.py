@@ -14,9 +14,9 @@ import pytest
 from memtree.agents.schema_book import SchemaBook
 from memtree.memories.book import MemoryRules
 from memtree.memories.scope import Scope
+from memtree.ports.context_store import Credentials
 from memtree.ports.models import Embedder
-from memtree.ports.store import Credentials
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge
 from tests.unit.memories.books import Opened, opened
 

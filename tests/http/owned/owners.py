@@ -18,7 +18,7 @@ from memtree.memories.memory import MemorySource
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores import Memories
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 
 MINE, OTHER = tenant_id("key"), tenant_id("other")
 KEY, OTHER_KEY = {"authorization": "Bearer key"}, {"authorization": "Bearer other"}

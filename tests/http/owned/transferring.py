@@ -11,8 +11,8 @@ import httpx
 import msgspec
 
 from memtree.memories.scope import Scope
-from memtree.ports.store import Credentials
-from memtree_proxy.http.access_auth import tenant_id
+from memtree.ports.context_store import Credentials
+from memtree_proxy.http.auth import tenant_id
 from tests.http.served.fakes import FakeKeys, edge
 from tests.unit.memories.books import Opened, opened
 

@@ -17,7 +17,7 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.tenant_names import ANONYMOUS
 from memtree.text.normal_form import canonical
-from memtree_proxy.mcp.definitions import BY_NAME, SEARCH_SESSIONS, TOOLS
+from memtree_proxy.mcp.listed_tools import BY_NAME, SEARCH_SESSIONS, TOOLS
 from tests.hostile_texts import hostile, linear_time
 from tests.http.served.fakes import FakeKeys
 from tests.http.served.mcp_client import META, NEW, OLD, Mcp, remembering

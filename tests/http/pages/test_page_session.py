@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree_proxy.http.local_user import LONGEST_CODE, LocalUser, new_code, server_proof
+from memtree_proxy.http.auth import LONGEST_CODE, LocalUser, new_code, server_proof
 from tests.http.served.fakes import FakeKeys, client_of, services, turn
 from tests.http.served.upstream import FakeUpstream
 

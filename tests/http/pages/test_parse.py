@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtree.stores import RamStore
-from memtree_proxy.imports.parse_process import SMALL
+from memtree_proxy.imports.posted_file import SMALL
 from tests.http.served.fakes import FakeKeys, edge, real_memory, turn
 
 PATH = "/v1/context_memory/parse"

@@ -16,8 +16,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.context.answer_state import State
 from memtree.days import day_of
 from memtree.errors import ContextOverflow, StoreUnavailable
-from memtree.ports.queues import Pending
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
+from memtree.ports.indexing_stages import Pending
 from memtree.stores import RamStore, open_store
 from tests.http.served.fakes import (
     FakeKeys,

@@ -16,7 +16,7 @@ import pytest
 
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
-from memtree_proxy.server.pages_web_pages import (
+from memtree_proxy.server.web_pages import (
     DEMO_PATH,
     DEMO_QUESTIONS,
     DEMO_TOKENS,

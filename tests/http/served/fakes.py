@@ -15,18 +15,18 @@ from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText, PostedSizes
 from memtree.context.answer_state import State
 from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
-from memtree.context.conversations_known_conversations import KnownConversations
+from memtree.context.known_conversations import KnownConversations
 from memtree.errors import MemTreeError, NotFound
 from memtree.history import chat_history
 from memtree.history.message import Volatile
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.memories.book import MemoryBook
+from memtree.ports.context_store import Credentials, Receipt, Tallies
+from memtree.ports.indexing_stages import Pending, SummaryStatus
 from memtree.ports.models import ModelAnswer, ModelQuestion, Usage
-from memtree.ports.queues import Pending, SummaryStatus
-from memtree.ports.store import Credentials, Receipt, Tallies
 from memtree.stores import Memories, RamStore, open_memories, open_store
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeNode, TreeView

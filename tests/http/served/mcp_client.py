@@ -18,11 +18,11 @@ from memtree.errors import EmbedderUnavailable
 from memtree.jobs.memory_services import open_book
 from memtree.jobs.runtime import SystemClock
 from memtree.memories.book import MemoryBook
+from memtree.ports.context_store import Credentials
 from memtree.ports.models import Embedder, Matrix
-from memtree.ports.store import Credentials
 from memtree.stores import Opened, RamStore, open_memories, store_file
 from memtree.stores.sqlite.sqlite_database import SqliteStore
-from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp.listed_tools import BY_NAME
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder
 from tests.http.served.fakes import services

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from memtree.errors import BadRequest, StoreUnavailable, Unauthorized
 from memtree_proxy.http import request_trace
-from memtree_proxy.http.access_auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
+from memtree_proxy.http.auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.served.upstream import FakeUpstream
 

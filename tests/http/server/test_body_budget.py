@@ -13,7 +13,7 @@ import pytest
 
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.errors import ContextOverflow
 from memtree.process import threads
 from memtree_proxy.http.body_budget import FREE, BodyBudget

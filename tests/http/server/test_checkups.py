@@ -22,11 +22,11 @@ from memtree.jobs.runtime import SystemClock, open_runtime
 from memtree.stores import open_store
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.cli import doctor
-from memtree_proxy.server import checkups_surroundings, machine, parts, postgres_check
+from memtree_proxy.server import listener, part_checks, postgres_check, surroundings
 from memtree_proxy.server.app import create_app
-from memtree_proxy.server.finding import Finding
 from memtree_proxy.server.health_report import health_report
 from memtree_proxy.server.serve import open_services
+from memtree_proxy.server.surroundings import Finding
 from tests.http.served.fakes import FakeKeys, edge, services
 from tests.http.served.running import PATIENCE, refused_port, running
 from tests.http.served.upstream import FakeUpstream
@@ -39,7 +39,7 @@ QUIET = Settings(store="memory:", embedder="none", upstream=None, log_level="err
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (parts, checkups_surroundings):
+    for module in (part_checks, surroundings):
         monkeypatch.setattr(module, "SECONDS", PATIENCE)
 
 
@@ -51,7 +51,7 @@ def test_where_settings_come_from(tmp_path: Path):
     path.write_text("port = 1")
     assert config_file({"MEMTREE_CONFIG": str(path)}) == path
     assert config_file({"MEMTREE_CONFIG": str(tmp_path / "none.toml")}) is None
-    found = checkups_surroundings.settings_file(path, [])
+    found = surroundings.settings_file(path, [])
     assert (found.level, str(path) in found.text) == ("ok", True)
 
 
@@ -59,7 +59,7 @@ def test_variables_that_are_none():
     given = {"MEMTREE_STORE": "x", "MEMTREE_STROE": "secret", "MEMTREE_CONFIG": "y", "HOME": "z",
              "MEMTREE_BENCH_DATA": "d", "MEMTREE_A": "secret"}  # fmt: skip
     assert unknown_variables(given) == ["MEMTREE_A", "MEMTREE_STROE"]
-    found = checkups_surroundings.settings_file(None, unknown_variables(given))
+    found = surroundings.settings_file(None, unknown_variables(given))
     assert found.level == "warning"
     assert "MEMTREE_STROE" in found.text
     assert "secret" not in found.text
@@ -70,15 +70,15 @@ def test_variables_that_are_none():
 
 def test_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "m.db"
-    assert checkups_surroundings.disk(f"sqlite:///{path}") is None
-    assert checkups_surroundings.disk("memory:") is None
+    assert surroundings.disk(f"sqlite:///{path}") is None
+    assert surroundings.disk("memory:") is None
     path.touch()
-    monkeypatch.setattr(checkups_surroundings, "LOW_DISK", 0)
-    found = checkups_surroundings.disk(f"sqlite:///{path}")
+    monkeypatch.setattr(surroundings, "LOW_DISK", 0)
+    found = surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "ok"
-    monkeypatch.setattr(checkups_surroundings, "LOW_DISK", 1 << 80)
-    found = checkups_surroundings.disk(f"sqlite:///{path}")
+    monkeypatch.setattr(surroundings, "LOW_DISK", 1 << 80)
+    found = surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "warning"
 
@@ -88,62 +88,56 @@ def test_a_store_that_cannot_be_written_to(tmp_path: Path):
     path = tmp_path / "m.db"
     path.touch()
     path.chmod(0o400)
-    found = checkups_surroundings.disk(f"sqlite:///{path}")
+    found = surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "problem"
 
 
 async def test_a_port_that_is_free_taken_or_ours():
     free = replace(QUIET, port=refused_port())
-    assert (await checkups_surroundings.port(free)).level == "ok"
+    assert (await surroundings.port(free)).level == "ok"
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.listen()
         other.settimeout(0.01)
         taken = replace(QUIET, port=other.getsockname()[1])
         # It takes the connection and never answers.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(checkups_surroundings, "SECONDS", 0.2)
-            found = await checkups_surroundings.port(taken)
+            patch.setattr(surroundings, "SECONDS", 0.2)
+            found = await surroundings.port(taken)
     assert found.level == "problem"
     assert f"process {os.getpid()}" in found.text
     with running(create_app(services(None))) as address:
-        found = await checkups_surroundings.port(
-            replace(QUIET, port=int(address.rpartition(":")[2]))
-        )
+        found = await surroundings.port(replace(QUIET, port=int(address.rpartition(":")[2])))
     assert found.level == "ok"
     assert "MemTree answers" in found.text
-    found = await checkups_surroundings.port(
+    found = await surroundings.port(
         replace(QUIET, host="192.0.2.1")
     )  # no address of ours (RFC 5737)
     assert found.level == "problem"
 
 
 def test_how_many_files_may_be_open(monkeypatch: pytest.MonkeyPatch):
-    for most, level in ((None, "ok"), (machine.FEW_FILES - 1, "warning"), (65_536, "ok")):
-        monkeypatch.setattr(checkups_surroundings, "most_files", lambda most=most: most)
-        assert checkups_surroundings.files().level == level
+    for most, level in ((None, "ok"), (listener.FEW_FILES - 1, "warning"), (65_536, "ok")):
+        monkeypatch.setattr(surroundings, "most_files", lambda most=most: most)
+        assert surroundings.files().level == level
     monkeypatch.undo()
-    assert checkups_surroundings.files().text
+    assert surroundings.files().text
 
 
 # -- traces -------------------------------------------------------------------------------------
 
 
 async def test_a_collector_of_traces():
-    assert (await checkups_surroundings.traces(QUIET)).text == "off"
+    assert (await surroundings.traces(QUIET)).text == "off"
     with collecting() as collector:
-        found = await checkups_surroundings.traces(replace(QUIET, otel_endpoint=collector.url))
+        found = await surroundings.traces(replace(QUIET, otel_endpoint=collector.url))
         assert found.level == "ok"
         assert collector.raw == [b""]
         assert not collector.spans
     nobody = f"http://127.0.0.1:{refused_port()}/v1/traces"
-    assert (
-        await checkups_surroundings.traces(replace(QUIET, otel_endpoint=nobody))
-    ).level == "problem"
+    assert (await surroundings.traces(replace(QUIET, otel_endpoint=nobody))).level == "problem"
     with running(create_app(services(None))) as address:
-        wrong = await checkups_surroundings.traces(
-            replace(QUIET, otel_endpoint=f"{address}/health/x")
-        )
+        wrong = await surroundings.traces(replace(QUIET, otel_endpoint=f"{address}/health/x"))
     assert wrong.level == "problem"
 
 
@@ -155,7 +149,7 @@ async def looked_at(url: str) -> list[Finding]:
     settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
     queues = open_redis_queues(settings, store, SystemClock())
     try:
-        return await checkups_surroundings.queue(queues)
+        return await surroundings.queue(queues)
     finally:
         if queues is not None:
             await queues.close(0)
@@ -190,11 +184,11 @@ async def test_a_redis_that_is_not_there_and_one_that_is_too_old():
     (found,) = await looked_at(f"redis://:hush@127.0.0.1:{refused_port()}/0")
     assert found.level == "problem"
     assert "hush" not in found.text
-    old = checkups_surroundings.redis_version_and_policy(
+    old = surroundings.redis_version_and_policy(
         {"redis_version": "5.0.14", "maxmemory_policy": "noeviction"}
     )
     assert (old.level, "6.2" in old.text) == ("problem", True)
-    assert checkups_surroundings.redis_version_and_policy(
+    assert surroundings.redis_version_and_policy(
         {"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}
     ).level == ("ok")
 
@@ -349,7 +343,7 @@ async def test_it_is_asked_with_its_own_key_alone():
             anthropic_upstream=address,
             anthropic_upstream_api_key="hush-anthropic",
         )
-        (found,), _ = await parts.messages(settings)
+        (found,), _ = await part_checks.messages(settings)
     assert found.level == "ok"
     assert fake.last.path == b"/v1/models"
     assert fake.last.header("x-api-key") == ["hush-anthropic"]
@@ -359,8 +353,8 @@ async def test_it_is_asked_with_its_own_key_alone():
 
 async def test_a_key_that_goes_nowhere_is_told():
     settings = replace(QUIET, upstream="http://127.0.0.1:1/v1", anthropic_upstream_api_key="hush")
-    (found,), listed = await parts.messages(settings)
+    (found,), listed = await part_checks.messages(settings)
     assert (found.level, listed) == ("warning", ())
     assert "hush" not in found.text
-    told, _ = await parts.messages(replace(settings, anthropic_upstream=None))
+    told, _ = await part_checks.messages(replace(settings, anthropic_upstream=None))
     assert [one.text for one in told] == ["none: /messages answers 503"]

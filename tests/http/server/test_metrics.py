@@ -14,8 +14,8 @@ from memtree.context.answer_state import State
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.process.tracing import STEPS, step
 from memtree_proxy.http import rate_limits
-from memtree_proxy.http.access_auth import tenant_id
-from memtree_proxy.http.observability_metrics import STATUSES, Metrics, status
+from memtree_proxy.http.auth import tenant_id
+from memtree_proxy.http.metrics import STATUSES, Metrics, status
 from memtree_proxy.http.request_trace import MemoryShare, Trace
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, raising, real_memory, turn
 from tests.http.served.running import PATIENCE, refused_port

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree_proxy.server import connection, http_protocol
+from memtree_proxy.server import edge, http_protocol
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.http_protocol import MAX_HEADERS, MAX_QUEUED
 from tests.http.served.fakes import FakeMemory, dumps, services, turn
@@ -232,7 +232,7 @@ def test_a_body_that_crawls(
     address: str, memories: list[FakeMemory], monkeypatch: pytest.MonkeyPatch
 ):
     """At a server that waits for each piece as long as it takes."""
-    monkeypatch.setattr(connection, "CRAWL", HASTE / PATIENCE)
+    monkeypatch.setattr(edge, "CRAWL", HASTE / PATIENCE)
     head = b"POST /context_memory HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\n"
     answer, seconds = drip(address, itertools.chain((head,), itertools.repeat(b" ")), pause=0.2)
     assert error_of(answer) == (408, "request_timeout")

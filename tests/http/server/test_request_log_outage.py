@@ -18,8 +18,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore, SqliteStore
-from memtree_proxy.http import background_writer, request_trace
-from memtree_proxy.http.request_log import RequestLogWriter
+from memtree_proxy.http import request_log_writer, request_trace
+from memtree_proxy.http.request_log_writer import RequestLogWriter
 from tests.http.pages.test_usage import metrics
 from tests.http.served.fakes import FakeMemory, client_of, services, turn
 from tests.http.served.running import PATIENCE
@@ -114,7 +114,7 @@ async def test_the_oldest_are_dropped_and_counted(caplog: pytest.LogCaptureFixtu
 async def test_a_store_that_never_answers_holds_no_stop(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(background_writer, "PATIENCE", 0.1)
+    monkeypatch.setattr(request_log_writer, "PATIENCE", 0.1)
     store = Outage()
     store.stuck.clear()
     writer = RequestLogWriter(store, pace=SOON)  # type: ignore[arg-type]

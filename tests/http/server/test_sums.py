@@ -20,12 +20,12 @@ from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
 from memtree.context.context_memory import ContextMemory
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.ports.request_log import ALL
 from memtree.stores import RamStore
-from memtree_proxy.api.time_zones import time_zone
+from memtree_proxy.api.usage_route import time_zone
 from memtree_proxy.cli.request_log_command import read_log
 from memtree_proxy.http import request_trace
 from tests.http.pages.test_usage import metrics

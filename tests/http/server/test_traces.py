@@ -15,7 +15,7 @@ import pytest
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from memtree.context.context_memory import ContextMemory
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.cli.main import main
-from memtree_proxy.http.access_auth import KEYS_SECONDS, Gate
+from memtree_proxy.http.auth import KEYS_SECONDS, Gate
 from tests.http.served.fakes import FakeKeys, edge
 from tests.http.server.test_auth import request
 

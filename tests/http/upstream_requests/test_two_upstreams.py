@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.http.access_auth import tenant_id
+from memtree_proxy.http.auth import tenant_id
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.served.running import running
 from tests.http.served.upstream import FakeUpstream

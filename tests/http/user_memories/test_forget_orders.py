@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories import notes
+from memtree.memories import prompt_lines
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from tests.http.owned.injecting import SYSTEM, Chat, Notebook, assistant, chatting, user
@@ -56,7 +56,7 @@ def sent(chat: Chat) -> str:
 
 
 def said(what: str) -> str:
-    return notes.note(what, "00").text
+    return prompt_lines.note(what, "00").text
 
 
 async def test_what_a_user_wants_forgotten_goes_once(
@@ -69,7 +69,7 @@ async def test_what_a_user_wants_forgotten_goes_once(
         assert GRAZ not in sent(chat)
         [stone] = await notebook.memories.tombstones(notebook.user(), 9)
         assert (stone.id, stone.text) == (graz.id, "")
-        assert said(notes.FORGOTTEN) in chat.messages[-1]["content"]
+        assert said(prompt_lines.FORGOTTEN) in chat.messages[-1]["content"]
         first = chat.raw_messages
         # A client's retry: nothing else goes, and the prompt is the same
         assert GONE not in (await chat.post([SYSTEM, user(FORGET)], None)).headers
@@ -105,7 +105,7 @@ async def test_of_several_none_goes_and_they_are_shown(
         assert GONE not in answer.headers
         assert "note:" not in answer.headers["x-memtree-memories"]
         assert all(text in sent(chat) for text in both)
-        assert said(notes.SEVERAL) in sent(chat)
+        assert said(prompt_lines.SEVERAL) in sent(chat)
         # Two chats in a row: the second says which
         answer = await chat.post([user("Forget that my dog sleeps a lot.")], None)
         assert GONE in answer.headers
@@ -122,14 +122,14 @@ async def test_what_else_a_memory_says_stays(base: str, upstream: FakeUpstream, 
         await chat.services.extraction.join()  # what earlier rules stored was read again
         answer = await chat.post([SYSTEM, user(FORGET)], None)
         assert answer.headers[GONE] == nurse.id
-        assert said(notes.SHORTENED) in chat.messages[-1]["content"]
+        assert said(prompt_lines.SHORTENED) in chat.messages[-1]["content"]
         first = chat.raw_messages
         assert GONE not in (await chat.post([SYSTEM, user(FORGET)], None)).headers
         assert chat.raw_messages == first
         # "coffee" cannot be parted from it: it is shown
         answer = await chat.post([user("Forget that I like tea.")], None)
         assert GONE not in answer.headers
-        assert said(notes.SEVERAL) in sent(chat)
+        assert said(prompt_lines.SEVERAL) in sent(chat)
         await chat.services.extraction.join()
         assert await live(notebook) == [tastes, "User works as a nurse"]
         await notebook.book.undelete(notebook.user(), [nurse.id])
@@ -142,7 +142,7 @@ async def test_where_none_fits_nothing_goes(base: str, upstream: FakeUpstream, n
         for text, noted in ((FORGET, True), ("That's no longer true.", False)):
             answer = await chat.post([user(text)], None)
             assert GONE not in answer.headers
-            assert (said(notes.NONE) in sent(chat)) is noted
+            assert (said(prompt_lines.NONE) in sent(chat)) is noted
     assert len(await live(notebook)) == 2
 
 
@@ -268,4 +268,4 @@ async def test_notes_stay_in_a_folded_conversation(
             assert "note:" not in answer.headers.get("x-memtree-memories", "")
     assert len(set(epochs)) == 1
     assert all(later[: len(one)] == one for one, later in pairwise(sent_so_far))
-    assert said(notes.FORGOTTEN) in sent_so_far[1][-1]["content"]
+    assert said(prompt_lines.FORGOTTEN) in sent_so_far[1][-1]["content"]

@@ -12,7 +12,7 @@ import pytest
 from memtree.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories import scopes
-from memtree.stores.memories.rows import scope_values
+from memtree.stores.memories.table_rows import scope_values
 from memtree_proxy.http import request_scopes
 from tests.http.owned.owners import ASKS, OTHER
 from tests.http.user_memories import test_memory_isolation as isolation

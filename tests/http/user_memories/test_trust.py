@@ -18,15 +18,15 @@ import httpx
 import pytest
 
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS
-from memtree.memories.candidates import Candidate
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory, PossibleUpdate
+from memtree.memories.memory_choice import InjectionOptions
 from memtree.memories.message_extraction import MemoryExtraction, ReadMessage, UserMessage
-from memtree.memories.options import InjectionOptions
+from memtree.memories.rule_extraction import Candidate
 from memtree.memories.scope import Scope
 from memtree.transfer.file_items import FORMATS
-from memtree_proxy.http.access_auth import tenant_id
-from memtree_proxy.mcp.definitions import BY_NAME
+from memtree_proxy.http.auth import tenant_id
+from memtree_proxy.mcp.listed_tools import BY_NAME
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from tests.fakes import HashingEmbedder
 from tests.http.owned.recalling import CHAT, ON, rounds

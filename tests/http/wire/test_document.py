@@ -14,24 +14,22 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from memtree_proxy.api import conversations, parse, request_log_routes, usage
+from memtree_proxy.api import conversation_routes, request_log_routes, usage_route
 from memtree_proxy.http.decoding import Posted, names
 from memtree_proxy.mcp import tool_answers, tool_arguments
 from memtree_proxy.server import health_report, page_session
 from memtree_proxy.wire import (
-    agent_answers,
-    agent_memories,
+    agent_memory_bodies,
     agent_search_bodies,
     chat_memory_bodies,
-    context_answers,
+    context_bodies,
     conversation_bodies,
     curation_bodies,
     document_bodies,
     grant_bodies,
-    options,
+    memory_rows,
+    request_options,
     schema_bodies,
-    transfer,
-    tree_answers,
     user_memory_bodies,
     values,
 )
@@ -41,9 +39,9 @@ from tests.http.wire.documented import DOCUMENT, METHODS, operations, resolved
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 MODULES = (
-    agent_answers, agent_memories, agent_search_bodies, chat_memory_bodies, context_answers,
-    conversation_bodies, conversations, curation_bodies, document_bodies, grant_bodies, parse, request_log_routes,
-    health_report, page_session, schema_bodies, transfer, tree_answers, usage, user_memory_bodies, values,
+    agent_memory_bodies, agent_memory_bodies, agent_search_bodies, chat_memory_bodies, context_bodies,
+    conversation_bodies, conversation_routes, curation_bodies, document_bodies, grant_bodies, conversation_routes, request_log_routes,
+    health_report, page_session, schema_bodies, memory_rows, context_bodies, usage_route, user_memory_bodies, values,
 )  # fmt: skip
 # Structs under another name in the document.
 NAMED: dict[str, type[msgspec.Struct]] = {
@@ -55,16 +53,16 @@ NAMED: dict[str, type[msgspec.Struct]] = {
     "DryRun": values.Counted,
     "GrantReport": grant_bodies.ShownGrant,
     "HealthDetails": health_report.ShownHealth,
-    "ImportReport": transfer.ShownReport,
+    "ImportReport": memory_rows.ShownReport,
     "MemoryGroup": user_memory_bodies.ShownGroup,
     "MemorySchema": schema_bodies.ShownSchema,
     "Namespace": document_bodies.ShownNamespace,
     "PinnedPassage": conversation_bodies.ShownPin,
-    "Receipt": context_answers.ShownReceipt,
+    "Receipt": context_bodies.ShownReceipt,
     "RequestRow": conversation_bodies.ShownRequest,
     "SchemaChange": schema_bodies.SchemaEdit,
     "StoredPlan": conversation_bodies.Plan,
-    "StoredTree": tree_answers.ShownStoredTree,
+    "StoredTree": context_bodies.ShownStoredTree,
 }
 # What the document describes without a Struct of ours: messages of other APIs, errors, answers that
 # are joined of others, what is relayed.
@@ -192,8 +190,10 @@ def test_a_struct_is_as_documented(name: str):
 @pytest.mark.parametrize("name", [*CHATS, *CONTEXTS])
 def test_our_fields_of_a_body_are_as_documented(name: str):
     said = unfolded(SCHEMAS[name], SCHEMAS)["properties"]
-    kind = schema_of(options.ContextOptions if name in CONTEXTS else options.ChatOptions)
-    own = set(names(options.ChatOptions))
+    kind = schema_of(
+        request_options.ContextOptions if name in CONTEXTS else request_options.ChatOptions
+    )
+    own = set(names(request_options.ChatOptions))
     assert own - said.keys() <= {"memory", "use_rag", "rag_options", "memory_options"}
     for field in kind["properties"].keys() & said.keys():
         if field in own or name in CONTEXTS:
@@ -207,7 +207,7 @@ def test_every_schema_has_a_struct_or_stands_apart():
 
 def test_every_struct_is_documented_or_a_part_of_one():
     known = set(PAIRS.values())
-    reached: set[type] = {options.ChatOptions, options.ContextOptions}
+    reached: set[type] = {request_options.ChatOptions, request_options.ContextOptions}
     waiting = [*known, *queries().values(), *APART_STRUCTS, *sum(EITHER.values(), ())]
     while waiting:
         kind = waiting.pop()
@@ -221,8 +221,8 @@ def test_every_struct_is_documented_or_a_part_of_one():
 
 # Documented by hand, since their fields hold what was posted, or one Struct answers two routes.
 APART_STRUCTS: tuple[type[msgspec.Struct], ...] = (
-    context_answers.Compressed, curation_bodies.BulkReceipt, curation_bodies.ChatVersion, curation_bodies.ChatTombstone,
-    options.MemoryOptions, options.RagOptions, page_session.PageKey, page_session.PostedCode,
+    context_bodies.Compressed, curation_bodies.BulkReceipt, curation_bodies.ChatVersion, curation_bodies.ChatTombstone,
+    request_options.MemoryOptions, request_options.RagOptions, page_session.PageKey, page_session.PostedCode,
     page_session.Proof, page_session.ShownSession,
 )  # fmt: skip
 
@@ -274,7 +274,7 @@ def without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 EITHER = {
-    "/memories": (user_memory_bodies.UserListing, agent_memories.AgentListing),
+    "/memories": (user_memory_bodies.UserListing, agent_memory_bodies.AgentListing),
     "/memories/search": (user_memory_bodies.UserSearch, agent_search_bodies.SearchQuery),
 }
 

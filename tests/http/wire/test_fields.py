@@ -11,7 +11,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
 from memtree.history.json_body import split
-from memtree_proxy.chat import fields, memory_switch
+from memtree_proxy.chat import memory_switch, request_fields
 from memtree_proxy.http.headers import EXPIRATION_HEADERS
 from tests.http.served.fakes import dumps
 
@@ -21,11 +21,11 @@ NONE: dict[str, str] = {}
 
 def context(headers: Any = NONE, **posted: Any) -> CompressRequest:
     body = split(dumps({"messages": MESSAGES, **posted}))
-    return fields.context_ask("t", body, headers, Settings())
+    return request_fields.context_ask("t", body, headers, Settings())
 
 
 def chat(headers: dict[str, str] = NONE, days: int | None = None, **posted: Any) -> CompressRequest:
-    return fields.chat_ask("t", split(dumps(posted)), headers, Settings(), days)
+    return request_fields.chat_ask("t", split(dumps(posted)), headers, Settings(), days)
 
 
 def test_defaults():
@@ -77,8 +77,8 @@ def test_without_a_mode_context_memory_is_stable_and_a_chat_auto():
     assert chat().mode == "auto"
     body = split(dumps({"messages": MESSAGES}))
     settings = Settings(mode="fresh")
-    assert fields.context_ask("t", body, NONE, settings).mode == "fresh"
-    assert fields.chat_ask("t", body, NONE, settings, None).mode == "fresh"
+    assert request_fields.context_ask("t", body, NONE, settings).mode == "fresh"
+    assert request_fields.chat_ask("t", body, NONE, settings, None).mode == "fresh"
 
 
 def test_prices_come_from_the_model_and_the_setting():
@@ -87,23 +87,23 @@ def test_prices_come_from_the_model_and_the_setting():
     assert context().prices == chat().prices == chat(model=7).prices == UNKNOWN
     home = Settings(upstream="http://localhost:11434/v1")
     unknown = split(dumps({"messages": MESSAGES, "model": "my-model"}))
-    assert fields.chat_ask("t", unknown, NONE, home, None).prices == LOCAL
-    assert fields.context_ask("t", unknown, NONE, home).prices == LOCAL
+    assert request_fields.chat_ask("t", unknown, NONE, home, None).prices == LOCAL
+    assert request_fields.context_ask("t", unknown, NONE, home).prices == LOCAL
     nowhere = Settings(upstream=None)
-    assert fields.context_ask("t", unknown, NONE, nowhere).prices == UNKNOWN
+    assert request_fields.context_ask("t", unknown, NONE, nowhere).prices == UNKNOWN
     body = split(dumps({"messages": MESSAGES, "model": "gpt-4o"}))
-    assert fields.chat_ask("t", body, NONE, home, None).prices == Prices(1.0, 0.5, 3_600)
+    assert request_fields.chat_ask("t", body, NONE, home, None).prices == Prices(1.0, 0.5, 3_600)
     settings = Settings(prices=("gpt-4o=1/0.9/60",))
-    assert fields.context_ask("t", body, NONE, settings).prices == Prices(1.0, 0.9, 60)
-    assert fields.chat_ask("t", body, NONE, settings, None).prices == Prices(1.0, 0.9, 60)
+    assert request_fields.context_ask("t", body, NONE, settings).prices == Prices(1.0, 0.9, 60)
+    assert request_fields.chat_ask("t", body, NONE, settings, None).prices == Prices(1.0, 0.9, 60)
 
 
 @pytest.mark.parametrize("wrong", [None, 5, "", "ab", "0" * 63, "0" * 65, "g" * 64, " " + "0" * 64,
                                    "0" * 62 + " 0", "٣" * 64, ["0" * 64]])  # fmt: skip
 def test_an_address_is_64_hex_digits(wrong: Any):
-    assert fields.address("Ab" * 32, "address") == b"\xab" * 32
+    assert request_fields.address("Ab" * 32, "address") == b"\xab" * 32
     with pytest.raises(BadRequest) as caught:
-        fields.address(wrong, "address")
+        request_fields.address(wrong, "address")
     assert caught.value.param == "address"
 
 
@@ -139,10 +139,10 @@ def test_windows_come_from_the_setting_unless_the_request_says():
     settings = Settings(window=("llama3.2=8192", "*=32768"))
     for model, wanted in (("llama3.2:3b", 8_192), ("mystery", 32_768), ("gpt-4o-mini", 128_000)):
         body = split(dumps({"messages": MESSAGES, "model": model}))
-        assert fields.context_ask("t", body, NONE, settings).window == wanted
-        assert fields.chat_ask("t", body, NONE, settings, None).window == wanted
+        assert request_fields.context_ask("t", body, NONE, settings).window == wanted
+        assert request_fields.chat_ask("t", body, NONE, settings, None).window == wanted
     body = split(dumps({"messages": MESSAGES, "model": "mystery", "model_context_limit": 50_000}))
-    assert fields.context_ask("t", body, NONE, settings).window == 50_000
+    assert request_fields.context_ask("t", body, NONE, settings).window == 50_000
 
 
 def test_tools_functions_and_format_are_counted():

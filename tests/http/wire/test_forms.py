@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.dialects.fragment_counts import markers
+from memtree.dialects.fragment_caches import markers
 from memtree.history.json_body import split
 from tests.http.served.fakes import dumps, edge, real_memory
 from tests.http.served.upstream import FakeUpstream

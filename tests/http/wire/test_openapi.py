@@ -19,8 +19,8 @@ from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.message import ROLES, Message, check_message
 from memtree.history.message_shape import is_shaped
-from memtree.ports import store
-from memtree_proxy.chat import fields
+from memtree.ports import context_store
+from memtree_proxy.chat import request_fields
 from memtree_proxy.http import request_trace
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import create_app
@@ -177,7 +177,7 @@ def test_one_message_is_a_whole_history(name: str):
 def test_roles_and_parts_are_those_of_the_code():
     assert set(COMPONENTS["schemas"]["Message"]["discriminator"]["mapping"]) == ROLES
     properties = COMPONENTS["schemas"]["Receipt"]["properties"]
-    assert set(store.Receipt._fields) <= set(properties)
+    assert set(context_store.Receipt._fields) <= set(properties)
 
 
 MESSAGES: list[tuple[dict[str, Any], bool]] = [
@@ -249,7 +249,7 @@ def test_a_number_is_sound_by_the_document_where_it_is_by_the_code(name: str, va
     sound = rooted(COMPONENTS["schemas"]["ContextRequest"]["properties"][name]).is_valid(value)
     body = json_body.split(json.dumps({"messages": [{}], name: value}).encode())
     with nullcontext() if sound else pytest.raises(BadRequest, match=name):
-        fields.context_ask("t", body, {}, SETTINGS)
+        request_fields.context_ask("t", body, {}, SETTINGS)
 
 
 # -- examples and answers --------------------------------------------------------------------

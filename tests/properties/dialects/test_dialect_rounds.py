@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects import messages_round, responses_round
-from memtree_proxy.dialects.anthropic_messages_stream import MessagesStream
-from memtree_proxy.dialects.openai_responses_stream import ResponsesStream
+from memtree_proxy.dialects.messages_stream import MessagesStream
+from memtree_proxy.dialects.responses_stream import ResponsesStream
 from tests.wire.messages import messages_events, messages_rules
 from tests.wire.responses import responses_events, responses_rules
 from tests.wire.rule_break import Fields, RuleBreak

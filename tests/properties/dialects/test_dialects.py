@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.message import Message

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history import cache_control, json_body
-from memtree.history.preamble import preamble
+from memtree.history.conversation_beginning import preamble
 from memtree_proxy.dialects.messages_dialect import AnthropicMessages
 from tests.properties.strategies import a_world, history_of
 from tests.wire.messages import messages_changes

@@ -13,14 +13,14 @@ from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.answer_state import State
 from memtree.dialects import anthropic_history, responses_history
 from memtree.dialects.anthropic_request import KnownRequests
+from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.responses_items import ItemCache, KnownInputs
 from memtree.dialects.translated_messages import raw_items
-from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
 from memtree.history import json_body
+from memtree.history.conversation_beginning import preamble
 from memtree.history.message_list import EarlierList
-from memtree.history.preamble import preamble
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
 from tests.properties.strategies import history_of
 from tests.wire.conversations import as_responses, conversations

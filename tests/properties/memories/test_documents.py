@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import NotFound
-from memtree.memories.document import checked
 from memtree.memories.document_book import DocumentBook
+from memtree.memories.document_passages import checked
 from memtree.memories.scope import Scope
 from memtree.tree.chunking import passages
 from tests.fakes import HashingEmbedder

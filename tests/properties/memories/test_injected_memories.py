@@ -21,12 +21,12 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history.message import SYSTEM_ROLES, Message
-from memtree.memories import passages
+from memtree.memories import document_passages
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
+from memtree.memories.memory_choice import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory_injection import MemoryInjection
-from memtree.memories.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines
@@ -46,7 +46,7 @@ OWNERS = (*CHATS, USER, DOCUMENTS)
 OPTIONS = {
     **dict.fromkeys(CHATS, CHAT_OPTIONS),
     USER: InjectionOptions(3),
-    DOCUMENTS: InjectionOptions(5, 0.5, None, passages.line),
+    DOCUMENTS: InjectionOptions(5, 0.5, None, document_passages.line),
 }
 MOST = {"chat": 5, "user": 3, "document": 5}
 picks = st.integers(0, 99)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from memtree.agents.agent_memory import AgentScopes, StructuredWrite
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.memory import MemoryChange
 from memtree.memories.memory_store import MemoryFilter

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from memtree.context import indexing_indexing
+from memtree.context import indexing
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
 from memtree.stores import open_store
-from memtree_indexer.connection import RedisConnection
 from memtree_indexer.peers import RedisPeers
+from memtree_indexer.redis_connection import RedisConnection
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.programs.redis_server import RedisServer, redis_server
@@ -34,7 +34,7 @@ THREAD = 5_000  # tokens from which on these tests take turns
 
 @pytest.fixture(autouse=True)
 def _shorter(monkeypatch):
-    monkeypatch.setattr(indexing_indexing, "SHARED_TOKENS", THREAD)
+    monkeypatch.setattr(indexing, "SHARED_TOKENS", THREAD)
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from memtree.jobs.runtime import SystemClock
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from memtree_indexer import ledger as ledgers
-from memtree_indexer.connection import RedisConnection
 from memtree_indexer.ledger import EMBED, JobName, SliceOutcome
 from memtree_indexer.payloads import job_id, tenant_name, unpack
 from memtree_indexer.peers import RedisPeers
+from memtree_indexer.redis_connection import RedisConnection
 from memtree_indexer.worker import QueueRecovery, WorkerParts, missing, open_workshop
 from memtree_proxy.http.log import Tally
 from memtree_proxy.server.worker import health_app
@@ -159,8 +159,8 @@ class SlowToEmbed(SystemClock):
 
 
 async def test_a_slice_whose_time_is_up_after_the_look_up_embeds_a_batch(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.time_slice.EMBED_SLICE", 0.0)
-    monkeypatch.setattr("memtree_indexer.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.worker_threads.EMBED_SLICE", 0.0)
+    monkeypatch.setattr("memtree_indexer.worker_threads.BATCH_TOKENS", 1)
     chat = await Chat("a", said("wolfsbane", 3)).plant(bench.store)
     submit(bench, chat)
     await bench.work()
@@ -168,8 +168,8 @@ async def test_a_slice_whose_time_is_up_after_the_look_up_embeds_a_batch(bench, 
 
 
 async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.time_slice.EMBED_SLICE", SlowToEmbed.SLICE)
-    monkeypatch.setattr("memtree_indexer.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.worker_threads.EMBED_SLICE", SlowToEmbed.SLICE)
+    monkeypatch.setattr("memtree_indexer.worker_threads.BATCH_TOKENS", 1)
     bench.clock = SlowToEmbed(bench.embedder)
     long = await Chat("long", said("long", 12)).plant(bench.store)
     short = await Chat("short", said("short", 2)).plant(bench.store)
@@ -379,7 +379,7 @@ async def test_who_lost_a_job_does_not_end_it_for_its_new_owner(bench):
 
 
 async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.worker_threads.BATCH_TOKENS", 1)
     chat = await Chat("a", said("alder", 6)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()

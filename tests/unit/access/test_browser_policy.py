@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, UnsupportedMedia
 from memtree_proxy.http.headers import Authority
-from memtree_proxy.server.browser_policy import (
+from memtree_proxy.server.browser_guard import (
     BrowserPolicy,
     FetchHeaders,
     check_body_type,

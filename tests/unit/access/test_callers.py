@@ -12,12 +12,12 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.config import Settings
 from memtree.errors import BadRequest, Unauthorized
 from memtree.memories.scope import Scope
-from memtree_proxy.http.access_auth import Tenant
-from memtree_proxy.http.local_user import (
+from memtree_proxy.http.auth import (
     CODE_SECONDS,
     EARLY_SECONDS,
-    PREFIX,
+    LOCAL_PREFIX,
     LocalUser,
+    Tenant,
     new_code,
     new_secret,
     server_proof,
@@ -187,7 +187,7 @@ def test_a_code_is_good_once_and_the_key_it_gives_is_known() -> None:
     local, code = user(), new_code(SECRET, NOW)
     key = local.redeem(code)
     local.check(key)
-    assert key.startswith(PREFIX)
+    assert key.startswith(LOCAL_PREFIX)
     assert SECRET not in key + code
     with pytest.raises(Unauthorized, match="memtree ui"):
         local.redeem(code)
@@ -235,7 +235,7 @@ def test_what_the_secret_did_not_make_is_no_code(code: str) -> None:
 
 def test_keys_and_proofs_are_of_one_secret() -> None:
     key = user().redeem(new_code(SECRET, NOW))
-    for wrong in (key[:-1], key.upper(), PREFIX, key + "é"):
+    for wrong in (key[:-1], key.upper(), LOCAL_PREFIX, key + "é"):
         with pytest.raises(Unauthorized, match="earlier start"):
             user().check(wrong)
     with pytest.raises(Unauthorized):

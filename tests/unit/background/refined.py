@@ -14,10 +14,10 @@ from memtree.context.context_memory import Answer, CompressRequest, ContextMemor
 from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
 from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary
 from tests.made.summaries import Script, ScriptedSummarizer

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.digests.topics import root_summary, topic
+from memtree.digests.titles import root_summary, topic
 from memtree.errors import StoreUnavailable
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
@@ -16,10 +16,8 @@ from memtree.jobs.conversation_extraction import PER_CONVERSATION, ConversationE
 from memtree.jobs.extraction_queue import ExtractionJob, ExtractionQueue
 from memtree.jobs.posted_messages import ReadMessages
 from memtree.jobs.snapshots import SnapshotKeeper, snapshot_text
-from memtree.memories.candidates import Candidate, Extraction
-from memtree.memories.extraction_rule_extraction import extract
-from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.memory import Memory
+from memtree.memories.memory_curation import MemoryForgetting
 from memtree.memories.message_extraction import (
     ExtractionReport,
     MemoryExtraction,
@@ -27,12 +25,13 @@ from memtree.memories.message_extraction import (
     RuleReader,
     UserMessage,
 )
+from memtree.memories.rule_extraction import Candidate, Extraction, extract
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.tree import growth
 from memtree.tree.node import Node
-from memtree.unfolding.telling_lines import telling_run
+from memtree.unfolding.excerpt_units import telling_run
 from tests import planted_orders
 from tests.fakes import HashingEmbedder
 from tests.hostile_texts import hostile

@@ -11,8 +11,8 @@ import pytest
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.history.message import Message
 from memtree.jobs import job_queue
-from memtree.jobs.embedding_queue import InProcessQueue, NoQueue, segment_texts
-from memtree.ports.queues import Pending
+from memtree.jobs.embedding import InProcessQueue, NoQueue, segment_texts
+from memtree.ports.indexing_stages import Pending
 from memtree.stores import RamStore
 from memtree.tree.node import LeafWork
 from tests.fakes import HashingEmbedder

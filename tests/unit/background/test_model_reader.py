@@ -17,7 +17,7 @@ from memtree.jobs.memory_answers import MemoryAnswers, open_answers
 from memtree.jobs.model_readers import ModelReader
 from memtree.jobs.spending import TOKENS, DailyLimits, MeteredModel, Spending
 from memtree.jobs.summary_calls import CallOutcome
-from memtree.jobs.summary_scheduler import USELESS, ModelHealth
+from memtree.jobs.summary_queue import USELESS, ModelHealth
 from memtree.memories.memory import Memory
 from memtree.memories.message_extraction import ReadMessage, UserMessage
 from memtree.memories.scope import Scope

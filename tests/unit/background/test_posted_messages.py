@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memtree.agents.agent_messages import StructuredReading
-from memtree.agents.merging import gathered
-from memtree.agents.schemas_memory_schema import MemorySchema
-from memtree.context.message_cache import MessageCache
+from memtree.agents.grounded_values import gathered
+from memtree.agents.memory_schema import MemorySchema
+from memtree.context.read_histories import MessageCache
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.history import chat_history

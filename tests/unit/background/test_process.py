@@ -12,12 +12,11 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.agents.agent_search import AgentQuery
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
-from memtree.jobs.embedder import OpenedEmbedder, loaded, open_unloaded
-from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.embedding import InProcessQueue, NoQueue, OpenedEmbedder, loaded, open_unloaded
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import ContextCaches, Sweeper, SystemClock
 from memtree.jobs.stage_one import StageOne
@@ -25,7 +24,7 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.models.local_embedder import LocalEmbedder
-from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
+from memtree.ports.context_store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.process.cache_limits import CacheLimits
 from memtree.stores import RamStore, open_memories
 from tests.answered import compressed

@@ -14,7 +14,7 @@ from memtree.errors import StoreUnavailable
 from memtree.history.message import Message
 from memtree.jobs.extraction_queue import ExtractionJob, ExtractionQueue
 from memtree.jobs.job_queue import Jobs, SummaryJob
-from memtree.jobs.summary_scheduler import LEASED_AGAIN, Scheduler
+from memtree.jobs.summary_queue import LEASED_AGAIN, Scheduler
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.tree.node import Node, NodePlace, NodeWork, Summary

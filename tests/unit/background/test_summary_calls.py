@@ -10,7 +10,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.jobs import summary_calls
-from memtree.ports.queues import Pending
+from memtree.ports.indexing_stages import Pending
 from memtree.stores import open_store
 from memtree.text.tokens import count
 from tests.made.summaries import SHORT, Held, ScriptedSummarizer

@@ -10,7 +10,7 @@ import pytest
 
 from memtree.context.context_memory import CompressRequest
 from memtree.history.message import Message
-from memtree.jobs import summary_scheduler
+from memtree.jobs import summary_queue
 from memtree.jobs.spending import TOKENS
 from tests.answered import compressed
 from tests.made import summaries as scripted
@@ -58,7 +58,7 @@ CORE = ("garbage", "invented anchors", "too long")
 async def test_what_cannot_be_used_is_asked_once_more_and_then_the_extraction_stays(
     step: Callable[[Asked], Answer], monkeypatch
 ):
-    monkeypatch.setattr(summary_scheduler, "USELESS", math.inf)
+    monkeypatch.setattr(summary_queue, "USELESS", math.inf)
     messages, store = said(20), Counting()
     async with a_desk(ScriptedSummarizer(always=step), store) as desk:
         await desk.post(messages)
@@ -251,14 +251,14 @@ async def test_a_model_without_use_is_not_paid_for_all():
         )  # others are not held up
         desk.model.always = scripted.garbage
         nodes, found = await later(desk.store, messages)
-        assert len(found) == summary_scheduler.USELESS < len(nodes)
+        assert len(found) == summary_queue.USELESS < len(nodes)
         assert (await desk.memory.summary_status("t")).state == "unavailable"
         desk.model.always = None
         clock.seconds += 61
         await desk.settle()
         assert (await desk.memory.summary_status("t")).state == "ok"
         _, found = await later(desk.store, messages)
-        assert sum(one.by_model for one in found.values()) == len(nodes) - summary_scheduler.USELESS
+        assert sum(one.by_model for one in found.values()) == len(nodes) - summary_queue.USELESS
 
 
 # ---------------------------------------------------------------- attacks and secrets
@@ -273,7 +273,7 @@ ORDERS = (
 
 
 async def test_planted_orders_reach_no_summary(monkeypatch):
-    monkeypatch.setattr(summary_scheduler, "USELESS", math.inf)
+    monkeypatch.setattr(summary_queue, "USELESS", math.inf)
     messages = said(60)
     for number, order in enumerate(ORDERS * 3):
         place = 4 * number + 1

@@ -10,11 +10,11 @@ import pytest
 
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.spending import TOKENS
 from memtree.jobs.stage_one import StageOne
-from memtree.jobs.summary_scheduler import GATHER
-from memtree.ports.queues import Pending
+from memtree.jobs.summary_queue import GATHER
+from memtree.ports.indexing_stages import Pending
 from memtree.text.tokens import count
 from tests.answered import compressed
 from tests.made import summaries as scripted

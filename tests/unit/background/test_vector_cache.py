@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.jobs.embedding_queue import ROW_BYTES, VectorCache
+from memtree.jobs.embedding import ROW_BYTES, VectorCache
 from tests.fakes import HashingEmbedder
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.budget.costs import LaterRequests, costs_little, direct_cost, folds_at
+from memtree.budget.first_fold import LaterRequests, costs_little, direct_cost, folds_at
 from memtree.budget.prices import CAUTIOUS, Prices
 from memtree.budget.savings import (
     LEAST_EXPECTED,

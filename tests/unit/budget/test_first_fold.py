@@ -28,8 +28,8 @@ from memtree.budget.packing import (
     admit,
     begin,
     pack,
+    pinned_rounds,
 )
-from memtree.budget.pinned_rounds import pinned_rounds
 from memtree.budget.prices import CAUTIOUS, LOCAL, UNKNOWN, Prices
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile

@@ -25,8 +25,8 @@ from memtree.budget.packing import (
 from memtree.context.kept_parts import KEPT_SHARE, with_kept
 from memtree.history.chat_history import History, read
 from memtree.history.message import MESSAGE_OVERHEAD, Message, Volatile
-from memtree.unfolding.memory_message_memory_text import WRAPPER
-from memtree.unfolding.pinned_kept_passages import KeptPassage, kept_passages
+from memtree.unfolding.kept_passages import KeptPassage, kept_passages
+from memtree.unfolding.memory_text import WRAPPER
 from tests.unit.unfolding.histories import history
 
 # ------------------------------------------------------------------------------------------------

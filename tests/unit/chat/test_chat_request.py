@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history import json_body
 from memtree.history.message import Message
 from memtree_proxy.chat.chat_request import ChatRequest

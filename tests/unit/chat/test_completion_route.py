@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
 from memtree_proxy.chat.completion_route import MAX_KEPT, OfferedTools
-from memtree_proxy.chat.tool_session import ToolSession
+from memtree_proxy.chat.tool_rounds import ToolSession
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.dialects.tool_offer import CHAT, Offer
 from tests.unit.chat.test_tool_session import save

@@ -14,14 +14,14 @@ from starlette.requests import Request
 from memtree.config import Settings
 from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader
 from memtree_proxy.chat.chat_memory_sources import ChatUser
-from memtree_proxy.chat.model_limits import ModelLimits
+from memtree_proxy.chat.learned_refusals import ModelLimits
 from memtree_proxy.chat.request_reader import PostedRequest, RequestReader
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.dialects.responses_dialect import OpenAIResponses

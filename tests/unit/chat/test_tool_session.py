@@ -10,17 +10,17 @@ from typing import Any
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import BadRequest, SecretRejected
 from memtree.history import json_body
 from memtree.history.message import Message
-from memtree.memories.forgetting import MemoryForgetting
+from memtree.memories.memory_curation import MemoryForgetting
 from memtree.memories.scope import Scope
-from memtree_proxy.chat import tool_session
+from memtree_proxy.chat import tool_rounds
 from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.chat_request import ChatRequest
-from memtree_proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
+from memtree_proxy.chat.tool_rounds import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
 from memtree_proxy.dialects import tool_offer
 from memtree_proxy.dialects.chat_dialect import ChatDialect, ChatHistory
 from memtree_proxy.dialects.round_calls import StreamedCall, ToolHandler, ToolRound, identified
@@ -56,12 +56,12 @@ async def test_without_context_memory_posted_messages_stay_byte_for_byte():
     offered = tool_offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
     history = DIALECT.read(posted, "t")
     chat = ChatRequest(DIALECT, raw, raw, body=posted, offer=offered, history=history)
-    assert tool_session.begin(chat, None, None) is None
+    assert tool_rounds.begin(chat, None, None) is None
     async with opened() as memories:
         scope = Scope.of_chat("t", "c")
         forgetting = MemoryForgetting(memories.book, memories.store)
         saved = ChatMemoryTools(memories.book, forgetting, scope, 100, others_spoke=False)
-        rounds = tool_session.begin(chat, None, None, saved)
+        rounds = tool_rounds.begin(chat, None, None, saved)
         assert rounds
         tools = CHAT_MEMORY_TOOLS.definitions
         assert rounds.body(chat) == raw[:-2] + b',"tools":[' + tools + b"] }"

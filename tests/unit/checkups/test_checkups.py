@@ -15,11 +15,11 @@ from memtree.budget.prices import LOCAL, UNKNOWN
 from memtree.config import Settings
 from memtree.context.answer_state import Reason
 from memtree.errors import StoreUnavailable
-from memtree_proxy.chat import price_table
-from memtree_proxy.server.finding import Finding
+from memtree_proxy.chat import model_tables
 from memtree_proxy.server.health_report import HealthReport, PartCheck
-from memtree_proxy.server.machine import port_owner
-from memtree_proxy.server.model_terms import SHOWN_LINES, memory_begins
+from memtree_proxy.server.listener import port_owner
+from memtree_proxy.server.part_checks import SHOWN_LINES, memory_begins
+from memtree_proxy.server.surroundings import Finding
 
 # ------------------------------------------------------------------------------------------------
 # A report asks each part seldom, once at a time, and never longer than it may take.
@@ -186,7 +186,7 @@ def test_the_page_says_what_is_reckoned() -> None:
     for names, cells in tables:
         models = re.findall(r"`(.*?)`", names)
         place = LOCAL if "your own" in names else UNKNOWN
-        for prices in [price_table.known(model) for model in models] or [place]:
+        for prices in [model_tables.known_prices(model) for model in models] or [place]:
             assert prices is not None
             if prices.metered:
                 assert [float(cell) for cell in cells[:2]] == [prices.write, prices.read]

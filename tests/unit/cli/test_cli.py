@@ -21,17 +21,18 @@ from memtree.history.message import Message
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.unfolding.explain import ExplainedExcerpt, ExplainedNode, Explanation
-from memtree_proxy.cli import opening
-from memtree_proxy.cli.console import open_console, styled
+from memtree_proxy.cli import memory_commands
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.main import build_parser, main, named, serving
-from memtree_proxy.cli.opening import LATER, embed_rest
+from memtree_proxy.cli.memory_commands import LATER, embed_rest
 from memtree_proxy.cli.parser_parts import GROUPS, OTHER, group_of
-from memtree_proxy.cli.trees import (
+from memtree_proxy.cli.terminal_drawing import (
     draw_path,
     draw_unfolded,
+    open_console,
     quoted_messages,
     quoted_text,
+    styled,
     summary_line,
 )
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened
@@ -210,7 +211,7 @@ async def test_an_interruption_says_how_many_are_left(capsys: pytest.CaptureFixt
 async def test_an_embedder_that_makes_no_vector_is_not_waited_for_long(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "MAX_STILL", 0.2)
+    monkeypatch.setattr(memory_commands, "MAX_STILL", 0.2)
     async with opened(None) as of:
         await left_behind(of, ADA)
         embedder = MoodyEmbedder()

@@ -18,7 +18,7 @@ from memtree.budget.prices import Prices
 from memtree.config import MODES
 from memtree.context.answer import AnswerLayout, assembled
 from memtree.context.answer_state import State
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.history import cache_control
 from memtree.history.message import MESSAGE_OVERHEAD, Message
 from memtree.text import tokens

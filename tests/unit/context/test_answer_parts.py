@@ -15,15 +15,14 @@ import pytest
 
 from memtree.context import retrieval
 from memtree.context.answer import KeptMessage, MemoryText
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.days import DAY, date_of, day_of
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.history.message import Message
 from memtree.ports.request_log import StateSums
-from memtree.ranking import recipe
+from memtree.ranking import ranked_history
 from memtree.text import tokens
-from memtree_proxy.api.local_days import DayShift, day_shifts, local_day, moved
-from memtree_proxy.api.time_zones import IN_UTC, time_zone
+from memtree_proxy.api.usage_route import IN_UTC, DayShift, day_shifts, local_day, moved, time_zone
 from memtree_proxy.http.usage_tallies import RAW, SAVED, STATE
 from tests.answered import Answered, compressed
 from tests.programs.sessions import chat
@@ -161,7 +160,7 @@ async def test_a_question_is_embedded_without_the_names_of_speakers_too(monkeypa
 
     def ranking(corpus, query, vectors):
         used.extend(vectors)
-        return recipe.ranking(corpus, query, vectors)
+        return ranked_history.ranking(corpus, query, vectors)
 
     monkeypatch.setattr(retrieval, "ranking", ranking)
     named, bare = "Which harbour does Bob open at seven?", "Which harbour does  open at seven?"

@@ -13,11 +13,11 @@ import pytest
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import InProcessQueue, NoQueue
+from memtree.jobs.embedding import InProcessQueue, NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.growth import Keep
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
+from memtree.ports.indexing_stages import Keep
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail

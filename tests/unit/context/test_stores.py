@@ -12,7 +12,7 @@ import pytest
 
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.errors import Unavailable
 from memtree.history import json_body
 from memtree.history.message import Message

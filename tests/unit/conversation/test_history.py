@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memtree.history import chat_history
-from memtree.history.attached_texts import MOST_TEXTS, attached_texts
-from memtree.history.beginning import keys_of, origin, under
+from memtree.history.attachments import MOST_TEXTS, attached_texts
 from memtree.history.chat_history import describe, read
+from memtree.history.conversation_beginning import keys_of, origin, under
 from memtree.history.message import Message, Volatile
 from memtree.history.placeholders import LOOKED_AT, MOST, NAME, placeholders
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree.context.message_cache import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
+from memtree.context.read_histories import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
 from memtree.errors import BadRequest
+from memtree.history.attachments import FLAT_TOKENS, LOW_DETAIL_TOKENS
 from memtree.history.chat_history import MessageInfo, price, read
 from memtree.history.day_marks import DayMark, MarkSource
-from memtree.history.media import FLAT_TOKENS, LOW_DETAIL_TOKENS
 from memtree.history.message import MESSAGE_OVERHEAD, Message, Segment, Volatile, read_messages
 from memtree.history.message_days import day_text, message_days
 from memtree.history.message_list import (

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from memtree.errors import BadRequest
 from memtree.history import address_chain, message
+from memtree.history.attachments import FLAT_TOKENS
 from memtree.history.chat_history import describe, markers, price, read
-from memtree.history.conversation_posted_json import decode, decode_any, encode, mended
 from memtree.history.json_body import elements_of, fields_of, split, with_value
-from memtree.history.media import FLAT_TOKENS
 from memtree.history.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
+from memtree.history.posted_json import decode, decode_any, encode, mended
 from memtree.text import tokens
 
 # ------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import pytest
 from memtree.errors import BadRequest
 from memtree.history import side_requests
 from memtree.history.chat_history import read
+from memtree.history.conversation_beginning import NONE, preamble
 from memtree.history.message import Message, Volatile
-from memtree.history.preamble import NONE, preamble
 from memtree.history.side_requests import is_side
 from memtree.text import tokens
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.dialects import posted_history
-from memtree.dialects.fragment_counts import ROW_BYTES, FragmentCounts
+from memtree.dialects.fragment_caches import ROW_BYTES, FragmentCounts
 from memtree.dialects.openai_chat import SYSTEM, USER, PlacedMemories
 from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.history import json_body

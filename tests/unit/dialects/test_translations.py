@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from memtree.config import Settings
 from memtree.context.answer import Answer, AssistantLine, KeptMessage, MemoryText
 from memtree.context.answer_state import State
-from memtree.context.message_cache import FragmentKeys
+from memtree.context.read_histories import FragmentKeys
+from memtree.dialects.fragment_caches import ENTRY_BYTES, KnownTranslations, TranslationCache
 from memtree.dialects.openai_chat import messages, with_text_before
 from memtree.dialects.translated_messages import TranslatedMessages
-from memtree.dialects.translation_cache import ENTRY_BYTES, KnownTranslations, TranslationCache
 from memtree.errors import BadRequest, ContextOverflow, NotFound
 from memtree.history import json_body
 from memtree.history.message import Message

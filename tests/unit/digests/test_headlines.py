@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.digests.clause import SourcePassage
-from memtree.digests.conversation_title import LONGEST, title
 from memtree.digests.summarize import READ, Extract, labelled, leaf_summary, node_summary
-from memtree.digests.topics import HEADLINE, ROOT, TOPIC, root_summary, topic
+from memtree.digests.titles import HEADLINE, LONGEST, ROOT, TOPIC, root_summary, title, topic
 from memtree.language.borders import units
 from memtree.text import tokens
 from tests.hostile_texts import hostile

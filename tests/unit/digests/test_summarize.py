@@ -21,7 +21,7 @@ from memtree.digests.summarize import (
     leaf_summary,
     node_summary,
 )
-from memtree.text.standing_rules import standing_rules
+from memtree.text.rule_sentences import standing_rules
 
 BODY_CAPS = {0: 75, 1: 120, 2: 160, 3: 200, 4: 300}
 

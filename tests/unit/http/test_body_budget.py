@@ -19,14 +19,14 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, RateLimited
 from memtree.history.keep_options import KeepOptions
 from memtree.process import threads
-from memtree_proxy.chat import fields
+from memtree_proxy.chat import request_fields
 from memtree_proxy.http import request_body
-from memtree_proxy.http.access_auth import Tenant, credentials
+from memtree_proxy.http.auth import Tenant, credentials
 from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
 from memtree_proxy.http.headers import own_value, own_values
 from memtree_proxy.http.request_body import PIECE, Decoder
 from memtree_proxy.http.request_scopes import user_scope
-from memtree_proxy.wire.options import DEFAULTS
+from memtree_proxy.wire.request_options import DEFAULTS
 
 # ------------------------------------------------------------------------------------------------
 # Bodies wait for room in memory: large ones for each other, small ones never.
@@ -220,16 +220,24 @@ def _of(read: Callable[[Request], object]) -> Callable[[Headers], object]:
 
 
 def _kept(headers: Mapping[str, str]) -> KeepOptions:
-    return fields.keep(DEFAULTS, headers, Settings())
+    return request_fields.keep(DEFAULTS, headers, Settings())
 
 
 READERS: dict[str, tuple[str, str, Callable[[Headers], Any]]] = {
     "x-user-id": ("ann", "ben", _of(lambda request: user_scope(request, Tenant("t", keyed=False)))),
     "x-chat-id": ("c", "d", lambda headers: own_value(headers, "x-chat-id")),
     "x-memtree-key": ("K", "L", _of(lambda request: list(credentials(request)))),
-    "x-memtree-mode": ("fresh", "auto", lambda headers: fields.mode(None, headers, "stable")),
+    "x-memtree-mode": (
+        "fresh",
+        "auto",
+        lambda headers: request_fields.mode(None, headers, "stable"),
+    ),
     "x-memtree-keep": ('{"keep_patterns": ["a"]}', "{}", _kept),
-    "memory-expiration-days": ("3", "4", lambda headers: fields.expiration_days(None, headers, 9)),
+    "memory-expiration-days": (
+        "3",
+        "4",
+        lambda headers: request_fields.expiration_days(None, headers, 9),
+    ),
 }
 
 

@@ -8,43 +8,47 @@ from datetime import date
 
 import pytest
 
-from memtree.agents import limits, schemas_memory_schema, structured_memory
+from memtree.agents import memory_schema, schema_limits, structured_memory
 from memtree.dialects.openai_chat import PlacedMemories
-from memtree.digests import clause, clauses, outcomes, particular, phrases, summarize, topics
+from memtree.digests import clause, clauses, line_judgements, phrases, summarize, titles
 from memtree.digests.clause import SourcePassage, quote, untorn
 from memtree.history import (
-    call_arguments,
+    attachments,
     chat_history,
     day_marks,
     json_body,
-    media,
     placeholders,
+    posted_json,
     side_requests,
 )
 from memtree.history.message import Message, Volatile
 from memtree.language import borders, languages
-from memtree.memories import categories, language_rules, model_grounding, rendering, tags, times
-from memtree.memories import extraction_rule_extraction as extraction_rules
-from memtree.memories import model_prompt as memory_prompt
-from memtree.memories import passages as passage_lines
-from memtree.memories.document import checked
+from memtree.memories import (
+    checked_fields,
+    memory_choice,
+    memory_topics,
+    model_extraction,
+    prompt_lines,
+)
+from memtree.memories import document_passages as passage_lines
+from memtree.memories import model_extraction as memory_prompt
+from memtree.memories import rule_extraction as extraction_rules
+from memtree.memories.document_passages import checked
 from memtree.memories.draft import checked_text
 from memtree.memories.memory import Memory
 from memtree.memories.relation import relation
 from memtree.memories.search import query, ranking, vector_bytes
 from memtree.memories.search.ranking import MemoryHit
 from memtree.ranking import segments
-from memtree.statements import dates, schedule
+from memtree.statements import calendar_dates
 from memtree.text import (
     anchors,
     memory_lines,
     own_words,
-    persona_card,
     request_words,
-    rule_topics,
+    rule_sentences,
     secrets,
     speakers,
-    standing_rules,
     terms,
     tokens,
 )
@@ -54,29 +58,27 @@ from memtree.text.spans import Span
 from memtree.text.thoughts import thoughts
 from memtree.tree import (
     chunking,
+    faithfulness,
     growth,
-    numbers,
-    prompt_injection,
-    summaries_faithfulness,
     summary_check,
     summary_prompts,
     summary_replies,
 )
 from memtree.tree.summary_prompts import SourcePiece
 from memtree.tree.summary_replies import Draft
-from memtree.unfolding import labels, telling_lines
-from memtree.unfolding.memory_message_quotes import quoted
+from memtree.unfolding import excerpt_units, labels
 from memtree.unfolding.memory_plan import TextSpan
-from memtree_proxy.chat import retrying_context_overflow, thinking_refusal
+from memtree.unfolding.quotes import quoted
+from memtree_proxy.chat import context_overflow, learned_refusals
 from memtree_proxy.chat.chat_memory_sources import others_spoke, user_queries
 from memtree_proxy.chat.chat_memory_tools import recall_result
-from memtree_proxy.chat.error_numbers import Numbers
+from memtree_proxy.chat.context_overflow import Numbers
 from memtree_proxy.cli import foreign_text
 from memtree_proxy.dialects import sse, tool_offer
 from memtree_proxy.http import request_body
 from memtree_proxy.http.decoding import converted
 from memtree_proxy.imports import js, recognise
-from memtree_proxy.mcp.stdio_lines import LineSplitter
+from memtree_proxy.mcp.stdio import LineSplitter
 from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.hostile_texts.linear_time import Subject, slow
 from tests.made.shown_lines import lines_of
@@ -91,15 +93,15 @@ TEXTS = {
         )
     ),
     "anchors": Subject(anchors.weigh),
-    "telling words": Subject(lambda text: list(particular.telling_words(text))),
+    "telling words": Subject(lambda text: list(line_judgements.telling_words(text))),
     "languages": Subject(lambda text: languages.differs(text, text)),
     "secrets": Subject(secrets.mask),
-    "standing rules": Subject(standing_rules.standing_rules),
+    "standing rules": Subject(rule_sentences.standing_rules),
     "standing rules and withdrawals": Subject(
-        lambda text: standing_rules.standing_rules(text, withdrawals=True)
+        lambda text: rule_sentences.standing_rules(text, withdrawals=True)
     ),
-    "persona cards": Subject(persona_card.card_score),
-    "what a rule is about": Subject(rule_topics.topic),
+    "persona cards": Subject(speakers.card_score),
+    "what a rule is about": Subject(rule_sentences.topic),
     "terms": Subject(terms.terms),
     "tokens": Subject(tokens.count),
     "a prefix of tokens": Subject(lambda text: tokens.prefix(text, len(text) // 9)),
@@ -127,17 +129,17 @@ TEXTS = {
     "code": Subject(lambda text: clauses.code("assistant", text, [])),
     "borders of words": Subject(borders.units),
     "borders of clauses": Subject(lambda text: list(borders.clauses(text))),
-    "boilerplate": Subject(particular.is_boilerplate),
+    "boilerplate": Subject(line_judgements.is_boilerplate),
     "a stamp and a name": Subject(
-        lambda text: particular.speaker_of(particular.without_stamp(text))
+        lambda text: line_judgements.speaker_of(line_judgements.without_stamp(text))
     ),
-    "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool")),
-    "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a")),
+    "an outcome": Subject(lambda text: line_judgements.outcome(f"1 {text}", "tool")),
+    "an error": Subject(lambda text: line_judgements.outcome(f"{text}Error", "a")),
     "numbered lines": Subject(
-        lambda text: (outcomes.numbered(text), outcomes.numbered("1\n2\n3\n4", text))
+        lambda text: (line_judgements.numbered(text), line_judgements.numbered("1\n2\n3\n4", text))
     ),
     "a phrase": Subject(lambda text: phrases.whole(text, 18)),
-    "a topic": Subject(lambda text: topics.topic(summarize.Extract(text, text, (text,)))),
+    "a topic": Subject(lambda text: titles.topic(summarize.Extract(text, text, (text,)))),
     "a leaf of speech": Subject(summarize.leaf_summary, hostile.passage("assistant", "text")),
     "a leaf of a result": Subject(summarize.leaf_summary, hostile.passage("tool", "result")),
     "a leaf of code": Subject(summarize.leaf_summary, hostile.passage("assistant", "code")),
@@ -163,11 +165,11 @@ TEXTS = {
         lambda task: summary_check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
         hostile.leaf,
     ),
-    "claims": Subject(lambda text: summaries_faithfulness.statements([("user", text)])),
-    "loops": Subject(summaries_faithfulness.loops),
-    "injection": Subject(lambda text: prompt_injection.injected("a", text, "")),
-    "numbers": Subject(lambda text: list(numbers.invented_numbers(hostile.SUMMARY, text))),
-    "invented": Subject(lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY))),
+    "claims": Subject(lambda text: faithfulness.statements([("user", text)])),
+    "loops": Subject(faithfulness.loops),
+    "injection": Subject(lambda text: faithfulness.injected("a", text, "")),
+    "numbers": Subject(lambda text: list(faithfulness.invented_numbers(hostile.SUMMARY, text))),
+    "invented": Subject(lambda text: list(faithfulness.invented_anchors(text, hostile.SUMMARY))),
     "main argument of a call": Subject(labels.main_argument),
     "who spoke": Subject(
         lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m", Volatile()),
@@ -179,8 +181,8 @@ TEXTS = {
     "a memory that is recalled": Subject(
         lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500)
     ),
-    "a line of a memory": Subject(lambda text: rendering.shown_line(text, "fact", "2026-03-07")),
-    "a memory that may change": Subject(language_rules.may_change),
+    "a line of a memory": Subject(lambda text: prompt_lines.shown_line(text, "fact", "2026-03-07")),
+    "a memory that may change": Subject(memory_choice.may_change),
     "what a line says": Subject(memory_lines.said),
     "a line of a passage": Subject(lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0))),
     "metadata of a document": Subject(
@@ -193,12 +195,10 @@ TEXTS = {
         lambda text: structured_memory.structured_text(text, {text: [text, {text: text}]}, 1 << 30)
     ),
     "values that are to be unique": Subject(
-        lambda text: schemas_memory_schema.canonical({text: [text, {text: text}]})
+        lambda text: memory_schema.canonical({text: [text, {text: text}]})
     ),
-    "the nearest kind": Subject(
-        lambda text: schemas_memory_schema.nearest_kind(text, [text, text[::-1]])
-    ),
-    "a schema": Subject(hostile.refused(limits.checked_schema)),
+    "the nearest kind": Subject(lambda text: memory_schema.nearest_kind(text, [text, text[::-1]])),
+    "a schema": Subject(hostile.refused(schema_limits.checked_schema)),
     "secrets in structured data": Subject(
         hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]}))
     ),
@@ -213,7 +213,7 @@ TEXTS = {
     ),
     "an acknowledgement": Subject(is_acknowledgement),
     "segments": Subject(segments.segments),
-    "telling lines": Subject(lambda text: telling_lines.telling_run(text, {1, 2})),
+    "telling lines": Subject(lambda text: excerpt_units.telling_run(text, {1, 2})),
     "a speaker": Subject(speakers.tag),
     "thoughts": Subject(lambda text: thoughts(f"<think>{text}")),
     "thoughts behind words": Subject(lambda text: thoughts(f"a</b>{text}")),
@@ -234,30 +234,33 @@ TEXTS = {
     "a quotation": Subject(lambda text: (quote(text), untorn(text))),
     "quotations": Subject(lambda text: [*clause.parts(text, 0, None)]),
     "rules beside words of others": Subject(
-        lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text))
+        lambda text: rule_sentences.standing_rules(text, others=own_words.others_words(text))
     ),
-    "dates": Subject(dates.dates),
-    "something that happened": Subject(schedule.is_event),
+    "dates": Subject(calendar_dates.dates),
+    "something that happened": Subject(calendar_dates.is_event),
     "a schedule": Subject(
-        lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2))
+        lambda text: (
+            calendar_dates.with_day(text, None)
+            and calendar_dates.is_schedule(text, date(2026, 3, 2))
+        )
     ),
     "what a model is shown of a message": Subject(memory_prompt.shown_spans),
     "what a model found": Subject(lambda text: memory_prompt.read(text, ["1"])),
     "a quotation in a message": Subject(
-        lambda text: model_grounding.grounds(text, [Span(0, len(text))], text[:300])
+        lambda text: model_extraction.grounds(text, [Span(0, len(text))], text[:300])
     ),
     "whether it is grounded": Subject(
-        lambda text: model_grounding.grounded("User has 2 cats.", text, text, text)
+        lambda text: model_extraction.grounded("User has 2 cats.", text, text, text)
     ),
     "sentences": Subject(lambda text: list(borders.sentences(text))),
-    "a category": Subject(categories.category_of),
-    "a category of a user's": Subject(categories.user_category),
+    "a category": Subject(memory_topics.category_of),
+    "a category of a user's": Subject(memory_topics.user_category),
     "a category that is given": Subject(
-        hostile.refused(lambda text: categories.checked_category(text, "category"))
+        hostile.refused(lambda text: memory_topics.checked_category(text, "category"))
     ),
-    "tags": Subject(hostile.refused(lambda text: tags.canonical_tags([text[:40], text]))),
-    "a time": Subject(hostile.refused(lambda text: times.timestamp(text, "expires_at"))),
-    "arguments": Subject(call_arguments.canonical, hostile.arguments),
+    "tags": Subject(hostile.refused(lambda text: checked_fields.canonical_tags([text[:40], text]))),
+    "a time": Subject(hostile.refused(lambda text: checked_fields.timestamp(text, "expires_at"))),
+    "arguments": Subject(posted_json.canonical, hostile.arguments),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),
     "a body": Subject(
         hostile.refused(lambda raw: json_body.split(raw).rewritten({"a": b"1"})),
@@ -265,13 +268,11 @@ TEXTS = {
     ),
     "no body": Subject(hostile.refused(json_body.split), str.encode),
     "an integer": Subject(hostile.refused(lambda text: converted(int, text, "a", strict=False))),
-    "an overflow": Subject(
-        lambda raw: retrying_context_overflow.overflow_of(400, raw, 9_000), str.encode
-    ),
+    "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw, 9_000), str.encode),
     "numbers of an error": Subject(lambda text: Numbers().take_text(text)),
     "a refusal": Subject(lambda raw: tool_offer.is_about_tools(400, raw), str.encode),
     "a refusal of thinking": Subject(
-        lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
+        lambda raw: learned_refusals.is_about_thinking(400, raw), str.encode
     ),
     "events": Subject(hostile.fed(4096), str.encode),
     "an event": Subject(sse.data, str.encode),
@@ -281,14 +282,15 @@ TEXTS = {
         lambda text: zlib.compress(text.encode(), 0),
     ),
     "a text file": Subject(
-        lambda part: media.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
+        lambda part: attachments.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
     ),
     "a PDF": Subject(
-        lambda part: media.part_tokens(part, tokens.count),
+        lambda part: attachments.part_tokens(part, tokens.count),
         hostile.file("application/pdf", b"%PDF-1.4 "),
     ),
     "another part": Subject(
-        lambda part: media.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
+        lambda part: attachments.part_tokens(part, tokens.count),
+        lambda text: {"type": "x", text: [text]},
     ),
     "names of files": Subject(
         lambda raw: placeholders.placeholders(Message(raw)),

@@ -13,27 +13,24 @@ from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.answer_state import State
 from memtree.dialects import (
     anthropic_history,
-    content,
-    posted_message,
+    anthropic_message,
     responses_conversation,
     responses_history,
 )
+from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.responses_items import ItemCache, KnownInputs, read_item
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.dialects.translated_messages import RawItems, raw_items
-from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
 from memtree.history import chat_history, json_body
 from memtree.history.chat_history import describe
-from memtree.history.conversation_posted_json import mended
+from memtree.history.conversation_beginning import Preamble
 from memtree.history.message import Message, Volatile
 from memtree.history.message_list import EarlierList
-from memtree.history.preamble import Preamble
+from memtree.history.posted_json import mended
 from memtree_proxy.dialects import messages_dialect, responses_dialect
-from memtree_proxy.dialects.anthropic_messages_errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages_stream import MessagesReply, MessagesStream
-from memtree_proxy.dialects.openai_responses_errors import ResponsesErrors
-from memtree_proxy.dialects.openai_responses_stream import ResponsesReply, ResponsesStream
+from memtree_proxy.dialects.messages_stream import MessagesErrors, MessagesReply, MessagesStream
+from memtree_proxy.dialects.responses_stream import ResponsesErrors, ResponsesReply, ResponsesStream
 from memtree_proxy.http import answer_usage
 from memtree_proxy.http.known_bodies import KnownBodies
 from tests.hostile_texts import hostile
@@ -133,7 +130,7 @@ def _longer(text: str) -> tuple[bytes, ...]:
 
 
 def _message(raw: bytes) -> object:
-    return posted_message.read(raw, "messages[0]")
+    return anthropic_message.read(raw, "messages[0]")
 
 
 def _messages(*messages: Mapping[str, object]) -> bytes:
@@ -225,10 +222,10 @@ TEXTS = {
     ),
     "results of a provider": Subject(_message, _search),
     "texts of a result": Subject(
-        posted_message.readable_texts, lambda text: {"content": [{"text": one} for one in text]}
+        anthropic_message.readable_texts, lambda text: {"content": [{"text": one} for one in text]}
     ),
     "blocks before a message's own": Subject(
-        lambda raw: content.with_blocks(raw, [b"{}"]), hostile.message("user")
+        lambda raw: anthropic_message.with_blocks(raw, [b"{}"]), hostile.message("user")
     ),
     "many results": Subject(_folded, _answered_late),
     "messages of thinking alone": Subject(_folded, _thoughts),

@@ -15,19 +15,19 @@ from typing import Any
 import pytest
 
 from memtree.dialects import anthropic_history, responses_history
+from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.responses_items import ItemCache
-from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import MemTreeError
 from memtree.history.chat_history import History, read
 from memtree.history.json_body import split
 from memtree.history.message import read_messages
-from memtree.memories.passages import memories_of
+from memtree.memories.document_passages import memories_of
 from memtree.tree import chunking
-from memtree.unfolding.memory_message_memory_text import quote_lines
 from memtree.unfolding.memory_plan import TextSpan
+from memtree.unfolding.memory_text import quote_lines
 from memtree.unfolding.work_log import work_lines, work_log
 from memtree_proxy.http.decoding import decode
-from memtree_proxy.wire.agent_memories import (
+from memtree_proxy.wire.agent_memory_bodies import (
     NewAgentMemories,
     NewAgentMemoryBatch,
     RequestContext,

@@ -15,12 +15,12 @@ from memtree.agents import clusters, grounded_answers, mentions
 from memtree.dialects import openai_chat
 from memtree.digests import (
     call_results,
-    conversation_title,
     leaf_work,
     patches,
     prose_calls,
     shell,
     summarize,
+    titles,
     tool_calls,
 )
 from memtree.digests.call_fields import Field, groups
@@ -29,25 +29,25 @@ from memtree.digests.summarize import leaf_summary
 from memtree.digests.work_clauses import shown, works_in
 from memtree.errors import BadRequest, MemTreeError
 from memtree.history import chat_history
-from memtree.history.call_arguments import argument_values
 from memtree.history.chat_history import History
 from memtree.history.json_body import Body, split
 from memtree.history.keep_options import KeepOptions
 from memtree.history.message import Message
-from memtree.language.everyday_sentences import language_of
+from memtree.history.posted_json import argument_values
+from memtree.language.languages import language_of
 from memtree.memories import third_person
-from memtree.memories.language_rules import is_general
 from memtree.memories.memory import Memory
+from memtree.memories.memory_choice import is_general
 from memtree.memories.scope import is_placeholder
 from memtree.memories.search.vector_bytes import memory_terms
 from memtree.ranking.segments import segments
-from memtree.statements import fiction, gate, grammar, own_sentences
+from memtree.statements import fiction, gate, grammar, user_statements
 from memtree.text import (
-    lines,
+    document_names,
     own_lines,
     own_words,
-    pasted_document_names,
-    pasted_documents,
+    pasted_texts,
+    prose_runs,
     speakers,
     telling_words,
     terminal,
@@ -55,15 +55,9 @@ from memtree.text import (
 )
 from memtree.text.own_words import kept_marks
 from memtree.transfer.memory_file import read_memory_file
-from memtree.unfolding import (
-    call_texts,
-    excerpt_duplicates,
-    memory_message_quotes,
-    newer_statements,
-    units,
-)
+from memtree.unfolding import excerpt_duplicates, excerpt_units, quotes, unfold
+from memtree.unfolding.kept_passages import fitted, kept_passages, matches
 from memtree.unfolding.memory_plan import FoldWindow
-from memtree.unfolding.pinned_kept_passages import fitted, kept_passages, matches
 from memtree.unfolding.work_events import work_events
 from memtree_proxy.http.decoding import decode
 from memtree_proxy.http.headers import own_values
@@ -110,10 +104,10 @@ SUBJECTS = {
     "what differs": Subject(lambda text: excerpt_duplicates.differences(text, text[::-1])),
     "what says more": Subject(lambda text: excerpt_duplicates.says_more(text, text[::-1])),
     "statements": Subject(
-        lambda text: list(newer_statements.statements(0, text, frozenset(terms.terms(text))))
+        lambda text: list(unfold.statements(0, text, frozenset(terms.terms(text))))
     ),
     "the nearest segment": Subject(
-        lambda text: units.nearest_segment(
+        lambda text: excerpt_units.nearest_segment(
             text, np.ones(len(segments(text)), np.float32), terms.terms(text)
         )
     ),
@@ -128,7 +122,7 @@ SUBJECTS = {
     "quotes of a terminal": Subject(
         hostile.quoted, lambda text: hostile.posted(hostile.fields("user", f"\x1b[m{text}"))
     ),
-    "gaps": Subject(memory_message_quotes.gap),
+    "gaps": Subject(quotes.gap),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),
@@ -279,24 +273,22 @@ BODIES = {
 
 def places(text: str) -> list[str]:
     """Return what the beginning, the middle and the end of a message are called."""
-    found = pasted_documents.documents(text)
+    found = pasted_texts.documents(text)
     return [document.place(text, at) for document in found[:9] for at in (0, len(text) // 2)]
 
 
 def call_texts_of(text: str) -> object:
-    return call_texts.left_out(Message.of({"role": "assistant", "content": text}))
+    return quotes.left_out(Message.of({"role": "assistant", "content": text}))
 
 
 TEXTS = {
-    "the title of a conversation": Subject(conversation_title.title),
+    "the title of a conversation": Subject(titles.title),
     "the task behind a label": Subject(lambda text: summarize.labelled(f"Task: {text}")),
-    "the project of a conversation": Subject(
-        lambda text: conversation_title.project_of([text, text])
-    ),
+    "the project of a conversation": Subject(lambda text: titles.project_of([text, text])),
     "the texts of a call": Subject(
         call_texts_of, lambda text: f'{{"command": "a b", "thought": "{text}", "a": "b c"}}'
     ),
-    "the name of a document": Subject(pasted_document_names.document_name),
+    "the name of a document": Subject(document_names.document_name),
     "documents in a message": Subject(places),
     "documents behind fences": Subject(places, lambda text: f"```\n{text}\n```\n" * 3),
     "a document behind a licence's name": Subject(
@@ -311,7 +303,7 @@ TEXTS = {
 
 
 MEMORIES_SUBJECTS = {
-    "own sentences": Subject(own_sentences.own_sentences),
+    "own sentences": Subject(user_statements.own_sentences),
     "frames of fiction": Subject(
         lambda text: fiction.framed([(0, line) for line in text.split("\n")])
     ),
@@ -325,7 +317,7 @@ MEMORIES_SUBJECTS = {
     "told of the user": Subject(third_person.told_of_user),
     "told of the user abroad": Subject(third_person.told_abroad),
     "clauses of a memory": Subject(lambda text: third_person.predicates(f"User {text}")),
-    "a line of signs": Subject(lines.kind),
+    "a line of signs": Subject(prose_runs.kind),
 }
 MEMORIES_UNITS = (
     "my wife ", "my a a ", "both my ", "and i ", "i don't really ", "my character ", "in my ",

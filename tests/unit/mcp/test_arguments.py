@@ -18,7 +18,7 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.memory import MAX_TAGS, MAX_TEXT_CHARS
 from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree.memories.scope import Scope
-from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER, TOOLS, ToolDefinition
+from memtree_proxy.mcp.listed_tools import BY_NAME, REMEMBER, TOOLS, ToolDefinition
 from memtree_proxy.mcp.tool_arguments import (
     Confirm,
     Correct,

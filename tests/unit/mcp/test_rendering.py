@@ -23,8 +23,8 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.relation.relation import Relation
 from memtree.memories.search.ranking import WEAK, MemoryHit, SearchResult
 from memtree_proxy.mcp import tool_answers
-from memtree_proxy.mcp.definitions import BY_NAME
-from memtree_proxy.mcp.stdio_lines import AHEAD, TOO_LONG, InputLines, LineSplitter, OutputLines
+from memtree_proxy.mcp.listed_tools import BY_NAME
+from memtree_proxy.mcp.stdio import AHEAD, TOO_LONG, InputLines, LineSplitter, OutputLines
 from memtree_proxy.wire.values import Answer
 
 # ------------------------------------------------------------------------------------------------

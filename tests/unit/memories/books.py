@@ -10,7 +10,7 @@ from typing import Any
 
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.book import MemoryBook, MemoryRules
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.ports.models import Embedder, Matrix
 from memtree.stores import Memories, RamStore, open_memories
 from tests.fakes import LONG, HashingEmbedder

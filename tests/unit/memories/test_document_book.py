@@ -19,9 +19,10 @@ from memtree.errors import (
     RequestTooLarge,
     SecretRejected,
 )
-from memtree.memories import passages as memory_passages
+from memtree.memories import document_passages as memory_passages
 from memtree.memories.book import MemoryRules
-from memtree.memories.document import (
+from memtree.memories.document_book import DocumentBook, PutDocument
+from memtree.memories.document_passages import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_METADATA_BYTES,
@@ -29,13 +30,12 @@ from memtree.memories.document import (
     checked,
     depth_beyond,
 )
-from memtree.memories.document_book import DocumentBook, PutDocument
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
-from memtree.stores.memories.rows import new_memory
+from memtree.stores.memories.table_rows import new_memory
 from memtree.tree.chunking import passages
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened

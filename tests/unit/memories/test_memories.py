@@ -11,11 +11,10 @@ import pytest
 from memtree.agents.structured_memory import structured_memory
 from memtree.errors import BadRequest, NotFound
 from memtree.jobs.runtime import SystemClock
-from memtree.memories.curation import MemoryCuration
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import DedupPolicy, MemoryDraft
-from memtree.memories.forgetting import rest
 from memtree.memories.memory import Memory, MemoryFields
+from memtree.memories.memory_curation import MemoryCuration, rest
 from memtree.memories.memory_store import MemoryStore, ScopeState
 from memtree.memories.saving import ScopeWatch
 from memtree.memories.scope import Scope, checked_id, is_placeholder

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.candidates import Candidate, Extraction
 from memtree.memories.draft import MemoryDraft
-from memtree.memories.extraction_rule_extraction import extract
 from memtree.memories.message_extraction import (
     TOLD,
     ExtractionReport,
@@ -22,6 +20,7 @@ from memtree.memories.message_extraction import (
     SkippedText,
     UserMessage,
 )
+from memtree.memories.rule_extraction import Candidate, Extraction, extract
 from memtree.memories.scope import Scope
 from memtree.statements.skip_reasons import Skip, SkipReason
 from tests.fakes import HashingEmbedder

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.memories import rereading
+from memtree.memories import message_extraction
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.memory import EXTRACTED, WORDING, Memory, PossibleUpdate
-from memtree.memories.rereading import MemoryRereading
+from memtree.memories.message_extraction import MemoryRereading
 from memtree.memories.saving import BATCH, PendingVectors
 from memtree.memories.scope import Scope
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened
@@ -263,7 +263,7 @@ async def test_what_others_wrote_or_a_person_changed_stays() -> None:
 async def test_it_happens_once_whoever_begins_and_goes_on_after_a_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rereading, "PAGE", 2)
+    monkeypatch.setattr(message_extraction, "PAGE", 2)
     async with opened() as memories:
         for number in range(7):
             await stored(memories, f"User said: I have {number} cats")

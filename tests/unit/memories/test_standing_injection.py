@@ -7,7 +7,7 @@ import pytest
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.memory import Memory
-from memtree.memories.options import InjectionOptions
+from memtree.memories.memory_choice import InjectionOptions
 from memtree.memories.scope import Scope
 from memtree.text.memory_lines import MemoryLine
 from tests.fakes import HashingEmbedder

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest, SecretRejected, StoreUnavailable
-from memtree.memories.categories import MAX_CATEGORY, checked_category, user_category
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, inheriting, new_memory
 from memtree.memories.memory import (
     IMPORTED,
@@ -21,12 +20,13 @@ from memtree.memories.memory import (
     MemorySource,
     NewMemory,
 )
+from memtree.memories.memory_topics import MAX_CATEGORY, checked_category, user_category
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import GroupDraft, RecentSettings, UserBook
 from memtree.memories.user_memories import GroupChange, UserSettings
 from memtree.stores import RamStore, open_memories
-from memtree.stores.memories.rows import changed_memory, encoded, read_memory
-from memtree.stores.memories.rows import new_memory as stored_memory
+from memtree.stores.memories.table_rows import changed_memory, encoded, read_memory
+from memtree.stores.memories.table_rows import new_memory as stored_memory
 from memtree.text.normal_form import text_hash
 from memtree.transfer.file_items import FileMemory
 from memtree.transfer.import_rules import importable

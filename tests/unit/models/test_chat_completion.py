@@ -11,7 +11,6 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.models.chat_completion import length, retry_after
 from memtree.models.chat_endpoint import FAILURES, LONGEST_DOWN, LONGEST_REST, MINUTE, RateLimit
 from memtree.models.chat_reply import (
     CONTENT,
@@ -33,6 +32,7 @@ from memtree.models.chat_reply import (
     read_answer,
     refusal_in,
 )
+from memtree.models.openai_client import asked_wait, length
 from memtree.ports.models import Usage
 
 # ------------------------------------------------------------------------------------------------
@@ -142,12 +142,12 @@ def test_who_counts_reasoning_thinks():
     ],
 )  # fmt: skip
 def test_seconds_that_a_server_names(headers, seconds):
-    assert retry_after(headers) == seconds
+    assert asked_wait(headers) == seconds
 
 
 def test_a_date_to_come_back_at():
     header = {"retry-after": formatdate(time.time() + 1_000, usegmt=True)}
-    assert 900 < retry_after(header) <= 1_000
+    assert 900 < asked_wait(header) <= 1_000
 
 
 @pytest.mark.parametrize(

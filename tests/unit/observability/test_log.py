@@ -18,11 +18,11 @@ from memtree.context.sent_requests import Saving
 from memtree.process import tracing
 from memtree_proxy.http import log, request_trace
 from memtree_proxy.http.log import BatchedLines, Value
-from memtree_proxy.http.observability_metrics import Metrics
+from memtree_proxy.http.metrics import Metrics
 from memtree_proxy.http.request_rows import request_row
 from memtree_proxy.http.request_trace import LogEntry, MemoryShare, RequestTimes, Trace
 from memtree_proxy.http.usage_tallies import RAW, SAVED, SENT, STATE, amounts
-from memtree_proxy.server.leases import RunTotals
+from memtree_proxy.server.wrapped_runs import RunTotals
 
 # ------------------------------------------------------------------------------------------------
 # Log lines in both forms: fields, request ids, tracebacks without text, and what is counted.

@@ -17,8 +17,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.process.bounded import SizedRows
 from memtree.stores import RamStore, open_memories
-from memtree_proxy.http.index_metrics import ExtractionMetrics
-from memtree_proxy.http.observability_process_metrics import CacheMetrics
+from memtree_proxy.http.process_metrics import CacheMetrics, ExtractionMetrics
 from memtree_proxy.http.usage_tallies import BOUNDS, bucket, percentile
 
 # ------------------------------------------------------------------------------------------------

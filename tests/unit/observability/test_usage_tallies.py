@@ -12,9 +12,9 @@ import pytest
 from memtree.context.answer_state import State
 from memtree.context.sent_requests import Saving
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import Tallies
+from memtree.ports.context_store import Tallies
 from memtree.stores import RamStore
-from memtree_proxy.http import background_writer
+from memtree_proxy.http import request_log_writer
 from memtree_proxy.http.request_trace import LogEntry, MemoryShare, Trace
 from memtree_proxy.http.usage_tallies import (
     DAILY,
@@ -197,7 +197,7 @@ async def test_a_store_that_fails_to_the_end_is_told(caplog: pytest.LogCaptureFi
 async def test_what_a_write_that_hangs_holds_is_told_as_lost(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(background_writer, "PATIENCE", 0.01)
+    monkeypatch.setattr(request_log_writer, "PATIENCE", 0.01)
     store = Trouble()
     store.hangs.add("t")
     usage = opened(store)

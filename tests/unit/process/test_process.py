@@ -18,12 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.config import Settings
-from memtree.context.caches_caches import Conversations, PassedHistories
-from memtree.context.conversation import EMPTY_TREE
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
+from memtree.context.warm_conversations import EMPTY_TREE, Conversations, PassedHistories
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
-from memtree.jobs.embedding_queue import VectorCache
+from memtree.jobs.embedding import VectorCache
 from memtree.jobs.posted_messages import KnownMessage, ReadMessages
 from memtree.memories.scope import Scope
 from memtree.models.query_cache import QueryCache

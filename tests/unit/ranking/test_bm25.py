@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from memtree.ranking import bm25, vectors
-from memtree.ranking.background import AXES, Background
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank, smooth
-from memtree.ranking.recipe import expected_maxima
+from memtree.ranking.ranked_history import expected_maxima
+from memtree.ranking.relevance_scale import AXES, Background
 from memtree.text import terms
 from memtree.text.terms import Terms
 from tests.made.trees import places

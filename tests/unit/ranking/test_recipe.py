@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from memtree.history.message import Message
 from memtree.ranking import vectors
-from memtree.ranking.corpus import Corpus
-from memtree.ranking.recipe import heard, nameless, ranking
+from memtree.ranking.corpus import MOST as SKETCHES_MOST
+from memtree.ranking.corpus import NOTHING, TURNS, Corpus, SketchIndex, Speakers, sketches
+from memtree.ranking.ranked_history import heard, nameless, ranking
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.ranking.segments import LEAST, MOST, MOST_SEGMENTS, segments
-from memtree.ranking.sketches import MOST as SKETCHES_MOST
-from memtree.ranking.sketches import NOTHING, SketchIndex, sketches
-from memtree.ranking.speakers import TURNS, Speakers
 from memtree.text import terms
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from memtree_proxy.chat.local_upstream import is_local
+from memtree_proxy.chat.request_fields import is_local
 
 LOCAL = [
     # loopback

@@ -13,11 +13,11 @@ from memtree.context.answer_state import Reason
 from memtree.errors import BadRequest
 from memtree.history.json_body import OWN_FIELDS, split
 from memtree.memories.scope import Scope
-from memtree_proxy.chat import fields, memory_switch
-from memtree_proxy.chat.fields import patience
-from memtree_proxy.http.clients import CLIENTS, client_of
+from memtree_proxy.chat import memory_switch, request_fields
+from memtree_proxy.chat.request_fields import patience
 from memtree_proxy.http.decoding import names
-from memtree_proxy.wire.options import (
+from memtree_proxy.http.headers import CLIENTS, client_of
+from memtree_proxy.wire.request_options import (
     DEFAULTS,
     ChatOptions,
     MemoryOptions,
@@ -214,7 +214,7 @@ def test_with_signs_of_life_the_setting_alone_counts(timeout: str | None):
 def test_context_memory_waits_as_long(timeout: str | None, setting: int, wanted: float):
     headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
     body = split(b'{"messages": [{"role": "user", "content": "hi"}]}')
-    ask = fields.context_ask("t", body, headers, Settings(wait_seconds=setting))
+    ask = request_fields.context_ask("t", body, headers, Settings(wait_seconds=setting))
     assert ask.patience == wanted
 
 

@@ -20,14 +20,14 @@ import pytest
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, StoreUnavailable
-from memtree.jobs.embedder import OpenedEmbedder
+from memtree.jobs.embedding import OpenedEmbedder
 from memtree.jobs.runtime import Runtime
-from memtree_proxy.http.local_user import LocalUser
+from memtree_proxy.http.auth import LocalUser
 from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.server import serve
-from memtree_proxy.server.leases import Leases, WrappedPaths
 from memtree_proxy.server.listener import accept_backlog, bound, listen, refusal
 from memtree_proxy.server.state_file import known_servers, state_file
+from memtree_proxy.server.wrapped_runs import Leases, WrappedPaths
 from memtree_proxy.upstream.upstreams import WrappedPath
 from tests.http.served.running import PATIENCE
 

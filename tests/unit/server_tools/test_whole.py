@@ -11,8 +11,8 @@ from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.history import json_body
 from memtree_proxy.dialects import sse, tool_offer
 from memtree_proxy.dialects.chat_stream import WholeAnswer
+from memtree_proxy.dialects.dialect import added
 from memtree_proxy.dialects.round_calls import ToolRound
-from memtree_proxy.dialects.round_stream import added
 from memtree_proxy.dialects.sse import SseEvents
 from tests.made.completion import said
 

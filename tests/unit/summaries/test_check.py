@@ -7,10 +7,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtree.text import tokens
+from memtree.tree.faithfulness import (
+    injected,
+    invented_anchors,
+    invented_numbers,
+    loops,
+    meta,
+    negations,
+    plain,
+    speakers,
+    statements,
+)
 from memtree.tree.node import Summary
-from memtree.tree.numbers import invented_anchors, invented_numbers, plain
-from memtree.tree.prompt_injection import injected, meta
-from memtree.tree.summaries_faithfulness import loops, negations, speakers, statements
 from memtree.tree.summary_check import Draft, Problem, SourcePiece, check, leaf_task
 from memtree.tree.summary_prompts import node_task
 from tests.unit.summaries.good_summaries import GOOD

@@ -18,9 +18,9 @@ from memtree.text.memory_lines import LineKind
 from memtree.text.normal_form import MARKS, canonical, nfkc, text_hash
 from memtree.text.own_lines import RULES, cut_spans, without_signs
 from memtree.text.spans import Span, blanked, merged, outside, without
-from memtree.unfolding.memory_message_memory_text import pieces
-from memtree.unfolding.memory_message_quotes import cut_lines
 from memtree.unfolding.memory_plan import Plan, TextSpan
+from memtree.unfolding.memory_text import pieces
+from memtree.unfolding.quotes import cut_lines
 from tests.made.shown_lines import lines_of
 from tests.unit.unfolding.histories import history
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.history import address_chain
-from memtree.history.call_arguments import canonical
 from memtree.history.message import Message, Volatile
+from memtree.history.posted_json import canonical
 from memtree.text import terms, tokens
 from memtree.tree import btree, chunking
 from memtree.tree import node as parts

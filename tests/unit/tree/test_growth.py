@@ -10,11 +10,11 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from memtree.context.prefix_lookup import CoveredPrefix, between, covering, first_probes
+from memtree.context.index_lookup import CoveredPrefix, between, covering, first_probes
 from memtree.digests import summarize
 from memtree.digests.clause import SourcePassage
 from memtree.history.message import Message
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import RamStore
 from memtree.tree import chunking, growth
 from memtree.tree.chunking import LEAST, MOST, passages

@@ -11,22 +11,20 @@ import pytest
 
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
-from memtree.memories import passages
-from memtree.memories.forgetting import MemoryForgetting
+from memtree.memories import document_passages
 from memtree.memories.memory import Memory
-from memtree.memories.rendering import shown_line
+from memtree.memories.memory_curation import MemoryForgetting
+from memtree.memories.prompt_lines import shown_line
 from memtree.memories.scope import Scope
-from memtree.ranking.corpus import Corpus
+from memtree.ranking.corpus import Corpus, Speakers
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.ranking.speakers import Speakers
 from memtree.stores import open_store
 from memtree.text.own_lines import without_signs
 from memtree.tree.node import Node, NodePlace, Summary
-from memtree.unfolding.memory_message_memory_text import render
 from memtree.unfolding.memory_plan import (
     KeptSpans,
     OutlineNode,
@@ -36,8 +34,8 @@ from memtree.unfolding.memory_plan import (
     TextSpan,
     merge,
 )
-from memtree.unfolding.outline import OutlineTree
-from memtree.unfolding.turns import Turns
+from memtree.unfolding.memory_text import render
+from memtree.unfolding.outline import OutlineTree, Turns
 from memtree.unfolding.work_log import work_log
 from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.mcp.tools import Caller, MemoryTools
@@ -313,7 +311,7 @@ async def test_no_form_passes_in_memories_and_what_is_recalled():
             passage = Memory("m", 1, form, 0.0, 0.0, thread_id=form, data=details)
             lines = (
                 shown_line(form, "fact", "2026-01-01", form),
-                passages.line(passage, metadata=True),
+                document_passages.line(passage, metadata=True),
             )
             for text in (*rows, *lines):
                 assert taken_for_ours(text) == [], ascii(form)

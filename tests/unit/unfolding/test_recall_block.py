@@ -16,9 +16,9 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.segments import segments
 from memtree.text import terms, tokens
 from memtree.unfolding import recall_block
+from memtree.unfolding.excerpt_units import nearest_segment
 from memtree.unfolding.memory_plan import Plan, RecallPlan, TextSpan
 from memtree.unfolding.recall_block import LEAST, chosen, needless, text_of, versions_of, wants
-from memtree.unfolding.units import nearest_segment
 from tests.made.trees import places
 from tests.properties.strategies import batch, conversation, history_of, leaves_of, prose
 

@@ -11,7 +11,7 @@ import pytest
 from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store

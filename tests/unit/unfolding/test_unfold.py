@@ -17,9 +17,8 @@ from memtree.ranking.segments import segments
 from memtree.text import terms, tokens
 from memtree.text.own_lines import RULES
 from memtree.unfolding import explain, unfold
-from memtree.unfolding.budget_split import LASTING, ONE_SHOT
-from memtree.unfolding.excerpts_excerpt_choice import OWN_WHOLE, ExcerptChoice
-from memtree.unfolding.memory_message_memory_text import CLOSING, outline_line, render
+from memtree.unfolding.excerpt_choice import LASTING, ONE_SHOT, OWN_WHOLE, ExcerptChoice
+from memtree.unfolding.excerpt_units import WHOLE
 from memtree.unfolding.memory_plan import (
     REASONS,
     FoldWindow,
@@ -29,9 +28,9 @@ from memtree.unfolding.memory_plan import (
     kept_reasons,
     merge,
 )
+from memtree.unfolding.memory_text import CLOSING, outline_line, render
 from memtree.unfolding.unfold import ROOT
-from memtree.unfolding.units import WHOLE
-from memtree_proxy.wire.tree_answers import Explain
+from memtree_proxy.wire.context_bodies import Explain
 from tests.made.trees import places
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 

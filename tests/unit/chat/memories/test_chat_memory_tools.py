@@ -9,8 +9,8 @@ import pytest
 
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import MemoryDraft
-from memtree.memories.forgetting import MemoryForgetting
 from memtree.memories.memory import Memory
+from memtree.memories.memory_curation import MemoryForgetting
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import WEAK, MemoryHit
 from memtree.text import tokens

@@ -23,7 +23,7 @@ from memtree_proxy.chat.chat_memory_sources import (
     user_queries,
     wanted,
 )
-from memtree_proxy.wire.options import MemoryOptions, RagOptions
+from memtree_proxy.wire.request_options import MemoryOptions, RagOptions
 
 # ------------------------------------------------------------------------------------------------
 # Whose memories a request gets: by its headers, its fields and what its user has switched on.

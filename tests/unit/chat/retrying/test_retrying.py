@@ -11,10 +11,8 @@ import pytest
 from memtree.budget.packing import MARGIN
 from memtree.config import Settings
 from memtree.history import json_body
-from memtree_proxy.chat import fields
-from memtree_proxy.chat.model_limits import LIFETIME, MAX_KEPT, ModelLimits
-from memtree_proxy.chat.peek import MOST_KEPT, FirstEventReply, WatchedReply
-from memtree_proxy.chat.retrying_context_overflow import (
+from memtree_proxy.chat import request_fields
+from memtree_proxy.chat.context_overflow import (
     KEPT_SHARE,
     LARGE_PROMPT,
     LONGEST,
@@ -23,12 +21,21 @@ from memtree_proxy.chat.retrying_context_overflow import (
     overflow_of,
     smaller_window,
 )
-from memtree_proxy.chat.thinking_marks import MAX_MARKS, MAX_TENANTS, ThinkingMarks
-from memtree_proxy.chat.thinking_refusal import LONGEST as THINKING_REFUSAL_LONGEST
-from memtree_proxy.chat.thinking_refusal import is_about_thinking, is_the_client_s
-from memtree_proxy.dialects.anthropic_messages_errors import MessagesErrors
+from memtree_proxy.chat.learned_refusals import (
+    LIFETIME,
+    MAX_KEPT,
+    MAX_MARKS,
+    MAX_TENANTS,
+    ModelLimits,
+    ThinkingMarks,
+    is_about_thinking,
+    is_the_client_s,
+)
+from memtree_proxy.chat.learned_refusals import LONGEST as THINKING_REFUSAL_LONGEST
+from memtree_proxy.chat.upstream_reply import MOST_KEPT, FirstEventReply, WatchedReply
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.dialects.openai_responses_errors import ResponsesErrors
+from memtree_proxy.dialects.messages_stream import MessagesErrors
+from memtree_proxy.dialects.responses_stream import ResponsesErrors
 from memtree_proxy.http.headers import Headers
 
 # ------------------------------------------------------------------------------------------------
@@ -118,7 +125,7 @@ def test_deep_json_is_no_error_of_ours(nested: str) -> None:
 
 
 def prompt(window: int, output: int | None) -> float:
-    return window * (1 - MARGIN) - fields.answer_reserve(output, window)
+    return window * (1 - MARGIN) - request_fields.answer_reserve(output, window)
 
 
 def test_the_window_is_the_limit_where_tokens_agree() -> None:

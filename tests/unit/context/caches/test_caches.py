@@ -14,22 +14,29 @@ import numpy as np
 import pytest
 
 from memtree.budget.epoch import Epoch
-from memtree.context import caches_caches, rendered_texts
-from memtree.context.caches_caches import CONVERSATION_BYTES, TREE_BYTES, Conversations
+from memtree.context import epoch_turns, warm_conversations
 from memtree.context.context_memory import CompressRequest
-from memtree.context.conversation import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
+from memtree.context.warm_conversations import (
+    CONVERSATION_BYTES,
+    EMPTY_TREE,
+    PLACE_BYTES,
+    TREE_BYTES,
+    Conversations,
+    KnownTree,
+    NodeLayers,
+)
 from memtree.history.derived import EPOCHS
 from memtree.history.message import Message
 from memtree.process.bounded import SizedRows
-from memtree.ranking.speakers import Speakers
+from memtree.ranking.corpus import Speakers
 from memtree.ranking.vectors import pack
 from memtree.text.terms import is_common
 from memtree.tree import growth
 from memtree.tree.btree import walk
 from memtree.tree.node import EMPTY, node_bytes
 from memtree.unfolding import recall_block
-from memtree.unfolding.memory_message_memory_text import render
 from memtree.unfolding.memory_plan import Plan, RecallPlan, TextSpan
+from memtree.unfolding.memory_text import render
 from tests.answered import compressed
 from tests.programs.sessions import chat
 from tests.properties.process import World
@@ -224,7 +231,7 @@ async def test_an_earlier_turn_has_a_corpus_of_its_own_leaves_alone(history):
 async def test_requests_of_earlier_and_later_turns_at_once_get_their_own_leaves(
     history, monkeypatch, inline
 ):
-    monkeypatch.setattr(caches_caches, "INLINE_LEAVES", inline)
+    monkeypatch.setattr(warm_conversations, "INLINE_LEAVES", inline)
     cache = Conversations()
     (_, first), (_, second) = steps(history, [len(history) // 2, len(history)]).values()
     early = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
@@ -373,7 +380,7 @@ BLOCK = RecallPlan((TextSpan(0, 0, 27),))
 
 
 def memory(history, epoch=EPOCH):
-    return rendered_texts.memory_message(history, epoch, {}).text
+    return epoch_turns.memory_message(history, epoch, {}).text
 
 
 @pytest.mark.slow
@@ -425,16 +432,16 @@ def test_what_stands_behind_the_cut_is_not_in_the_text():
 def test_a_block_is_rendered_once_and_belongs_to_its_epoch():
     history = history_of(POSTED)
     with counting() as work:
-        one = rendered_texts.block(history, EPOCH, BLOCK, {}, behind=False)
+        one = epoch_turns.rendered_block(history, EPOCH, BLOCK, {}, behind=False)
     with counting() as again:
-        assert rendered_texts.block(history, EPOCH, BLOCK, {}, behind=False) == one
+        assert epoch_turns.rendered_block(history, EPOCH, BLOCK, {}, behind=False) == one
     assert again.lines < work.lines
     assert one == recall_block.text_of(BLOCK, history, {})
     other = replace_epoch(b"another", 2)
-    assert rendered_texts.block(history, other, BLOCK, {}, behind=False) == one
-    behind = rendered_texts.block(history, EPOCH, BLOCK, {}, behind=True)
+    assert epoch_turns.rendered_block(history, other, BLOCK, {}, behind=False) == one
+    behind = epoch_turns.rendered_block(history, EPOCH, BLOCK, {}, behind=True)
     assert behind == recall_block.text_of(BLOCK, history, {}, behind=True)
-    assert rendered_texts.block(history, EPOCH, RecallPlan(), {}, behind=False) == ""
+    assert epoch_turns.rendered_block(history, EPOCH, RecallPlan(), {}, behind=False) == ""
 
 
 def replace_epoch(id_, cut):

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.context.caches_read_histories import MESSAGE_BYTES, ReadHistories
 from memtree.context.context_memory import CompressRequest, ContextMemory
+from memtree.context.read_histories import MESSAGE_BYTES, ReadHistories
 from memtree.errors import BadRequest
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
 from memtree.history.message_list import EarlierList, MessageList, RawMessages
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store

@@ -11,15 +11,15 @@ import pytest
 
 from memtree.budget.epoch import EpochReason
 from memtree.budget.prices import Prices
-from memtree.context.conversations_known_conversations import (
+from memtree.context.known_conversations import (
     ConversationState,
+    StoredPlan,
     made_cursor,
     read_cursor,
 )
-from memtree.context.stored_plan import StoredPlan
 from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound, StoreUnavailable
-from memtree.ports.conversations import ConversationPlace
+from memtree.ports.context_store import ConversationPlace
 from memtree.stores import RamStore
 from memtree.unfolding.memory_plan import REASONS
 from tests.properties.process import (

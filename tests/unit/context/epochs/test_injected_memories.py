@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from memtree.context.request import CompressRequest
+from memtree.context.turn_request import CompressRequest
 from memtree.errors import StoreUnavailable
 from memtree.history.message import Message
 from memtree.ports.memory_sources import InjectedMemories, MemorySourceLines

@@ -16,10 +16,10 @@ from benchmarks.costs.ledger import Ledger
 from memtree.budget.prices import Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
-from memtree.context.message_cache import MessageCache
-from memtree.context.prefix_lookup import STRIDE
+from memtree.context.index_lookup import STRIDE
+from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.jobs.stage_one import StageOne
 from memtree.unfolding.recall_block import OPENING

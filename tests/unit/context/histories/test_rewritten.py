@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from memtree.budget.costs import costs_little
+from memtree.budget.first_fold import costs_little
 from memtree.budget.prices import CAUTIOUS
 from memtree.config import MODES
 from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
-from memtree.context.message_cache import MessageCache
+from memtree.context.read_histories import MessageCache
 from memtree.errors import NotFound
 from memtree.history.message import Message
-from memtree.jobs.embedding_queue import InProcessQueue
+from memtree.jobs.embedding import InProcessQueue
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.store import Store
+from memtree.ports.context_store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.node import Summary

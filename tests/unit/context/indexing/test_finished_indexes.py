@@ -13,15 +13,14 @@ import pytest
 from msgspec.structs import replace as replace_frontier
 
 from memtree.context.answer_state import Reason, State, is_degraded, with_size
-from memtree.context.caches_caches import Conversations
-from memtree.context.conversation import EMPTY_TREE
-from memtree.context.finished_indexes import LASTING, FinishedIndexes
+from memtree.context.index_lookup import LASTING, FinishedIndexes
 from memtree.context.index_state import (
     NOTHING_INDEXED,
     PROVISIONAL_SHARE,
     IndexState,
     Trouble,
 )
+from memtree.context.warm_conversations import EMPTY_TREE, Conversations
 from memtree.ranking.vectors import pack
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node

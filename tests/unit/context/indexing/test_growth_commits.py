@@ -12,7 +12,7 @@ import pytest
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.jobs import child_process
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
 from memtree.stores import RamStore

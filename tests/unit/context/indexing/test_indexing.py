@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.context import deletion_counts
-from memtree.context import digest_renewal as renewal
-from memtree.context.background_tasks import BackgroundTasks
+from memtree.context import growth_commits
+from memtree.context import summary_renewal as renewal
 from memtree.context.context_memory import ContextMemory
-from memtree.context.deletion_counts import Generations
-from memtree.context.digest_renewal import newest_version
-from memtree.context.index_state import with_summary
-from memtree.context.prefix_lookup import (
+from memtree.context.growth_commits import Generations
+from memtree.context.index_lookup import (
     LEAVES,
     NEWEST,
     STRIDE,
@@ -25,16 +22,19 @@ from memtree.context.prefix_lookup import (
     first_probes,
     thinned,
 )
-from memtree.context.request import CompressRequest
-from memtree.digests.conversation_title import project_of
+from memtree.context.index_state import with_summary
+from memtree.context.indexing import BackgroundTasks
+from memtree.context.summary_renewal import newest_version
+from memtree.context.turn_request import CompressRequest
 from memtree.digests.summarize import VERSION
+from memtree.digests.titles import project_of
 from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
-from memtree.jobs.embedding_queue import NoQueue
+from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import SystemClock
 from memtree.jobs.stage_one import StageOne
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import open_store
 from memtree.tree import growth
 from memtree.tree.growth import MessageTexts
@@ -127,7 +127,7 @@ def test_no_number_comes_twice() -> None:
 def test_of_many_tenants_the_oldest_deletions_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deletion_counts, "MAX_TENANTS", 2)
+    monkeypatch.setattr(growth_commits, "MAX_TENANTS", 2)
     counted = Generations()
     for tenant in "abc":
         counted.change(tenant)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.history.call_arguments import LONGEST_PATH, Spelling, argument_values, canonical
 from memtree.history.message import Message, Volatile
+from memtree.history.posted_json import LONGEST_PATH, Spelling, argument_values, canonical
 
 # ------------------------------------------------------------------------------------------------
 # Strings in the arguments of calls, decoded.

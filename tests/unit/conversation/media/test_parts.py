@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.history import media
+from memtree.history import attachments
 from memtree.history.address_chain import digest
-from memtree.history.media import FLAT_TOKENS, Base64Data, image_tokens, part_tokens
+from memtree.history.attachments import FLAT_TOKENS, Base64Data, image_tokens, part_tokens
 from memtree.history.message import Message, Volatile
 from memtree.text import tokens
 
@@ -56,7 +56,7 @@ def test_what_is_no_base64_has_no_bytes(text):
 def test_only_what_is_asked_for_is_decoded():
     """The rest is no base64 at all."""
     text = encoded(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + b"\0" * 30)
-    assert media.image_size(Base64Data.of(text + "*" * 100)) == (640, 480)
+    assert attachments.image_size(Base64Data.of(text + "*" * 100)) == (640, 480)
 
 
 # ---------------------------------------------------------------- pictures
@@ -118,7 +118,7 @@ TABLES = ((0xDB, b"\0" * 65), (0xC4, b"\0" * 400), (0xCC, b"\0" * 9))
     ids=lambda data: data[:16],
 )
 def test_width_and_height(data):
-    assert media.image_size(Base64Data.of(encoded(data, "image/x"))) == (1920, 1080)
+    assert attachments.image_size(Base64Data.of(encoded(data, "image/x"))) == (1920, 1080)
 
 
 # What a real encoder wrote, 37 x 23 pixels.
@@ -132,7 +132,7 @@ REAL = {
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_headers(name):
-    assert media.image_size(Base64Data.of(REAL[name])) == (37, 23)
+    assert attachments.image_size(Base64Data.of(REAL[name])) == (37, 23)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_real_headers(name):
     ],
 )
 def test_pictures_without_a_size(data):
-    assert media.image_size(Base64Data.of(encoded(data))) is None
+    assert attachments.image_size(Base64Data.of(encoded(data))) is None
     assert part_tokens(image(encoded(data, "image/png")), letters) == FLAT_TOKENS
 
 
@@ -163,7 +163,7 @@ def test_pictures_without_a_size(data):
 )
 def test_broken_headers_are_no_crash(data, begin):
     whole = Base64Data.of(encoded(begin + data))
-    media.image_size(whole), media.pdf_pages(whole)
+    attachments.image_size(whole), attachments.pdf_pages(whole)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_every_spelling_of_an_image(part):
                                           "detail": "low"}]
 )  # fmt: skip
 def test_low_detail(part):
-    assert part_tokens(part, letters) == media.LOW_DETAIL_TOKENS
+    assert part_tokens(part, letters) == attachments.LOW_DETAIL_TOKENS
 
 
 @pytest.mark.parametrize(
@@ -282,20 +282,20 @@ BRANCH = b"8 0 obj << /Type /Pages /Parent 2 0 R /Count 3 >> endobj\n"
         b"%PDF-1.5\n1 0 obj <</Linearized 1/L 9/H [ 1 2]/O 3/E 4/N 12/T 5>> endobj"
         + b"\0" * 999_999,
         b"%PDF-1.4\n" + b"<< /Type /Page /Parent 2 0 R >>\n" * 12,
-        b"%PDF-1.5\n" + b"\1" * (12 * media.PAGE_BYTES),
+        b"%PDF-1.5\n" + b"\1" * (12 * attachments.PAGE_BYTES),
     ],
     ids=["kids", "count", "others", "end", "begin", "linear", "few", "packed"],
 )
 def test_pages_of_a_pdf(data):
-    assert media.pdf_pages(Base64Data.of(encoded(data))) == 12
+    assert attachments.pdf_pages(Base64Data.of(encoded(data))) == 12
     part = {"type": "file", "file": {"filename": "a.pdf", "file_data": encoded(data, "a/pdf")}}
-    assert part_tokens(part, letters) == 12 * media.PAGE_TOKENS
+    assert part_tokens(part, letters) == 12 * attachments.PAGE_TOKENS
 
 
 def test_a_pdf_has_a_page_and_not_a_million():
-    assert media.pdf_pages(Base64Data.of(encoded(b"%PDF-1.4 nothing"))) == 1
+    assert attachments.pdf_pages(Base64Data.of(encoded(b"%PDF-1.4 nothing"))) == 1
     part = {"type": "file", "file": {"file_data": encoded(pdf(999_999), "application/pdf")}}
-    assert part_tokens(part, letters) == media.PAGES * media.PAGE_TOKENS
+    assert part_tokens(part, letters) == attachments.PAGES * attachments.PAGE_TOKENS
 
 
 NOTES = "Où est le café? " * 40
@@ -325,7 +325,7 @@ def test_a_huge_file_of_text_is_not_read():
 
 def test_video_has_a_price_of_its_own():
     part = {"type": "video_url", "video_url": {"url": "data:video/mp4;base64," + "A" * 10_000}}
-    assert part_tokens(part, letters) == media.VIDEO_TOKENS
+    assert part_tokens(part, letters) == attachments.VIDEO_TOKENS
 
 
 # ---------------------------------------------------------------- any other part
@@ -343,24 +343,24 @@ def test_data_is_never_counted_as_text():
 
 
 def test_short_data_costs_a_fifth():
-    assert media.loose_tokens({"signature": "Q" * 1_000}, letters) == len("signature") + 200
+    assert attachments.loose_tokens({"signature": "Q" * 1_000}, letters) == len("signature") + 200
 
 
 @pytest.mark.parametrize("text", ["word " * 99, "日本語" * 99, "short", "a.b" * 200, "data, it is"])
 def test_text_is_text(text):
-    assert media.loose_tokens([text], letters) == len(text)
+    assert attachments.loose_tokens([text], letters) == len(text)
 
 
 def test_numbers_and_keys_count_and_nothing_counts_nothing():
-    assert media.loose_tokens({"a": [1, None, True]}, letters) == len("a 1 True")
-    assert media.loose_tokens(None, letters) == media.loose_tokens({}, letters) == 0
+    assert attachments.loose_tokens({"a": [1, None, True]}, letters) == len("a 1 True")
+    assert attachments.loose_tokens(None, letters) == attachments.loose_tokens({}, letters) == 0
 
 
 def test_depth_is_bounded():
     value: object = "x" * 50
     for _ in range(5_000):
         value = [value]
-    assert media.loose_tokens(value, letters) == 0
+    assert attachments.loose_tokens(value, letters) == 0
 
 
 # ------------------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.dialects import anthropic_history
+from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree.dialects.translation_cache import TranslationCache
 from memtree.history import json_body
-from memtree_proxy.dialects.anthropic_messages_stream import MessagesReply, MessagesStream
 from memtree_proxy.dialects.messages_round import results
+from memtree_proxy.dialects.messages_stream import MessagesReply, MessagesStream
 from memtree_proxy.dialects.round_calls import ToolRound
 from tests.wire.messages import messages_events as wire
 from tests.wire.messages.messages_events import PING, event, events, message, text, tool_use

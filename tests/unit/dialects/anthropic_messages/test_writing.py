@@ -15,7 +15,7 @@ from memtree.context.answer_state import State
 from memtree.dialects.anthropic_history import fitted as fitted_marker
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.history import json_body
-from memtree.history.preamble import NONE, Preamble
+from memtree.history.conversation_beginning import NONE, Preamble
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
 from memtree_proxy.dialects.messages_dialect import AnthropicMessages
 from tests.wire.messages.messages_rules import broken

@@ -10,8 +10,7 @@ import pytest
 from memtree import errors
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.errors import MemTreeError
-from memtree_proxy.dialects.openai_responses_errors import TOO_LONG, ResponsesErrors
-from memtree_proxy.dialects.openai_responses_stream import ResponsesReply
+from memtree_proxy.dialects.responses_stream import TOO_LONG, ResponsesErrors, ResponsesReply
 from memtree_proxy.dialects.round_calls import ToolRound
 from memtree_proxy.http import error_response
 from tests.wire.responses.responses_events import call, reasoning, response, text

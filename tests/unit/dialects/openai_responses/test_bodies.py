@@ -24,7 +24,7 @@ from memtree.dialects.responses_items import InputItems, ItemCache, ItemKind
 from memtree.dialects.translated_messages import raw_items
 from memtree.errors import BadRequest
 from memtree.history import json_body
-from memtree.history.preamble import Preamble
+from memtree.history.conversation_beginning import Preamble
 from memtree_proxy.dialects.responses_dialect import OpenAIResponses
 from tests.made.shown_lines import lines_of
 

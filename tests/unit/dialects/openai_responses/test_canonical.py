@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from memtree.dialects import responses_conversation, responses_history, translation
+from memtree.dialects import responses_conversation, responses_history, translated_messages
 from memtree.dialects.responses_history import ResponsesHistory
 from memtree.dialects.responses_items import ItemCache, KnownInputs, read_item
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
-from memtree.dialects.translated_messages import raw_items
-from memtree.dialects.translation import Beginning
+from memtree.dialects.translated_messages import Beginning, raw_items
 from memtree.history import chat_history, json_body
 from memtree.history.message import Volatile
 from memtree.history.message_list import EarlierList, MessageList
@@ -333,7 +332,7 @@ def test_it_takes_what_it_says():
     arrays = (known.order, known.firsts, known.sizes, known.loading)
     held = len(known.marks) + sum(len(a) * a.itemsize for a in arrays)
     assert held < known.nbytes < 3 * held
-    assert translation.NOTHING.nbytes > 0
+    assert translated_messages.NOTHING.nbytes > 0
 
 
 # ------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
-from memtree_proxy.dialects.openai_responses_stream import ResponsesReply, ResponsesStream
 from memtree_proxy.dialects.responses_round import results
+from memtree_proxy.dialects.responses_stream import ResponsesReply, ResponsesStream
 from memtree_proxy.dialects.round_calls import ToolRound
 from tests.wire.messages.messages_events import pieces
 from tests.wire.responses import responses_events as wire

@@ -7,15 +7,23 @@ import pytest
 from memtree.digests import clauses
 from memtree.digests.clause import Clause, SourcePassage
 from memtree.digests.clauses import results
-from memtree.digests.outcomes import continues, numbered, outcome
-from memtree.digests.particular import is_boilerplate, particular, speaker_of, without_stamp
+from memtree.digests.line_judgements import (
+    LONGEST,
+    ReadLines,
+    continues,
+    is_boilerplate,
+    numbered,
+    outcome,
+    particular,
+    speaker_of,
+    without_stamp,
+)
 from memtree.digests.phrases import is_hollow, leans, listed, readable, whole
-from memtree.digests.read_lines import LONGEST, ReadLines
 from memtree.digests.summarize import leaf_summary
-from memtree.digests.topics import HEADLINE
+from memtree.digests.titles import HEADLINE
 from memtree.text import tokens
 from memtree.text.rule_score import RULE
-from memtree.text.standing_rules import read_sentence
+from memtree.text.rule_sentences import read_sentence
 from tests.work_counts import counting
 
 # ------------------------------------------------------------------------------------------------

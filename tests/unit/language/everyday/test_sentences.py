@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.language.everyday_sentences import LANGUAGES, common_words, language_of, sentences
+from memtree.language.languages import LANGUAGES, common_words, language_of, sentences
 
 TOLD = {
     "en": "Which bread is safe for me?",

@@ -16,7 +16,7 @@ from memtree.agents.structured_memory import (
     words_of,
 )
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.lifetime import expiry, lifetime, milliseconds
+from memtree.memories.checked_fields import expiry, lifetime, milliseconds
 from memtree.memories.memory import MemoryFields
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from memtree.memories.extraction_rule_extraction import extract
-from memtree.statements.schedule import is_event
+from memtree.memories.rule_extraction import extract
+from memtree.statements.calendar_dates import is_event
 
 SAID = date(2026, 3, 2)
 

@@ -12,14 +12,25 @@ from hypothesis import strategies as st
 
 from benchmarks.memories.categories import cases
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.categories import category_of
+from memtree.memories.checked_fields import (
+    MAX_TAG,
+    canonical_tags,
+    future_timestamp,
+    refuse_secrets,
+    shown,
+    timestamp,
+    ttl_seconds,
+)
 from memtree.memories.draft import DedupPolicy, MemoryDraft, new_memory
 from memtree.memories.memory import EXTRACTED, MAX_TAGS, SNAPSHOT, Memory, MemoryFields
+from memtree.memories.memory_topics import (
+    category_of,
+    in_place_of,
+    outranks,
+    standing_topic,
+    trust_of,
+)
 from memtree.memories.scope import Scope
-from memtree.memories.secret_check import refuse_secrets
-from memtree.memories.standing import in_place_of, outranks, standing_topic, trust_of
-from memtree.memories.tags import MAX_TAG, canonical_tags
-from memtree.memories.times import future_timestamp, shown, timestamp, ttl_seconds
 from tests.fakes import HashingEmbedder
 from tests.made.standing_lists import SEEN, UNSEEN, ordinary
 from tests.unit.memories.books import Opened, opened

@@ -36,7 +36,7 @@ from memtree.agents.grant_json import (
     read_share_code,
     share_code,
 )
-from memtree.agents.wallet_proof import WINDOW_SECONDS, proof_text, proven
+from memtree.agents.wallets import WINDOW_SECONDS, proof_text, proven
 from memtree.errors import BadRequest, Forbidden, HeadersTooLarge, NotFound, Unauthorized
 from memtree.stores import RamStore, open_memories
 from tests.made.wallets import NOW, FixedClock, Wallet

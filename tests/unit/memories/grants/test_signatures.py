@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memtree.agents import ed25519, evm
 from memtree.agents.evm import RATE, keccak256, keccak256_many
 from memtree.agents.grant import Chain
-from memtree.agents.grants_wallets import (
+from memtree.agents.wallets import (
     PrivateKey,
     canonical_address,
     chain_of,

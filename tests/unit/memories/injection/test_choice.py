@@ -10,26 +10,31 @@ from hypothesis import strategies as st
 
 from memtree.days import DAY
 from memtree.history import chat_history
-from memtree.history.beginning import origin
+from memtree.history.conversation_beginning import origin
 from memtree.history.message import Message, Volatile
-from memtree.memories import options
-from memtree.memories.choice import Choice, chosen, depends, fits, stands
-from memtree.memories.language_rules import ages, may_change
+from memtree.memories import memory_choice
 from memtree.memories.memory import Memory, MemorySource, PossibleUpdate
-from memtree.memories.memory_injection import fitting
-from memtree.memories.memory_store import ShownMemory
-from memtree.memories.options import (
+from memtree.memories.memory_choice import (
     ALONE_ABROAD,
     CHAT_OPTIONS,
     LEAST,
     NEW,
     SHARING,
     SHARING_ABROAD,
+    Choice,
     InjectionOptions,
+    ages,
+    chosen,
+    depends,
+    fits,
+    may_change,
+    stands,
     threshold_of,
 )
-from memtree.memories.options import Message as InjectableMessage
-from memtree.memories.options import Message as OptionsMessage
+from memtree.memories.memory_choice import Message as InjectableMessage
+from memtree.memories.memory_choice import Message as OptionsMessage
+from memtree.memories.memory_injection import fitting
+from memtree.memories.memory_store import ShownMemory
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ranking.relevance_scale import CHANCE, HALF
 from memtree.text.memory_lines import MOST
@@ -453,7 +458,7 @@ def test_where_words_alone_rank_a_telling_word_is_needed():
 
 
 def test_a_search_is_asked_for_no_more_than_may_fit():
-    assert InjectionOptions().least == options.LEAST
+    assert InjectionOptions().least == memory_choice.LEAST
     assert InjectionOptions(threshold=0.7).least == 0.7
 
 

@@ -11,21 +11,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtree.language.everyday_sentences import LANGUAGES
-from memtree.memories import choice, rendering
-from memtree.memories.language_rules import is_general, pattern
+from memtree.language.languages import LANGUAGES
+from memtree.memories import memory_choice, prompt_lines
+from memtree.memories.document_passages import MOST_CHARS as PASSAGES_MOST_CHARS
+from memtree.memories.document_passages import MOST_METADATA, metadata_line
+from memtree.memories.document_passages import line as passages_line
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate
-from memtree.memories.memory_injection import MemoryInjection, looked_at
-from memtree.memories.options import (
+from memtree.memories.memory_choice import (
     ALONE_GENERAL,
     CHAT_OPTIONS,
     InjectionOptions,
     Message,
+    is_general,
+    pattern,
 )
-from memtree.memories.passages import MOST_CHARS as PASSAGES_MOST_CHARS
-from memtree.memories.passages import MOST_METADATA, metadata_line
-from memtree.memories.passages import line as passages_line
-from memtree.memories.rendering import MOST_CHARS, line, one_line, shown_line
+from memtree.memories.memory_injection import MemoryInjection, looked_at
+from memtree.memories.prompt_lines import MOST_CHARS, line, one_line, shown_line
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit, SearchResult
 from memtree.ranking.relevance_scale import HALF
@@ -374,8 +375,10 @@ def standing_choice_memory(number: int, text: str, topic: str, **more) -> Memory
     return Memory(f"mem_{number}", number, text, 1.0, 1.0, standing=topic, **more)
 
 
-def chosen(*memories: Memory, budget: int = choice.STANDING_BUDGET) -> list[int]:
-    return [each.number for each in choice.standing_ones(memories, rendering.line, budget)]
+def chosen(*memories: Memory, budget: int = memory_choice.STANDING_BUDGET) -> list[int]:
+    return [
+        each.number for each in memory_choice.standing_ones(memories, prompt_lines.line, budget)
+    ]
 
 
 def test_of_a_topic_the_newest_counts():
@@ -410,14 +413,14 @@ def test_what_cannot_be_shown_or_is_changed_is_left_out():
 def test_a_standing_line_has_its_day_alone():
     for category in ("fact", "instruction", None):
         wish = standing_choice_memory(3, "Call me Captain.", "wish.address", category=category)
-        assert rendering.line(wish) == "Call me Captain. (1970-01-01)"
+        assert prompt_lines.line(wish) == "Call me Captain. (1970-01-01)"
 
 
 def test_a_changed_value_is_told_and_a_tainted_wish_is_a_fact():
     updates = (PossibleUpdate("mem_1", "The port is 8090.", ("8090 -> 8091",)),)
     port = Memory("mem_2", 2, "The port is 8091.", 1.0, 1.0, category="fact", updates=updates)
-    assert rendering.line(port) == "The port is 8091. (was: 8090) (fact, 1970-01-01)"
+    assert prompt_lines.line(port) == "The port is 8091. (was: 8090) (fact, 1970-01-01)"
     wish = standing_choice_memory(
         3, "Answer in French.", "wish:language", category="instruction", tainted=True
     )
-    assert rendering.line(wish) == "Answer in French. (fact, 1970-01-01)"
+    assert prompt_lines.line(wish) == "Answer in French. (fact, 1970-01-01)"

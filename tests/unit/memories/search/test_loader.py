@@ -12,9 +12,9 @@ from memtree.errors import StoreUnavailable
 from memtree.memories.memory import NewMemory
 from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope
-from memtree.memories.search import loader
+from memtree.memories.search import scope_search
 from memtree.memories.search.block_rows import ScopeIndex
-from memtree.memories.search.loader import IndexCache, IndexLoader
+from memtree.memories.search.scope_search import IndexCache, IndexLoader
 from memtree.memories.search.vector_bytes import packed_terms
 
 SCOPE, RECIPE = Scope.of_chat("acme", "c1"), "r"
@@ -63,7 +63,7 @@ def opened(store: Rows, cache: int = 1 << 30) -> IndexLoader:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(loader, "SMALL", 20)
+    monkeypatch.setattr(scope_search, "SMALL", 20)
 
 
 async def held(opened: IndexLoader) -> set[int]:

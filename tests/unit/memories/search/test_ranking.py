@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from memtree.memories.memory_store import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.block_rows import NOTHING, RowBlock, ScopeIndex
-from memtree.memories.search.loader import packed, unpacked
 from memtree.memories.search.query import REACH, Query, common, without
 from memtree.memories.search.ranking import FIRST, LOOKED_AT, Candidate, newest_first, ranked
+from memtree.memories.search.scope_search import packed, unpacked
 from memtree.memories.search.vector_bytes import (
     memory_terms,
     pack_vector,

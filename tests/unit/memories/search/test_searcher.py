@@ -13,7 +13,7 @@ from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE, Backgrounds, QueryVectors
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import open_memories, open_store
 from tests.fakes import HashingEmbedder

@@ -11,16 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from memtree.agents.memory_schema import unique_key
 from memtree.agents.schema_book import SchemaBook
-from memtree.agents.schemas_memory_schema import unique_key
 from memtree.agents.structured_memory import structured_memory
 from memtree.memories.memory import EntityMention, Memory, MemoryFields
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
+from memtree.transfer.agent_import import AgentLines, FileSchemas
+from memtree.transfer.file_import import BATCH, ImportParts
 from memtree.transfer.file_items import ImportReport
-from memtree.transfer.file_schemas import FileSchemas
-from memtree.transfer.import_options import BATCH, ImportParts
-from memtree.transfer.transfer_agent_import import AgentLines
 from tests.fakes import HashingEmbedder
 from tests.programs.garbage import uncollected
 from tests.unit.memories.transfer.transfers import Transfer, transferring

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from memtree.agents.memory_schema import MemorySchema
 from memtree.agents.schema_book import SchemaBook
-from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.agents.structured_memory import structured_memory
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import MemoryFields, NewMemory
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.stores import RamStore, open_memories
+from memtree.transfer.agent_import import FileSchemas
+from memtree.transfer.file_import import BATCH, OFF_LOOP_BYTES
 from memtree.transfer.file_items import FileSchema, ImportReport, LineStatus
-from memtree.transfer.file_schemas import FileSchemas
-from memtree.transfer.import_options import BATCH, OFF_LOOP_BYTES
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import HandClock
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring

@@ -16,7 +16,7 @@ from memtree.errors import BadRequest, Conflict, MemoryLimit
 from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import MemorySource
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
-from memtree.transfer import file_restore
+from memtree.transfer import memory_transfer
 from memtree.transfer.file_items import AUTO, FORMATS, ImportReport, LineStatus
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 
@@ -129,7 +129,7 @@ async def test_a_scope_with_other_memories_is_left_alone():
 async def test_a_part_of_it_is_completed_and_nothing_is_overwritten(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(file_restore, "TOGETHER", 1)
+    monkeypatch.setattr(memory_transfer, "TOGETHER", 1)
     async with transferring() as t:
         lines = [{"type": "export", "format": "memtree-memories", "version": 1}]
         lines += [

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.memory_schema import MemorySchema
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
-from memtree.transfer import export_lines
+from memtree.transfer import export_format
 from memtree.transfer.file_items import (
     FORMATS,
     FileEnd,
@@ -30,7 +30,7 @@ from memtree.transfer.file_items import (
     LineResult,
 )
 from memtree.transfer.memory_file import PART_END, read_memory_file
-from memtree.transfer.transfer_memory_transfer import PAGE
+from memtree.transfer.memory_transfer import PAGE
 from tests.unit.memories.transfer.exported import MOMENTS, NAMES, records
 from tests.unit.memories.transfer.transfers import ADA, BEN, Transfer, transferring
 
@@ -310,7 +310,7 @@ def read(**fields: Any) -> FileItem:
 @pytest.mark.slow
 @given(records(), st.lists(NAMES, max_size=3))
 def test_a_memory_is_read_as_it_was_written(record: MemoryRecord, groups: list[str]):
-    (item,) = items(export_lines.memory_line(record, groups))
+    (item,) = items(export_format.memory_line(record, groups))
     assert isinstance(item, FileMemory), item
     assert item.groups == tuple(groups)
     assert item.record is not None
@@ -323,7 +323,7 @@ def test_a_memory_is_read_as_it_was_written(record: MemoryRecord, groups: list[s
 @given(MOMENTS)
 def test_times_are_kept_to_the_microsecond(seconds: float):
     record = MemoryRecord(Memory("mem_1", 1, "a", seconds, seconds))
-    (item,) = items(export_lines.memory_line(record, ()))
+    (item,) = items(export_format.memory_line(record, ()))
     assert isinstance(item, FileMemory)
     assert item.created == seconds
 
@@ -332,12 +332,12 @@ def test_everything_else_of_an_export_is_read_as_well():
     left = Tombstone("mem_9", 0, 5.5, "outdated", "", None)
     settings = UserSettings(save=True, history=False, top_k=7, threshold=0.25)
     assert items(
-        export_lines.header_line(1_000.0),
-        export_lines.settings_line(settings),
-        export_lines.group_line(GROUP),
-        export_lines.group_line(MemoryGroup("grp_2", "Home", 1.0, 1.0)),
-        export_lines.tombstone_line(left),
-        export_lines.end_line(memories=3, groups=2, tombstones=1, changed=True),
+        export_format.header_line(1_000.0),
+        export_format.settings_line(settings),
+        export_format.group_line(GROUP),
+        export_format.group_line(MemoryGroup("grp_2", "Home", 1.0, 1.0)),
+        export_format.tombstone_line(left),
+        export_format.end_line(memories=3, groups=2, tombstones=1, changed=True),
     ) == [
         FileHeader(1),
         FileSettings(2, SettingsChange(True, False, 7, 0.25)),
@@ -353,7 +353,7 @@ def test_a_schema_is_one_line_however_it_was_written():
         '{\r\n "type": "object",\n "title": "a\\nb",\n "maxProperties": 9223372036854775807\n}'
     )
     kept = MemorySchema("Profile", document, ("name", "kind"), "Who\nit is", 1.5, 2.5)
-    line = export_lines.schema_line(kept)
+    line = export_format.schema_line(kept)
     assert line.count(b"\n") == 1
     (item,) = items(line)
     assert isinstance(item, FileSchema), item
@@ -362,7 +362,7 @@ def test_a_schema_is_one_line_however_it_was_written():
 
 
 def test_a_line_holds_no_more_than_is_said():
-    line = export_lines.memory_line(MemoryRecord(Memory("mem_1", 5, "Likes tea", 0.0, 0.0)), ())
+    line = export_format.memory_line(MemoryRecord(Memory("mem_1", 5, "Likes tea", 0.0, 0.0)), ())
     assert msgspec.json.decode(line) == {
         "type": "memory",
         "id": "mem_1",

@@ -15,9 +15,9 @@ from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
+from memtree.transfer.file_import import ImportOptions, ImportParts
 from memtree.transfer.file_items import ImportReport
-from memtree.transfer.import_options import ImportOptions, ImportParts
-from memtree.transfer.transfer_memory_transfer import MemoryTransfer
+from memtree.transfer.memory_transfer import MemoryTransfer
 from tests.unit.memories.books import Opened, opened
 
 ADA, BEN = Scope.of_user("tenant", "ada"), Scope.of_user("tenant", "ben")

@@ -11,7 +11,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from memtree_proxy.http.label_series import LabelCounts, LabelTimes
+from memtree_proxy.http.metrics import LabelCounts, LabelTimes
 
 BOUNDS = (0.005, 0.1, 1)
 SECONDS = (0, 0.0049, 0.005, 0.0051, 0.1, 0.5, 1, 1.25, 600)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.server.joined_modules import joined, resolved
+from memtree_proxy.server.web_pages import joined, resolved
 
 SCRIPTS = {
     "a/page.js": (

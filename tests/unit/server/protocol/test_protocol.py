@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from memtree.errors import RequestTimeout
-from memtree_proxy.server.connection import (
+from memtree_proxy.server.edge import (
     CRAWL,
     MIN_BYTES_PER_SECOND,
     AnswerWriter,

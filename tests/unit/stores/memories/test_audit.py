@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memtree.agents.agent_memory import StructuredWrite
-from memtree.agents.schemas_memory_schema import MemorySchema, unique_key
+from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.memories.memory_store import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange

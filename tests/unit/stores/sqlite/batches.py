@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.history.address_chain import node_id
-from memtree.ports.store import IndexBatch
+from memtree.ports.context_store import IndexBatch
 from memtree.stores import SqliteStore
 from memtree.tree.node import Frontier, Node, Summary
 

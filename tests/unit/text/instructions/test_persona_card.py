@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.persona_card import is_card
+from memtree.text.speakers import is_card
 
 CARDS = [
     '[Character("Odile") Age("31") Personality("dry" + "brave") Likes("fog" + "maps")]',

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtree.text.rule_score import Scorer, phrases
-from memtree.text.standing_rules import standing_rules, warm_up
+from memtree.text.rule_sentences import standing_rules, warm_up
 
 # Of each language: rules, and sentences that hold some of the same words and are none.
 RULES = Path(__file__).with_name("standing_rules.txt").read_text("utf-8").splitlines()

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from memtree.text.document_names import LONGEST, document_name
 from memtree.text.own_words import MOST, kept_marks
-from memtree.text.pasted_document_names import LONGEST, document_name
-from memtree.text.pasted_documents import documents
+from memtree.text.pasted_texts import documents
 from tests.hostile_texts import hostile
 
 # ------------------------------------------------------------------------------------------------

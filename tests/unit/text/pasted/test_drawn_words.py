@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from memtree.digests.conversation_title import title
-from memtree.memories.extraction_rule_extraction import extract
+from memtree.digests.titles import title
+from memtree.memories.rule_extraction import extract
 from memtree.text.own_words import others_words
+from memtree.text.rule_sentences import standing_rules
 from memtree.text.spans import Span, outside
-from memtree.text.standing_rules import standing_rules
 from tests import drawn_words as drawn
 
 SEEDS = 30

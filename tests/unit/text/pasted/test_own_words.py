@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtree.text import memory_lines
-from memtree.text.blocks import OPEN_ENDED
 from memtree.text.own_words import DOCUMENT, LONGEST, own_words
+from memtree.text.pasted_texts import OPEN_ENDED
 from tests.made.shown_lines import lines_of
 from tests.work_counts import counting
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from memtree.memories.extraction_rule_extraction import extract
-from memtree.memories.forgetting import fits, wishes
+from memtree.memories.memory_curation import fits, wishes
+from memtree.memories.rule_extraction import extract
 from memtree.statements.forget_orders import (
     asks_overview,
     forgets,

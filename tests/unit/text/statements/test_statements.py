@@ -10,7 +10,7 @@ import pytest
 from benchmarks.extraction.date_sentences import SAID, cases
 from memtree.statements import fiction, gate
 from memtree.statements.attributes import attributes, changed
-from memtree.statements.dates import READ, DateKind, dates
+from memtree.statements.calendar_dates import READ, DateKind, dates
 from memtree.statements.grammar import (
     is_decision,
     is_event,

@@ -22,6 +22,13 @@ from memtree.unfolding.excerpt_duplicates import (
     runs,
     says_more,
 )
+from memtree.unfolding.excerpt_units import (
+    LEAST,
+    LONGEST,
+    MOST,
+    telling_lines,
+    telling_run,
+)
 from memtree.unfolding.files_in_hand import (
     FILES,
     NAMED,
@@ -31,13 +38,6 @@ from memtree.unfolding.files_in_hand import (
     files_in_hand,
     hand_rows,
     named_files,
-)
-from memtree.unfolding.telling_lines import (
-    LEAST,
-    LONGEST,
-    MOST,
-    telling_lines,
-    telling_run,
 )
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose

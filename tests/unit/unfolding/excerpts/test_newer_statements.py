@@ -9,9 +9,9 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms
-from memtree.unfolding.excerpts_excerpt_choice import ExcerptChoice
+from memtree.unfolding.excerpt_choice import ExcerptChoice
 from memtree.unfolding.memory_plan import TextSpan
-from memtree.unfolding.newer_statements import BEST, with_earlier
+from memtree.unfolding.unfold import BEST, with_earlier
 from tests.unit.unfolding.histories import history
 
 

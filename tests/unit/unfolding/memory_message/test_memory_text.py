@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from memtree.digests.topics import ROOT
+from memtree.digests.titles import ROOT
 from memtree.history.message import Message
 from memtree.text import tokens
 from memtree.text.own_lines import RULES
 from memtree.tree.node import Node, NodePlace, Summary
-from memtree.unfolding.call_texts import LONGEST, left_out, without_left_out
-from memtree.unfolding.memory_message_memory_text import (
+from memtree.unfolding.memory_plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.memory_text import (
     CLOSING,
     OPENING,
     outline_line,
@@ -25,7 +25,7 @@ from memtree.unfolding.memory_message_memory_text import (
     root_line,
     spent,
 )
-from memtree.unfolding.memory_plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.quotes import LONGEST, left_out, without_left_out
 from tests import verbatim
 from tests.unit.unfolding.histories import history
 

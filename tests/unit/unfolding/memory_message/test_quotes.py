@@ -12,7 +12,7 @@ from memtree.history.chat_history import History
 from memtree.text import own_lines
 from memtree.text.own_lines import GAP
 from memtree.tree.node import NodePlace
-from memtree.unfolding import memory_message_quotes as module
+from memtree.unfolding import quotes as module
 from memtree.unfolding.labels import (
     NO_NOTE,
     answered_call,
@@ -23,14 +23,14 @@ from memtree.unfolding.labels import (
     tells_all,
     with_document,
 )
-from memtree.unfolding.memory_message_quotes import (
+from memtree.unfolding.memory_plan import ExcerptNote, TextSpan
+from memtree.unfolding.quotes import (
     cut_lines,
     first_piece,
     is_left_out,
     quoted,
     quotes,
 )
-from memtree.unfolding.memory_plan import ExcerptNote, TextSpan
 from memtree.unfolding.work_events import answers_of
 from tests.unit.unfolding.histories import answering, call, calling, history
 

@@ -8,10 +8,10 @@ import pytest
 
 from memtree.history.keep_options import MARKS_ALONE, KeepOptions
 from memtree.text import tokens
-from memtree.unfolding.memory_message_memory_text import kept_lines
+from memtree.unfolding.kept_passages import fitted, kept_passages, matches
 from memtree.unfolding.memory_plan import FoldWindow
-from memtree.unfolding.pinned_kept_passages import fitted, kept_passages, matches
-from memtree.unfolding.rule_ledger import RuleText, current_rules
+from memtree.unfolding.memory_text import kept_lines
+from memtree.unfolding.pins import RuleText, current_rules
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 # ------------------------------------------------------------------------------------------------

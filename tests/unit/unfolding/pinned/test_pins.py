@@ -10,15 +10,26 @@ import pytest
 from memtree.history.chat_history import read
 from memtree.history.message import Message, Volatile
 from memtree.text import tokens
-from memtree.unfolding import pinned_pins
-from memtree.unfolding.budget_split import LASTING, ONE_SHOT
-from memtree.unfolding.excerpts_excerpt_choice import Room
-from memtree.unfolding.memory_message_memory_text import quote_lines
+from memtree.unfolding import pins
+from memtree.unfolding.excerpt_choice import LASTING, ONE_SHOT, Room
+from memtree.unfolding.kept_passages import (
+    PinnedPlace,
+    kept_passages,
+    pinned_spans,
+    read_places,
+    written,
+)
 from memtree.unfolding.memory_plan import FoldWindow
-from memtree.unfolding.pinned_kept_passages import kept_passages
-from memtree.unfolding.pinned_pins import Pins, ask_excerpt, asked_message, last_lines, size_of
-from memtree.unfolding.pinned_places import PinnedPlace, pinned_spans, read_places, written
-from memtree.unfolding.rule_ledger import CurrentRule, RuleText
+from memtree.unfolding.memory_text import quote_lines
+from memtree.unfolding.pins import (
+    CurrentRule,
+    Pins,
+    RuleText,
+    ask_excerpt,
+    asked_message,
+    last_lines,
+    size_of,
+)
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 # ------------------------------------------------------------------------------------------------
@@ -198,9 +209,7 @@ def test_the_request_of_a_loop_stays_beside_a_large_end_of_its_round():
 
 def test_the_last_lines_of_cheap_characters_take_few_counts(monkeypatch):
     counts = []
-    monkeypatch.setattr(
-        pinned_pins.tokens, "count", lambda text: counts.append(text) or len(text) // 2
-    )
+    monkeypatch.setattr(pins.tokens, "count", lambda text: counts.append(text) or len(text) // 2)
     last_lines("=" * 90_000 + "\n" + "= " * 5_000, 1_000)
     assert len(counts) < 200
 

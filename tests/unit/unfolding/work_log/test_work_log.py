@@ -21,8 +21,8 @@ from memtree.history.chat_history import History
 from memtree.text import tokens
 from memtree.text.own_lines import WORK
 from memtree.unfolding.explain import Evidence, explanation
-from memtree.unfolding.memory_message_memory_text import render
 from memtree.unfolding.memory_plan import Plan, WorkLine, WorkSpan
+from memtree.unfolding.memory_text import render
 from memtree.unfolding.work_events import WorkEvent, WorkText, work_events
 from memtree.unfolding.work_ledger import Ledger
 from memtree.unfolding.work_log import READ_PART, work_lines, work_log

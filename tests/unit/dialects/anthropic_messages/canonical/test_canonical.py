@@ -7,7 +7,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from memtree.dialects import anthropic_history, anthropic_request, posted_message
+from memtree.dialects import anthropic_history, anthropic_message, anthropic_request
 from memtree.dialects.anthropic_history import MessagesHistory
 from memtree.dialects.anthropic_request import (
     ASIDE,
@@ -21,9 +21,9 @@ from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.address_chain import digest
 from memtree.history.chat_history import price
-from memtree.history.conversation_posted_json import encode
 from memtree.history.message import Message, Volatile
 from memtree.history.message_list import EarlierList
+from memtree.history.posted_json import encode
 from memtree.text import tokens
 from tests.wire.messages.messages_shorthand import (
     assistant,
@@ -41,7 +41,7 @@ from tests.wire.messages.messages_shorthand import (
 
 def canonical(message: dict) -> list[dict]:
     raw = msgspec.json.encode(message)
-    read = posted_message.read(raw, "messages[0]")
+    read = anthropic_message.read(raw, "messages[0]")
     return [msgspec.json.decode(one.raw or raw) for one in read.messages]
 
 
@@ -49,13 +49,13 @@ def digests(*messages: dict) -> list[bytes]:
     return [digest(Message.of(one), Volatile()) for one in messages]
 
 
-def read(message: dict) -> posted_message.PostedMessage:
-    return posted_message.read(msgspec.json.encode(message), "messages[0]")
+def read(message: dict) -> anthropic_message.PostedMessage:
+    return anthropic_message.read(msgspec.json.encode(message), "messages[0]")
 
 
 def test_words_of_the_user_are_the_posted_bytes():
-    assert read(user("hello")).messages == (posted_message.CanonicalMessage(),)
-    assert read(user([text("a"), text("b")])).messages == (posted_message.CanonicalMessage(),)
+    assert read(user("hello")).messages == (anthropic_message.CanonicalMessage(),)
+    assert read(user([text("a"), text("b")])).messages == (anthropic_message.CanonicalMessage(),)
     assert canonical({**user("hello"), "name": "x"}) == [user("hello")]
 
 
@@ -99,7 +99,7 @@ def test_input_that_names_a_key_twice_is_not_read_as_if_it_did_not():
         b'{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"n",'
         b'"input":{"k":1,"k":2}}]}'
     )
-    made = posted_message.read(raw, "messages[0]").messages[0].raw
+    made = anthropic_message.read(raw, "messages[0]").messages[0].raw
     assert msgspec.json.decode(made)["tool_calls"][0]["function"]["arguments"] == '{"k":1,"k":2}'
 
 
@@ -218,7 +218,7 @@ def test_a_compaction_block_is_noticed():
 def test_of_two_contents_the_last_one_counts(first):
     call = called("toolu_1", "Read", {"b": 1, "a": 2})
     sent = b'"content":' + first + b',"content":[' + msgspec.json.encode(call) + b"]"
-    known = posted_message.read(b'{"role":"assistant",' + sent + b"}", "messages[0]")
+    known = anthropic_message.read(b'{"role":"assistant",' + sent + b"}", "messages[0]")
     assert known.messages == read(assistant(call)).messages
 
 
@@ -247,7 +247,7 @@ def test_of_two_contents_the_last_one_counts(first):
 )
 def test_what_some_server_accepts_is_read(message, role, texts):
     raw = encode(message)
-    made = posted_message.read(raw, "messages[0]")
+    made = anthropic_message.read(raw, "messages[0]")
     assert made.role == role
     assert [Message(one.raw or raw).text for one in made.messages] == texts
 
@@ -262,7 +262,7 @@ def test_what_some_server_accepts_is_read(message, role, texts):
 )
 def test_what_is_no_sound_json_is_refused(raw):
     with pytest.raises(BadRequest):
-        posted_message.read(raw, "messages[0]")
+        anthropic_message.read(raw, "messages[0]")
 
 
 @pytest.mark.parametrize("content", [None, "", []])
@@ -368,9 +368,9 @@ class Posted:
         self.raws: RawItems = raws
         self.looked: list[int] = []
 
-    def __getitem__(self, place: int) -> posted_message.PostedMessage:
+    def __getitem__(self, place: int) -> anthropic_message.PostedMessage:
         self.looked.append(place)
-        return posted_message.read(self.raws[place], f"messages[{place}]")
+        return anthropic_message.read(self.raws[place], f"messages[{place}]")
 
 
 def translated(

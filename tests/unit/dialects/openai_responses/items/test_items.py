@@ -14,8 +14,7 @@ from memtree.dialects.responses_items import (
     ItemKind,
     read_item,
 )
-from memtree.dialects.translated_messages import raw_items
-from memtree.dialects.translation import Beginning
+from memtree.dialects.translated_messages import Beginning, raw_items
 from memtree.errors import BadRequest
 from memtree.history import json_body
 from tests.unit.dialects.openai_responses.test_canonical import call, output, said, thought, user

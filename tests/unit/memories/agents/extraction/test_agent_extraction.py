@@ -17,9 +17,9 @@ from memtree.agents.agent_extraction import (
 from memtree.agents.agent_memory import StructuredResult
 from memtree.agents.agent_messages import ConversationReaders, StructuredReading
 from memtree.agents.extraction_plan import ExtractionPlanner
-from memtree.agents.merging import Finding
+from memtree.agents.grounded_values import Finding
+from memtree.agents.memory_schema import MemorySchema
 from memtree.agents.schema_book import SchemaBook
-from memtree.agents.schemas_memory_schema import MemorySchema
 from memtree.errors import (
     Conflict,
     MemoryLimit,
@@ -31,8 +31,8 @@ from memtree.errors import (
     UpstreamTimeout,
 )
 from memtree.jobs.model_readers import StructuredModelReader
-from memtree.memories.extraction_rule_extraction import extract
 from memtree.memories.message_extraction import RuleReader, UserMessage
+from memtree.memories.rule_extraction import extract
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
 from tests.spoken_model import SpokenModel

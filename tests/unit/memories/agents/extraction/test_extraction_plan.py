@@ -19,8 +19,8 @@ from memtree.agents.agent_messages import (
     message_key,
     told_by_user,
 )
-from memtree.agents.merging import Finding, gathered, lacking, merged, same_data
-from memtree.agents.schemas_memory_schema import MemorySchema
+from memtree.agents.grounded_values import Finding, gathered, lacking, merged, same_data
+from memtree.agents.memory_schema import MemorySchema
 from memtree.errors import Conflict
 from memtree.memories.memory import MemoryChange
 from memtree.memories.message_extraction import UserMessage

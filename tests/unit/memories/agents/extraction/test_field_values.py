@@ -8,19 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.agents.extraction_schema_prompt import (
-    KIND_SHOWN,
-    KINDS_SHOWN,
-    ModelRecord,
-    json_schema,
-    prompt,
-    read,
-    room,
-    shown_kinds,
-)
-from memtree.agents.fillable_fields import FieldType, SchemaField, kind_fields
-from memtree.agents.schemas_memory_schema import MemorySchema
-from memtree.agents.value_grounding import (
+from memtree.agents.grounded_values import (
     believed,
     choice,
     fitted,
@@ -28,7 +16,21 @@ from memtree.agents.value_grounding import (
     one_day,
     quantities,
 )
-from memtree.memories.model_prompt import ShownMessage, shown_spans
+from memtree.agents.memory_schema import MemorySchema
+from memtree.agents.schema_prompt import (
+    KIND_SHOWN,
+    KINDS_SHOWN,
+    FieldType,
+    ModelRecord,
+    SchemaField,
+    json_schema,
+    kind_fields,
+    prompt,
+    read,
+    room,
+    shown_kinds,
+)
+from memtree.memories.model_extraction import ShownMessage, shown_spans
 from memtree.text.spans import Span
 
 # ------------------------------------------------------------------------------------------------

@@ -7,11 +7,10 @@ import json
 
 import pytest
 
-from memtree.agents import extraction_plan, extraction_schema_prompt, value_grounding
-from memtree.agents.extraction_schema_prompt import ModelRecord
-from memtree.agents.fillable_fields import kind_fields
-from memtree.agents.schemas_memory_schema import MemorySchema
-from memtree.memories.model_prompt import ShownMessage
+from memtree.agents import extraction_plan, grounded_values, schema_prompt
+from memtree.agents.memory_schema import MemorySchema
+from memtree.agents.schema_prompt import ModelRecord, kind_fields
+from memtree.memories.model_extraction import ShownMessage
 from memtree.text.spans import Span
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import Subject, slow
@@ -32,13 +31,13 @@ KINDS = [
 ]
 VALUES = (("name", "Bo"), ("age", "30"), ("theme", "dark"), ("isSmoker", "true"))
 TEXTS = {
-    "numbers": Subject(lambda text: list(value_grounding.quantities(text))),
-    "a choice": Subject(lambda text: value_grounding.choice(("dark", "light"), text)),
-    "words": Subject(value_grounding.signed_words, lambda text: f"{text} z"),
+    "numbers": Subject(lambda text: list(grounded_values.quantities(text))),
+    "a choice": Subject(lambda text: grounded_values.choice(("dark", "light"), text)),
+    "words": Subject(grounded_values.signed_words, lambda text: f"{text} z"),
     "a field that is called by its name": Subject(extraction_plan.named_field),
-    "records of a model": Subject(lambda text: extraction_schema_prompt.read(text, ["1"])),
+    "records of a model": Subject(lambda text: schema_prompt.read(text, ["1"])),
     "whether values were said": Subject(
-        lambda text: value_grounding.believed(
+        lambda text: grounded_values.believed(
             ModelRecord("1", text[:300], "UserProfile", VALUES),
             ShownMessage("1", text, (Span(0, len(text)),)),
             {kind.kind: kind for kind in KINDS},

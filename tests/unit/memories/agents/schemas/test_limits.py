@@ -11,18 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.agents.limits import (
+from memtree.agents.memory_schema import MAX_BYTES, MAX_NESTING, nearest_kind, parsed, schema_text
+from memtree.agents.schema_limits import (
     KNOWN,
+    MAX_DEPTH,
     MAX_EXPANDED,
     MAX_PATTERN_CHARS,
     MAX_UNIQUE,
+    MAX_WRITTEN,
     CompilableDocument,
     checked_schema,
+    sub_schemas,
     usable,
 )
-from memtree.agents.schema_text import MAX_BYTES, MAX_NESTING, parsed, schema_text
-from memtree.agents.schemas_memory_schema import nearest_kind
-from memtree.agents.sub_schemas import MAX_DEPTH, MAX_WRITTEN, sub_schemas
 from memtree.errors import SchemaInvalid
 
 # ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.agents.limits import checked_schema
+from memtree.agents.schema_limits import checked_schema
 from memtree.agents.schema_validation import CompiledSchema, compiled, load, violation_of
 from memtree.agents.validation_cost import MAX_UNITS, applied, ceiling, units
 from memtree.errors import SchemaInvalid

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.agents.limits import checked_schema
+from memtree.agents.schema_limits import checked_schema
 from memtree.agents.schema_validation import (
     MAX_DATA_BYTES,
     MOST_SHOWN,

@@ -25,7 +25,7 @@ from memtree.errors import BadRequest
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import open_memories, open_store
 from tests.fakes import LONG
