@@ -223,7 +223,7 @@ quick: install
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/fuzz/test_fuzz*.py -rP -n auto $(PYTEST_ARGS)
-	DRAWN_WORDS=2000 $(BIN)/python -m pytest tests/unit/text/pasted/test_drawn_words.py -n auto $(PYTEST_ARGS)
+	DRAWN_WORDS=2000 $(BIN)/python -m pytest tests/unit/text/test_drawn_words.py -n auto $(PYTEST_ARGS)
 
 cover: install ## coverage of the tests by room, with branches; fails where a room lost some
 	$(BIN)/coverage erase

@@ -15,7 +15,7 @@ from memtree.history.message import Message
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.made.summaries import ScriptedSummarizer
-from tests.unit.background.refined import Hands, a_desk, later, said
+from tests.unit.jobs.refined import Hands, a_desk, later, said
 
 pytestmark = pytest.mark.slow
 
