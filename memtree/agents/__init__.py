@@ -1,1 +1,4 @@
-"""Memories of agents: schemas, grants, search modes, extraction. Nothing in `memtree.memories` knows of it."""
+"""Memories of agents: schemas, grants, search modes, extraction.
+
+Nothing in `memtree.memories` knows of them.
+"""

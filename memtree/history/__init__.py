@@ -1,1 +1,1 @@
-"""Read what a client posted: messages, their addresses, days, attachments, and the bytes of JSON."""
+"""Read what a client posted: messages, their addresses, days and attachments, and bytes of JSON."""

@@ -1,1 +1,1 @@
-"""A process that keeps memory: queues, growing, embedding, summarising, extracting, and their wiring."""
+"""A process that keeps memory: queues, growing, embedding, summarising, extracting, and wiring."""

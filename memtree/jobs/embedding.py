@@ -114,7 +114,7 @@ async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
         from memtree.models.local_embedder import (  # noqa: PLC0415
             MULTILINGUAL,
             LocalEmbedder,
-            MemoryEmbedder,  # noqa: PLC0415
+            MemoryEmbedder,
         )
     except ImportError as error:
         return _without(f"{error.name} is not installed, and may not exist for this machine")

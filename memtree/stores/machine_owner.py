@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from memtree.stores.context.store_copy import OWNED
 from memtree.stores.context.tenants import begin, known_tenant
-from memtree.stores.copies import OWNED
 from memtree.stores.memories.scopes import lock_tenant
 from memtree.stores.schema import COLUMNS
 from memtree.stores.sql import Sql

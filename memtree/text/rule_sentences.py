@@ -85,7 +85,8 @@ _SLOTS = (
         "language",
         lazily(
             lambda: (
-                rf"\b(?:{_topic_words('language_prepositions')})\s?(?:\w+ )?(?:{_topic_words('language_names')})\b"
+                rf"\b(?:{_topic_words('language_prepositions')})\s?(?:\w+ )?"
+                rf"(?:{_topic_words('language_names')})\b"
                 rf"|\b(?:{_topic_words('language_adverbs')})\b|{_topic_words('language_unspaced')}"
             )
         ),

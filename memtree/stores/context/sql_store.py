@@ -8,10 +8,10 @@ from memtree.errors import StoreCorrupt
 from memtree.ports.context_store import StoreSchema, StoreStats
 from memtree.stores.context.plans import Plans
 from memtree.stores.context.retention import Retention
+from memtree.stores.context.store_copy import Copies, problems
 from memtree.stores.context.stored_conversations import Conversations
 from memtree.stores.context.tenants import Keys
 from memtree.stores.context.trees import Trees
-from memtree.stores.copies import Copies, problems
 from memtree.stores.memories.sql_memories import SqlMemories
 from memtree.stores.schema import SINCE, VERSION
 

@@ -243,8 +243,8 @@ async def placed_changes(
     condition, values = meant(scopes)
     query = _CHANGES.format(of=condition)
     rows: list[PlacedRow] = []
-    for place, count in after.items():
-        more = {"recipe": recipe, "scope": place, "after": count}
+    for place, seen in after.items():
+        more = {"recipe": recipe, "scope": place, "after": seen}
         rows += map(_placed, await read_rows(sql, query, {**values, **more}))
     return rows
 

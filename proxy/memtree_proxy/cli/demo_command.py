@@ -1,9 +1,9 @@
 """`memtree demo`: ask about an old detail of a session, and show how memory finds it and what it
 costs.
 
-Only the session is prepared (`memtree_proxy.server.demo_session`): it is indexed in a store of its own and
-asked about at once, as a chat would do, and again when its embeddings are ready. The demo needs no
-key, no upstream and no network, and keeps nothing.
+Only the session is prepared (`memtree_proxy.server.demo_session`): it is indexed in a store of its
+own and asked about at once, as a chat would do, and again when its embeddings are ready. The demo
+needs no key, no upstream and no network, and keeps nothing.
 """
 
 from __future__ import annotations

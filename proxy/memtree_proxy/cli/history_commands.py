@@ -35,7 +35,7 @@ from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.ports.context_store import Receipt
 from memtree.ports.indexing_stages import SummaryStatus
 from memtree.stores import require_store, shown_store
-from memtree.stores.copies import copy
+from memtree.stores.context.store_copy import copy
 from memtree.tenant_names import LOCAL
 from memtree.text.json_lines import as_utf8
 from memtree_proxy.chat import model_tables, request_fields

@@ -20,8 +20,9 @@ from memtree.memories.memory_store import ShownMemory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.context_store import IndexBatch
-from memtree.stores import Memories, copies, open_memories, open_store
-from memtree.stores.copies import TABLES, copy
+from memtree.stores import Memories, open_memories, open_store
+from memtree.stores.context import store_copy
+from memtree.stores.context.store_copy import TABLES, copy
 from memtree.tree.node import EMPTY
 from memtree.unfolding.memory_plan import TextSpan
 from memtree_proxy.cli.main import main
@@ -109,7 +110,7 @@ async def remember(memories: Memories, *tenants: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "PAGE_ROWS", PAGE_ROWS)
+    monkeypatch.setattr(store_copy, "PAGE_ROWS", PAGE_ROWS)
 
 
 async def content(store: Store) -> list[tuple]:

@@ -16,7 +16,7 @@ from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
 from memtree.ports.context_store import IndexBatch
 from memtree.stores import Opened, RamStore, open_memories, open_store
-from memtree.stores.copies import TABLES as COPIED
+from memtree.stores.context.store_copy import TABLES as COPIED
 from memtree.stores.machine_owner import PART
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.schema import SINCE, TABLES, VERSION

@@ -39,9 +39,10 @@ from tests.http.wire.documented import DOCUMENT, METHODS, operations, resolved
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 MODULES = (
-    agent_memory_bodies, agent_memory_bodies, agent_search_bodies, chat_memory_bodies, context_bodies,
-    conversation_bodies, conversation_routes, curation_bodies, document_bodies, grant_bodies, conversation_routes, request_log_routes,
-    health_report, page_session, schema_bodies, memory_rows, context_bodies, usage_route, user_memory_bodies, values,
+    agent_memory_bodies, agent_search_bodies, chat_memory_bodies, context_bodies,
+    conversation_bodies, conversation_routes, curation_bodies, document_bodies, grant_bodies,
+    health_report, memory_rows, page_session, request_log_routes, schema_bodies, usage_route,
+    user_memory_bodies, values,
 )  # fmt: skip
 # Structs under another name in the document.
 NAMED: dict[str, type[msgspec.Struct]] = {
@@ -221,9 +222,10 @@ def test_every_struct_is_documented_or_a_part_of_one():
 
 # Documented by hand, since their fields hold what was posted, or one Struct answers two routes.
 APART_STRUCTS: tuple[type[msgspec.Struct], ...] = (
-    context_bodies.Compressed, curation_bodies.BulkReceipt, curation_bodies.ChatVersion, curation_bodies.ChatTombstone,
-    request_options.MemoryOptions, request_options.RagOptions, page_session.PageKey, page_session.PostedCode,
-    page_session.Proof, page_session.ShownSession,
+    context_bodies.Compressed, curation_bodies.BulkReceipt, curation_bodies.ChatVersion,
+    curation_bodies.ChatTombstone, request_options.MemoryOptions, request_options.RagOptions,
+    page_session.PageKey, page_session.PostedCode, page_session.Proof,
+    page_session.ShownSession,
 )  # fmt: skip
 
 
