@@ -17,7 +17,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, with_parts
 from memtree.context.context_memory import CompressRequest
 from memtree.history.message import Message
-from memtree_proxy.server.garbage import short_collections
+from memtree_proxy.server.serve import short_collections
 
 TARGET = 20_000
 SMALL = 100_000

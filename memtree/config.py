@@ -25,7 +25,7 @@ from memtree.data_folder import (
 from memtree.errors import BadRequest
 from memtree.history.keep_options import keep_options
 from memtree.history.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
-from memtree.process.cache_limits import MEGABYTES, CacheLimits
+from memtree.process.bounded import MEGABYTES, CacheLimits
 from memtree.setting_values import (
     CHECKS,
     PASSTHROUGH_ROUTES,

@@ -28,9 +28,9 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
+from memtree.clock import Clock
 from memtree.jobs.job_queue import Job, Jobs
 from memtree.jobs.summary_queue import GATHER
-from memtree.ports.clock import Clock
 from memtree.tree.summary_batches import CALL_TOKENS
 from memtree_indexer.ledger import EMBED, STAGES, AddedJob, JobEntry, JobLedger, NewJob
 from memtree_indexer.payloads import SHORT, job_id, pack, payload_of, tenant_name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
 from memtree.jobs.runtime import Runtime
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Store
 from memtree.ports.models import Embedder
 from memtree.setting_values import INPROCESS

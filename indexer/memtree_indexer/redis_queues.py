@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import QueueUnavailable, Unavailable
 from memtree.history.chat_history import History
 from memtree.jobs.job_queue import Backlog, Job
 from memtree.jobs.job_queue import job as new_job
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Store, TreeStore
 from memtree.ports.indexing_stages import Pending, SummaryStatus
 from memtree.ports.models import Embedder

@@ -21,11 +21,10 @@ from redis.exceptions import RedisError
 from rq.registry import clean_registries
 from rq.worker_registration import clean_worker_registry
 
+from memtree.clock import DAY, Clock
 from memtree.config import Settings
-from memtree.days import DAY
 from memtree.jobs.embedding import VectorCache
 from memtree.jobs.summary_stage import SummaryStage
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Store
 from memtree.ports.models import Embedder
 from memtree_indexer.ledger import EMBED, LEASE, STAGES, SUMMARIES, JobLedger, JobName

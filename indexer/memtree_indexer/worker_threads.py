@@ -38,13 +38,13 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseDeathPenalty
 
+from memtree.clock import Clock
 from memtree.errors import Unavailable
 from memtree.history.chat_history import History
 from memtree.jobs.embedding import BATCH_TOKENS, VectorCache, embed_leaves, first_batch
 from memtree.jobs.job_queue import MAX_TRIES, StageTotals, SummaryJob, back_off
 from memtree.jobs.summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
 from memtree.jobs.summary_queue import InProcessSummaries
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Store
 from memtree.process.bounded import remember
 from memtree.tree.node import LeafWork, NodeWork

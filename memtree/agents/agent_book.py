@@ -28,7 +28,7 @@ from memtree.agents.agent_memory import (
 from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.agents.schema_book import SchemaBook
 from memtree.agents.structured_memory import DIRECT, structured_memory
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.book import MAX_PAGE, MemoryBook, before_number
 from memtree.memories.deletion_check import MOST_SEARCHED

@@ -40,6 +40,7 @@ from memtree.agents.memory_schema import MemorySchema, unique_key
 from memtree.agents.schema_book import SchemaBook
 from memtree.agents.schema_prompt import kind_fields
 from memtree.agents.structured_memory import structured_memory
+from memtree.clock import Clock
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.duplicates import MOST_NEAR, NearMemory
 from memtree.memories.memory import (
@@ -66,7 +67,6 @@ from memtree.memories.rule_extraction import Candidate
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
-from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import CHANCE
 from memtree.statements.skip_reasons import SkipReason
 

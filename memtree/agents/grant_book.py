@@ -40,8 +40,8 @@ from memtree.agents.wallets import (
     canonical_address,
     proven,
 )
+from memtree.clock import Clock
 from memtree.errors import BadRequest, Forbidden, NotFound
-from memtree.ports.clock import Clock
 from memtree.process.bounded import remember
 
 

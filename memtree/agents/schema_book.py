@@ -25,6 +25,7 @@ from memtree.agents.memory_schema import (
 )
 from memtree.agents.schema_limits import checked_schema
 from memtree.agents.schema_validation import CompiledSchema, compiled, load, violation_of
+from memtree.clock import Clock
 from memtree.errors import (
     BadRequest,
     Conflict,
@@ -34,7 +35,6 @@ from memtree.errors import (
     VersionConflict,
 )
 from memtree.memories.checked_fields import refuse_secrets
-from memtree.ports.clock import Clock
 
 MAX_DESCRIPTION_CHARS = 2_000
 

@@ -22,8 +22,7 @@ from hashlib import blake2b
 import msgspec
 
 from memtree.budget import packing
-from memtree.budget.epoch_budget import EpochBudget, epoch_budget
-from memtree.budget.packing import SMALL_TARGET, TokenLimits, most_sent
+from memtree.budget.packing import SMALL_TARGET, EpochBudget, TokenLimits, epoch_budget, most_sent
 from memtree.budget.prices import Prices
 from memtree.history.chat_history import History
 from memtree.text.memory_lines import MemoryVersion

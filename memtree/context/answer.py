@@ -13,7 +13,7 @@ from typing import Any, overload
 from memtree.budget.packing import LINE, Rounds, lines_at
 from memtree.budget.prices import Prices
 from memtree.context.answer_state import Reason, State
-from memtree.context.index_state import IndexState
+from memtree.context.index_lookup import IndexState
 from memtree.context.turn_request import CompressRequest
 from memtree.history import cache_control
 from memtree.history.chat_history import History

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from memtree.context.index_state import IndexState
+from memtree.context.index_lookup import IndexState
 from memtree.context.indexing import Indexing
 from memtree.context.retrieval import Retriever
 from memtree.ranking.ranked_history import RankedHistory

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memtree.budget import packing
+from memtree.clock import Clock
 from memtree.context import warm_conversations
 from memtree.context.answer import (
     Answer,
@@ -31,7 +32,7 @@ from memtree.context.answer import (
 from memtree.context.answer_details import AnswerDetails, FoldedReader
 from memtree.context.answer_state import Reason, State, with_size
 from memtree.context.folded_answers import EpochAnswers, FreshAnswers
-from memtree.context.index_state import IndexState, Trouble
+from memtree.context.index_lookup import IndexState, Trouble
 from memtree.context.indexing import BUILD_PATIENCE, Indexing
 from memtree.context.kept_parts import Keeper
 from memtree.context.known_conversations import KnownConversations
@@ -44,7 +45,6 @@ from memtree.errors import ContextOverflow, MemTreeError, NotFound, Unavailable
 from memtree.history.chat_history import History, MessageInfoCache, nothing_read
 from memtree.history.message import Volatile
 from memtree.history.message_list import size_from
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import ContextStore, Receipt
 from memtree.ports.indexing_stages import (
     Builder,

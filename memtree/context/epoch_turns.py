@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from memtree.budget import epoch
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.context import injected_memories
+from memtree.context import kept_parts
 from memtree.context.answer import (
     AnswerLayout,
     CompressResult,
@@ -28,8 +28,7 @@ from memtree.context.answer import (
     begun_at,
     with_index,
 )
-from memtree.context.index_lookup import TAIL, stored_from
-from memtree.context.index_state import IndexState
+from memtree.context.index_lookup import TAIL, IndexState, stored_from
 from memtree.context.retrieval import EarlyVectors, RetrievedContext, Retriever
 from memtree.context.turn_request import TurnRequest
 from memtree.context.warm_conversations import NodeLayers
@@ -89,7 +88,7 @@ class TurnContent:
     outline_tokens: int
     blocks: Mapping[int, EpochTurn] = field(default_factory=dict)
     versions: recall_block.Versions = field(default_factory=dict)
-    lines: injected_memories.Lines = field(default_factory=dict)
+    lines: kept_parts.Lines = field(default_factory=dict)
     retrieved: RetrievedContext | None = None
     by_words: bool = False
 
@@ -97,7 +96,7 @@ class TurnContent:
         """Return the text that stands beside a message."""
         turn, behind = self.blocks[message], recall_block.is_behind(posted, message)
         recall = rendered_block(posted, self.epoch, turn.recall, self.versions, behind=behind)
-        return injected_memories.beside(recall, turn.memories, self.lines)
+        return kept_parts.beside(recall, turn.memories, self.lines)
 
 
 def epoch_result(
@@ -125,7 +124,7 @@ def epoch_result(
         continued=continued,
         stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
         begun=begun_at(posted, request.ask, content.epoch.start),
-        memories=memory_lines.memory_ids(injected_memories.sent(content.epoch, content.blocks)),
+        memories=memory_lines.memory_ids(kept_parts.sent(content.epoch, content.blocks)),
     )
     evidence = Evidence(
         posted,
@@ -182,7 +181,7 @@ class TurnPlanner:
         that the turn names."""
         posted = request.posted
         added = self._added(request, content)
-        taken = injected_memories.size(added)
+        taken = kept_parts.size(added)
         (block, above), by_words = await self._recall_block(request, index, content, taken, early)
         behind = recall_block.is_behind(posted, len(posted) - 1)
         shown = rendered_block(posted, content.epoch, block, above, behind=behind)
@@ -208,7 +207,7 @@ class TurnPlanner:
         )
         return turn, replace(
             content,
-            lines={**content.lines, **injected_memories.by_memory(added)},
+            lines={**content.lines, **kept_parts.by_memory(added)},
             nodes=NodeLayers(content.nodes, {id_: node for (id_, _), node in above.items()}),
             versions={**content.versions, **above},
             by_words=content.by_words or by_words,
@@ -221,8 +220,8 @@ class TurnPlanner:
             return ()
         blocks = sum(turn.block_tokens for turn in content.blocks.values())
         room = epoch.room_left(content.epoch, posted, request.terms, blocks)
-        sent = [content.lines[key] for key in injected_memories.sent(content.epoch, content.blocks)]
-        return injected_memories.in_block(request.ask.memories, sent, room, content.epoch.created)
+        sent = [content.lines[key] for key in kept_parts.sent(content.epoch, content.blocks)]
+        return kept_parts.in_block(request.ask.memories, sent, room, content.epoch.created)
 
     async def _recall_block(
         self,

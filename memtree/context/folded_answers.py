@@ -23,21 +23,20 @@ import msgspec
 
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochReason, EpochTurn
-from memtree.context import epoch_turns, injected_memories
+from memtree.clock import DAY, Clock
+from memtree.context import epoch_turns, kept_parts
 from memtree.context.answer import AnswerLayout, CompressResult, assembled, passed, with_index
 from memtree.context.answer_state import Reason, State, with_size
 from memtree.context.epoch_turns import TurnContent, TurnPlanner, beginnings, epoch_result
-from memtree.context.index_state import NOTHING_INDEXED, IndexState, with_summary
+from memtree.context.index_lookup import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing import Indexing
 from memtree.context.kept_parts import Keeper
 from memtree.context.retrieval import EarlyVectors, RetrievedContext, Retriever
 from memtree.context.turn_request import TurnRequest, first_fold
-from memtree.days import DAY
 from memtree.errors import Unavailable
 from memtree.history.chat_history import History
 from memtree.history.derived import RenderedText
 from memtree.history.message import MESSAGE_OVERHEAD
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import ContextStore, ContinuedTurn
 from memtree.process import tracing
 from memtree.ranking.ranking_query import Query, query_of
@@ -174,13 +173,13 @@ class EpochAnswers:
         if versions is None:
             log.warning("epoch.lost")
             return EpochReason.LOST
-        lines = await injected_memories.kept_lines(request.ask.memories, previous.epoch, blocks)
+        lines = await kept_parts.kept_lines(request.ask.memories, previous.epoch, blocks)
         if lines is None:
             log.info("epoch.memory_deleted")
             return EpochReason.MEMORY_DELETED
         nodes = {shown.id: versions[shown.id, shown.version] for shown in (*recalled, *outline)}
         said = epoch_turns.memory_message(request.posted, previous.epoch, nodes)
-        text = injected_memories.beside(said.text, previous.epoch.memories, lines)
+        text = kept_parts.beside(said.text, previous.epoch.memories, lines)
         size = said.outline_tokens
         return TurnContent(previous.epoch, nodes, text, size, blocks, versions, lines)
 
@@ -223,9 +222,7 @@ class EpochAnswers:
         if not packed.memory or index.trouble:
             return None
         packed = await self._keeper.packed(request, packed, fixed)
-        lines, packed = injected_memories.in_memory_message(
-            request.ask.memories, packed, request.now
-        )
+        lines, packed = kept_parts.in_memory_message(request.ask.memories, packed, request.now)
         newest = await self._indexing.newest(posted, index)
         answers = request.limits.hard and _wants(posted)
         split = ONE_SHOT if answers else LASTING
@@ -233,7 +230,7 @@ class EpochAnswers:
             posted, newest, packed, request.ask.query, request.limits.target, split, early
         )
         unfolding = retrieved.unfolding
-        memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside + injected_memories.size(lines)
+        memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside + kept_parts.size(lines)
         shown = tuple(line.memory for line in lines)
         begun = Epoch(
             epoch.name(request.key, request.address, unfolding.plan, request.now, shown),
@@ -251,9 +248,9 @@ class EpochAnswers:
         return TurnContent(
             begun,
             newest.all_nodes,
-            injected_memories.beside(unfolding.text, shown, injected_memories.by_memory(lines)),
+            kept_parts.beside(unfolding.text, shown, kept_parts.by_memory(lines)),
             unfolding.outline_tokens,
-            lines=injected_memories.by_memory(lines),
+            lines=kept_parts.by_memory(lines),
             retrieved=retrieved,
             by_words=retrieved.by_words,
         )
@@ -405,7 +402,7 @@ class FreshAnswers:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
         packed = await self._keeper.packed(request, packed, fixed)
-        lines, packed = injected_memories.in_memory_message(ask.memories, packed, self._clock.now())
+        lines, packed = kept_parts.in_memory_message(ask.memories, packed, self._clock.now())
         if index.whole:
             newest = await self._indexing.newest(posted, index)
             retrieved = await self._retriever.unfolded(
@@ -415,8 +412,8 @@ class FreshAnswers:
             newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
         unfolding = retrieved.unfolding
         shown = [line.memory for line in lines]
-        text = injected_memories.beside(unfolding.text, shown, injected_memories.by_memory(lines))
-        size = unfolding.tokens + packed.beside + injected_memories.size(lines)
+        text = kept_parts.beside(unfolding.text, shown, kept_parts.by_memory(lines))
+        size = unfolding.tokens + packed.beside + kept_parts.size(lines)
         layout = AnswerLayout(packed.cut, text, size, head=packed.head, pinned=packed.pinned)
         with tracing.step("pack"):
             answer = replace(

@@ -18,13 +18,12 @@ from functools import partial
 from itertools import count, islice
 from weakref import WeakValueDictionary
 
+from memtree.clock import DAY, Clock
 from memtree.context.index_lookup import thinned
 from memtree.context.turn_request import TurnRequest
-from memtree.days import DAY
 from memtree.digests.titles import MESSAGES, project_of, title
 from memtree.errors import NodesGone, Unavailable
 from memtree.history.chat_history import History
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import HistoryEnd, IndexBatch, TreeStore
 from memtree.process import tracing
 from memtree.tree.growth import GrownTree

@@ -19,16 +19,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from memtree.clock import Clock
 from memtree.context.growth_commits import Generations, SharedCommits
-from memtree.context.index_lookup import NEWEST, FinishedIndexes, IndexLookup, covering
-from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble, with_summary
+from memtree.context.index_lookup import (
+    NEWEST,
+    NOTHING_INDEXED,
+    FinishedIndexes,
+    IndexLookup,
+    IndexState,
+    Trouble,
+    covering,
+    with_summary,
+)
 from memtree.context.summary_renewal import ExtractionRenewal, SummaryBacklog
 from memtree.context.turn_request import TurnRequest
 from memtree.context.warm_conversations import TreeCaches
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history.chat_history import History
 from memtree.history.message_list import raws_of
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import TreeStore
 from memtree.ports.indexing_stages import NEWEST as PREFIXES
 from memtree.ports.indexing_stages import OWN, SHARED_TOKENS, Builder, GrowthLock, IndexQueue, Peers

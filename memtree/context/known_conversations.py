@@ -31,11 +31,11 @@ from enum import StrEnum
 from math import isnan
 
 from memtree.budget.epoch import REASON_NAMES, Epoch, EpochTurn
-from memtree.context.index_state import with_summary
+from memtree.clock import Clock
+from memtree.context.index_lookup import with_summary
 from memtree.digests.titles import LONGEST
 from memtree.errors import BadRequest, NotFound
 from memtree.history.address_chain import DIGEST_BYTES
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import (
     ContextStore,
     ContinuedTurn,

@@ -24,8 +24,7 @@ import xxhash
 from memtree.history.chat_history import History, MessageInfo
 from memtree.history.message import Message
 from memtree.history.message_list import MessageList
-from memtree.process.bounded import SizedRows, remember
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, SizedRows, remember
 
 ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
 CALL_BYTES = 200  # of one call in it, besides its text

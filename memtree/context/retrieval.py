@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.budget.packing import Packed, work_tokens
-from memtree.context.index_state import IndexState
+from memtree.context.index_lookup import IndexState
 from memtree.context.indexing import Indexing
 from memtree.errors import EmbedderUnavailable
 from memtree.history.chat_history import History

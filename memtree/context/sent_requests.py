@@ -3,7 +3,7 @@
 Kept in this process: for each address at which a request ended, its time by model, the
 conversation's total savings by then, over all models, and the address of its first request; no
 text. Requests of earlier or other
-processes are looked up in the log, once. `memtree.budget.savings` computes what a request saved.
+processes are looked up in the log, once. `memtree.budget.prices` computes what a request saved.
 Also kept, by tenant and model: how well the provider caches.
 """
 
@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtree.budget.savings import CacheEvidence, Prompt, ProviderUsage, evidence_of, saved
+from memtree.budget.prices import CacheEvidence, Prompt, ProviderUsage, evidence_of, saved
 from memtree.context.answer import Answer, PostedSizes
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from memtree.context.index_state import IndexState
+from memtree.clock import Clock
+from memtree.context.index_lookup import IndexState
 from memtree.context.turn_request import TurnRequest
 from memtree.digests.summarize import VERSION
 from memtree.errors import Unavailable
 from memtree.history.chat_history import History
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import TreeStore
 from memtree.ports.indexing_stages import Pending, SummaryQueue
 from memtree.tree.btree import walk

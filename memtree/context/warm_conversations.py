@@ -27,8 +27,7 @@ from typing import NamedTuple
 
 from memtree.digests.leaf_work import printed
 from memtree.history.chat_history import History
-from memtree.process.bounded import TenantRows
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, TenantRows
 from memtree.ranking.corpus import Corpus
 from memtree.text.anchors import token_kind
 from memtree.text.terms import is_common

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from memtree.agents.agent_messages import ConversationReaders
+from memtree.clock import Clock, day_of
 from memtree.config import Settings
 from memtree.context.read_histories import MessageCache
-from memtree.days import day_of
 from memtree.history.chat_history import MessageInfoCache
 from memtree.history.message import Message, Volatile
 from memtree.jobs.extraction_queue import ExtractionJob, ExtractionQueue
@@ -70,7 +70,6 @@ from memtree.memories.model_extraction import MOST_MESSAGES
 from memtree.memories.rule_extraction import extract
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Tallies
 from memtree.process.bounded import SizedCache, remember
 from memtree.stores import Memories

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import BadRequest, EmbedderUnavailable, Unavailable, importing
 from memtree.history.chat_history import History
@@ -41,13 +42,11 @@ from memtree.jobs.job_queue import (
     job,
     waiting,
 )
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import TreeStore
 from memtree.ports.indexing_stages import Pending
 from memtree.ports.models import Embedder
 from memtree.process import tracing
-from memtree.process.bounded import TenantRows
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, TenantRows
 from memtree.ranking.segments import segments
 from memtree.ranking.vectors import pack
 from memtree.tree.node import LeafWork

@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from memtree.clock import Clock
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.history.message import Message
 from memtree.history.message_list import size_from
 from memtree.jobs.job_queue import TENANT_SHARE, back_off
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
-from memtree.ports.clock import Clock
 
 log = logging.getLogger("memtree.indexer")
 

@@ -14,12 +14,12 @@ from collections.abc import Collection, Sequence
 
 from memtree.agents import grounded_answers
 from memtree.agents.grounded_answers import UNKNOWN, GroundedAnswer
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.jobs.summary_stage import open_endpoint
 from memtree.memories.memory import Memory
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Tallies
 from memtree.ports.models import ChatModel, ModelAnswer, ModelQuestion
 from memtree.text import tokens

@@ -12,6 +12,7 @@ from memtree.agents.extraction_plan import ExtractionPlanner
 from memtree.agents.grant_book import GrantBook
 from memtree.agents.schema_book import SchemaBook
 from memtree.agents.whole_user import WholeUser
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.history.chat_history import MessageInfoCache
 from memtree.jobs.conversation_extraction import ExtractionParts, open_extraction
@@ -23,7 +24,6 @@ from memtree.memories.memory_curation import MemoryCuration
 from memtree.memories.memory_injection import deadline_of
 from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.user_book import UserBook
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import ProviderObjects, Tallies
 from memtree.ports.models import Embedder
 from memtree.stores import Memories

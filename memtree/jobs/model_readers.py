@@ -37,9 +37,8 @@ from memtree.memories.model_extraction import (
     ModelNotes,
     ShownMessage,
 )
-from memtree.memories.rule_extraction import Candidate
+from memtree.memories.rule_extraction import Candidate, told_abroad, told_of_user
 from memtree.memories.scope import Scope
-from memtree.memories.third_person import told_abroad, told_of_user
 from memtree.ports.models import ModelQuestion
 from memtree.statements import gate
 from memtree.statements.calendar_dates import with_day

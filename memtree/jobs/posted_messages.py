@@ -33,8 +33,7 @@ from memtree.history.message import (
 )
 from memtree.memories.message_extraction import NOWHERE, READ, MessagePlace, UserMessage
 from memtree.memories.scope import Scope
-from memtree.process.bounded import SizedRows
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, SizedRows
 from memtree.statements import fiction
 from memtree.statements.forget_orders import may_ask
 from memtree.text.speakers import participant

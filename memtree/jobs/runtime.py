@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.read_histories import MessageCache, ReadHistories
@@ -28,12 +29,10 @@ from memtree.jobs.memory_services import MemoryServices, open_memory_services
 from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage, open_summarizer
 from memtree.memories.book import MemoryBook
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Receipt, Store
 from memtree.ports.indexing_stages import IndexQueue, Peers, SummaryQueue
 from memtree.ports.models import Embedder
-from memtree.process.bounded import SizedCache
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, SizedCache
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.context.sql_store import SqlStore
 from memtree.text import tokens

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from memtree.clock import Clock
 from memtree.digests.clause import SourcePassage, untorn
 from memtree.digests.summarize import Extract, leaf_summary, node_summary
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
@@ -32,10 +33,8 @@ from memtree.memories.memory_store import MemoryFilter, MemoryStore
 from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
-from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
-from memtree.process.bounded import SizedRows
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, SizedRows
 from memtree.text import secrets, tokens
 from memtree.text.pasted_texts import injected
 from memtree.text.spans import blanked

@@ -15,10 +15,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from memtree.clock import Clock, day_of
 from memtree.config import Settings
-from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Tallies
 from memtree.ports.indexing_stages import SummaryStatus
 from memtree.ports.models import ChatModel, ModelAnswer, ModelQuestion, SummaryDrafts, Usage

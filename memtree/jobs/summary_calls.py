@@ -22,11 +22,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from memtree.clock import Clock
 from memtree.errors import StoreUnavailable, SummarizerUnavailable, Unavailable
 from memtree.history.chat_history import History
 from memtree.jobs.job_queue import StageTotals, SummaryJob
 from memtree.jobs.spending import Spending
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Claims, TreeStore
 from memtree.ports.models import Summarizer, SummaryDrafts, Usage
 from memtree.process import tracing

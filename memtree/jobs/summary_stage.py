@@ -6,12 +6,12 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.jobs.summary_calls import SummaryCaller
 from memtree.jobs.summary_queue import GATHER, MAX_TRIES, InProcessSummaries
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import Store
 from memtree.ports.models import Summarizer
 from memtree.tree.summary_batches import CompletedSummaries

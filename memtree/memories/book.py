@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memtree.days import DAY
+from memtree.clock import DAY, Clock
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.deletion_check import DeletionCheck
 from memtree.memories.draft import (
@@ -52,7 +52,6 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.ranking import SearchResult
 from memtree.memories.search.scope_search import MemorySearch
-from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.process.tracing import stepped
 from memtree.text.normal_form import text_hash

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memtree.clock import Clock
 from memtree.errors import MemoryLimit, NotFound
 from memtree.memories import document_passages
 from memtree.memories.book import MemoryBook
@@ -21,7 +22,6 @@ from memtree.memories.document_passages import FIRST, Cut, Document, NewDocument
 from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryFilter, MemoryMaintenance, MemoryStore, all_pages
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.ports.clock import Clock
 from memtree.process.threads import counted
 
 _TRIES = 3  # of a text that somebody replaces while it is read

@@ -70,7 +70,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.language.languages import LATIN, languages_of
 from memtree.language.word_file import WordFile
 from memtree.memories import prompt_lines

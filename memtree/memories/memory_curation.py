@@ -34,7 +34,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.errors import NotFound
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.deletion_check import MOST_SEARCHED
@@ -45,8 +45,8 @@ from memtree.memories.memory_store import MemoryFilter, MemoryRef, MemoryStore
 from memtree.memories.relation import foreign, lexicon
 from memtree.memories.relation.reading import Token, read
 from memtree.memories.relation.relation import Relation
+from memtree.memories.rule_extraction import joined, predicates
 from memtree.memories.scope import Scope
-from memtree.memories.third_person import joined, predicates
 from memtree.memories.user_memories import ExtractedMessages, ForgetOrder
 from memtree.statements import forget_orders
 from memtree.statements.grammar import REFERS_BACK

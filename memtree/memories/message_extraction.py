@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, Protocol
 
+from memtree.clock import Clock
 from memtree.errors import BadRequest, MemoryLimit, NotFound, SecretRejected, VersionConflict
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft
@@ -44,13 +45,11 @@ from memtree.memories.memory import (
 )
 from memtree.memories.memory_store import MemoryFilter, MemoryStore
 from memtree.memories.memory_topics import is_own_word, standing_topic
-from memtree.memories.rule_extraction import Candidate, Extraction, retold
+from memtree.memories.rule_extraction import Candidate, Extraction, retold, told_of
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.search.vector_bytes import packed_terms
-from memtree.memories.third_person import told_of
 from memtree.memories.user_memories import ExtractedMessages
-from memtree.ports.clock import Clock
 from memtree.process.bounded import remember
 from memtree.process.threads import counted
 from memtree.statements import gate

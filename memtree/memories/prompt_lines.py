@@ -24,7 +24,7 @@ import re
 from typing import NamedTuple
 from unicodedata import category as class_of
 
-from memtree.days import written
+from memtree.clock import written
 from memtree.memories.memory import CATEGORIES, Memory, PossibleUpdate
 from memtree.text import own_lines
 from memtree.text.memory_lines import NOTE_ID, OUTDATED, LineKind, MemoryLine, MemoryVersion

@@ -26,6 +26,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.clock import Clock
 from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates, same_in
 from memtree.memories.memory import Memory, Tombstone
@@ -35,7 +36,6 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE
 from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector
-from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 
 POLL_SECONDS = 1.0

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
+from memtree.clock import Clock
 from memtree.errors import BadRequest, Forbidden, Unavailable
 from memtree.memories.draft import checked_name, checked_text
 from memtree.memories.memory import Memory
@@ -28,7 +29,6 @@ from memtree.memories.user_memories import (
     UserSettings,
     UserSettingsStore,
 )
-from memtree.ports.clock import Clock
 from memtree.process.bounded import remember
 
 log = logging.getLogger("memtree")

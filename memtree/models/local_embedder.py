@@ -47,7 +47,7 @@ from memtree.language.languages import language_of
 from memtree.models import minilm, sentence_encoder
 from memtree.models.minilm import DIMENSIONS, MODEL, TOKENIZER, MiniLM, PackagedFile, encodable
 from memtree.models.query_cache import QueryCache
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text import tokens
 

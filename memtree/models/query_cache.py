@@ -11,8 +11,7 @@ import secrets
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.process.bounded import SizedRows
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits, SizedRows
 
 Matrix = NDArray[np.float32]
 

@@ -57,7 +57,7 @@ from memtree.models.embedding_endpoint import (
 )
 from memtree.models.openai_client import place
 from memtree.models.query_cache import QueryCache
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits
 from memtree.process.circuit_breaker import CircuitBreaker
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text import tokens

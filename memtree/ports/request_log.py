@@ -27,7 +27,7 @@ class RequestRow(NamedTuple):
     `address`, `epoch`: empty if memory had none. `conversation`: address of the first known request
     whose history is a beginning of this one. `turn`: its number within its epoch, from 1; 0 if
     unknown. Tokens and milliseconds are `UNKNOWN` if they were not reported, except `saved_tokens`:
-    see `memtree.budget.savings`. `saved_before`: what the earlier requests of its conversation
+    see `memtree.budget.prices`. `saved_before`: what the earlier requests of its conversation
     saved. `memories`: how many it contained; `recalled`: rounds of recall tools; `retries`: how
     often it was sent again with changes. `wrap_run`: id of the run of `memtree wrap` that it
     belongs to.

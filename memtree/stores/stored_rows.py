@@ -27,7 +27,7 @@ import msgspec
 
 from memtree.budget import epoch as epochs
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.days import day_of
+from memtree.clock import day_of
 from memtree.errors import BadRequest, MemTreeError, NodesGone, StoreUnavailable
 from memtree.history.address_chain import NODE_ID_BYTES
 from memtree.ports.context_store import TALLY_DAYS, HistoryEnd, IndexBatch, Receipt

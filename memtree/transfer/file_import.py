@@ -25,6 +25,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from memtree.agents.agent_memory import AgentMemories
 from memtree.agents.memory_schema import SchemaStore
 from memtree.agents.schema_book import SchemaBook
+from memtree.clock import Clock
 from memtree.errors import BadRequest, Conflict, MemoryLimit, SecretRejected
 from memtree.memories.draft import checked_text
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate
@@ -32,7 +33,6 @@ from memtree.memories.memory_store import MemoryMaintenance, MemoryStore, all_pa
 from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup, MemoryGroups, UserSettingsStore
-from memtree.ports.clock import Clock
 from memtree.process.threads import counted
 from memtree.text.normal_form import text_hash
 from memtree.transfer.file_items import (

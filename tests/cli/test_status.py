@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memtree.clock import DAY
 from memtree.data_folder import STORE_FILE
-from memtree.days import DAY
 from memtree.stores import open_store
 from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.status import OFF, newest_line

@@ -24,7 +24,7 @@ from memtree.history.message import Message, Volatile
 from memtree.jobs.embedding import InProcessQueue, NoQueue
 from memtree.jobs.stage_one import StageOne
 from memtree.ports.context_store import Store
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits
 from memtree.stores import open_store
 from memtree.tree import btree, growth
 from memtree.tree.growth import GrownTree, Tail

@@ -27,7 +27,7 @@ from memtree.context.context_memory import CompressRequest
 from memtree.context.warm_conversations import Conversation
 from memtree.history.message import SYSTEM_ROLES, Message
 from memtree.history.message_list import EarlierList
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.answered import Answered, compressed

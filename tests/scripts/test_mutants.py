@@ -91,4 +91,4 @@ def test_drawn_is_one_of_each_room_at_least_and_the_same_again(monkeypatch):
 
 
 def test_a_line_that_is_not_there_is_gone():
-    assert mutants.gone([Mutant(7, "memtree.days", "day_of", "is not there", "number", 0)]) == {7}
+    assert mutants.gone([Mutant(7, "memtree.clock", "day_of", "is not there", "number", 0)]) == {7}

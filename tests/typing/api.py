@@ -9,6 +9,7 @@ from typing import Any, assert_never, assert_type
 
 import memtree
 from memtree.budget.prices import UNKNOWN, Prices
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails, FoldedReader
@@ -21,7 +22,6 @@ from memtree.history.chat_history import History
 from memtree.history.message import ToolCall, View, Volatile
 from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
 from memtree.memories.memory import Memory
-from memtree.ports.clock import Clock
 from memtree.ports.context_store import ContextStore, KeyStore, Receipt, Store
 from memtree.ports.indexing_stages import IndexQueue, Pending, SummaryStatus
 from memtree.ports.models import Embedder

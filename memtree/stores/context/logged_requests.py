@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memtree.days import DAY, day_of
+from memtree.clock import DAY, day_of
 from memtree.ports.request_log import (
     ALL,
     CLIENT_GONE,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memtree.budget.epoch import Epoch
-from memtree.days import day_of
+from memtree.clock import day_of
 from memtree.ports.context_store import RECIPE_DAYS, Receipt
 from memtree.stores.context.claims import ClaimsAndTallies
 from memtree.stores.context.logged_requests import Requests

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from memtree.agents.memory_schema import MemorySchema
 from memtree.errors import StoreCorrupt
 from memtree.memories.memory import Memory
-from memtree.stores.memories.groups_and_settings import read_group, read_settings
 from memtree.stores.memories.scopes import ScopeRow
 from memtree.stores.memories.stored_schemas import key_of, read_schema, unique_column
 from memtree.stores.memories.table_rows import (
@@ -40,6 +39,7 @@ from memtree.stores.memories.table_rows import (
     read_memory,
     read_tombstone,
 )
+from memtree.stores.memories.tenant_rows import read_group, read_settings
 
 Lines = Iterator[tuple[int, str]]  # scope (0 if the line concerns none), and the problem
 

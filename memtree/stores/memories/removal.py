@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from memtree.agents.agent_memory import AgentScopes
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.memories.memory import Memory, NewMemory, Tombstone
 from memtree.memories.memory_store import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope

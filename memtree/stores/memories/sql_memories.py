@@ -18,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from memtree.agents.agent_memory import AgentMemories, AgentSearchStore
 from memtree.agents.grant import WalletStore
 from memtree.agents.memory_schema import MemorySchema, SchemaStore, UniqueKey
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.errors import StoreUnavailable
 from memtree.memories.memory_store import MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope
@@ -29,14 +29,13 @@ from memtree.stores.memories import (
     agent_memories,
     changing,
     conversation_marks,
-    groups_and_settings,
     memory_reading,
     records,
     removal,
     scopes,
     search_data,
     stored_schemas,
-    tenant_rights,
+    tenant_rows,
 )
 from memtree.stores.sql import Sql, SqlPart, Work, keeping
 from memtree.stores.sql import reading as reading_one
@@ -138,18 +137,18 @@ class SqlMemories(SqlPart):
 
     # -- users -------------------------------------------------------------------------------
 
-    add_group = writes(MemoryGroups.add_group, groups_and_settings.add_group)
-    groups = reads(MemoryGroups.groups, groups_and_settings.groups)
-    group = reads(MemoryGroups.group, groups_and_settings.group)
-    change_group = writes(MemoryGroups.change_group, groups_and_settings.change_group)
-    delete_group = writes(MemoryGroups.delete_group, groups_and_settings.delete_group)
-    add_members = writes(MemoryGroups.add_members, groups_and_settings.add_members)
-    remove_members = writes(MemoryGroups.remove_members, groups_and_settings.remove_members)
-    groups_of = reads(MemoryGroups.groups_of, groups_and_settings.groups_of)
-    settings = reads(UserSettingsStore.settings, groups_and_settings.settings)
-    change_settings = writes(UserSettingsStore.change_settings, groups_and_settings.change_settings)
-    plan = reads(Plans.plan, tenant_rights.plan)
-    set_plan = writes(Plans.set_plan, tenant_rights.set_plan)
+    add_group = writes(MemoryGroups.add_group, tenant_rows.add_group)
+    groups = reads(MemoryGroups.groups, tenant_rows.groups)
+    group = reads(MemoryGroups.group, tenant_rows.group)
+    change_group = writes(MemoryGroups.change_group, tenant_rows.change_group)
+    delete_group = writes(MemoryGroups.delete_group, tenant_rows.delete_group)
+    add_members = writes(MemoryGroups.add_members, tenant_rows.add_members)
+    remove_members = writes(MemoryGroups.remove_members, tenant_rows.remove_members)
+    groups_of = reads(MemoryGroups.groups_of, tenant_rows.groups_of)
+    settings = reads(UserSettingsStore.settings, tenant_rows.settings)
+    change_settings = writes(UserSettingsStore.change_settings, tenant_rows.change_settings)
+    plan = reads(Plans.plan, tenant_rows.plan)
+    set_plan = writes(Plans.set_plan, tenant_rows.set_plan)
     extracted = reads(ExtractedMessages.extracted, conversation_marks.extracted)
     add_extracted = writes(ExtractedMessages.add_extracted, conversation_marks.add_extracted)
     forget_once = writes(ExtractedMessages.forget_once, conversation_marks.forget_once)
@@ -171,14 +170,14 @@ class SqlMemories(SqlPart):
     matching_in = reads(AgentSearchStore.matching_in, agent_memories.matching_in)
     placed_memories = reads(AgentSearchStore.placed_memories, agent_memories.placed_memories)
     schemas = reads(SchemaStore.schemas, stored_schemas.schemas)
-    prove_wallet = writes(WalletStore.prove_wallet, tenant_rights.prove_wallet)
-    wallet_tenants = reads(WalletStore.wallet_tenants, tenant_rights.wallet_tenants)
-    wallets = reads(WalletStore.wallets, tenant_rights.wallets)
-    release_wallet = writes(WalletStore.release_wallet, tenant_rights.release_wallet)
-    revoke_grant = writes(WalletStore.revoke_grant, tenant_rights.revoke_grant)
-    revoked_grants = reads(WalletStore.revoked_grants, tenant_rights.revoked_grants)
-    put_objects = writes(ProviderObjects.put_objects, tenant_rights.put_objects)
-    known_objects = reads(ProviderObjects.known_objects, tenant_rights.known_objects)
+    prove_wallet = writes(WalletStore.prove_wallet, tenant_rows.prove_wallet)
+    wallet_tenants = reads(WalletStore.wallet_tenants, tenant_rows.wallet_tenants)
+    wallets = reads(WalletStore.wallets, tenant_rows.wallets)
+    release_wallet = writes(WalletStore.release_wallet, tenant_rows.release_wallet)
+    revoke_grant = writes(WalletStore.revoke_grant, tenant_rows.revoke_grant)
+    revoked_grants = reads(WalletStore.revoked_grants, tenant_rows.revoked_grants)
+    put_objects = writes(ProviderObjects.put_objects, tenant_rows.put_objects)
+    known_objects = reads(ProviderObjects.known_objects, tenant_rows.known_objects)
 
     async def put_schema(
         self,
@@ -222,7 +221,7 @@ class SqlMemories(SqlPart):
     _drop_unused = keeping(removal.drop_unused)
     _scopes_of = reading_one(removal.scopes_of)
     _erase_scope = keeping(removal.erase_scope)
-    _erase_tenant = keeping(tenant_rights.erase_tenant)
+    _erase_tenant = keeping(tenant_rows.erase_tenant)
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
         """Erase memories deleted `deleted_days` ago or expired, in transactions of a thousand rows,

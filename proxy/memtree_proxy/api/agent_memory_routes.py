@@ -50,10 +50,9 @@ from memtree_proxy.api.memory_requests import MEMORY, AgentRequests, if_version,
 from memtree_proxy.chat.memory_switch import strip_suffix
 from memtree_proxy.chat.upstream_reply import beginning
 from memtree_proxy.http import request_trace
-from memtree_proxy.http.auth import Tenant
+from memtree_proxy.http.auth import AGENT_FIELDS, Tenant, queried_agents, user_scope
 from memtree_proxy.http.decoding import queried
 from memtree_proxy.http.headers import CREDENTIALS, request_headers
-from memtree_proxy.http.request_scopes import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.upstream.relay import WHOLE
 from memtree_proxy.upstream.upstream_client import Outgoing
 from memtree_proxy.upstream.upstreams import UPSTREAMS, Destination, Upstreams

@@ -18,8 +18,8 @@ from memtree.jobs.memory_answers import MemoryAnswers
 from memtree.jobs.memory_services import MemoryServices
 from memtree.memories.scope import Scope
 from memtree_proxy.api.memory_requests import MemoryRequests
+from memtree_proxy.http.auth import user_scope
 from memtree_proxy.http.decoding import queried
-from memtree_proxy.http.request_scopes import user_scope
 from memtree_proxy.wire.agent_search_bodies import (
     ANSWER,
     MAP,

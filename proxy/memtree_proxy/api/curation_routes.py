@@ -22,19 +22,19 @@ from memtree.memories.memory_curation import MemoryCuration
 from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.api.memory_requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.api.user_memory_routes import rows, shown_one
-from memtree_proxy.http.auth import Tenant
+from memtree_proxy.http.auth import (
+    AGENT_FIELDS,
+    Tenant,
+    agent_scopes,
+    queried_agents,
+    single_scope,
+    user_scope,
+)
 from memtree_proxy.http.decoding import names, queried
 from memtree_proxy.http.event_streams import (
     Event,
     EventStreams,
     last_event,
-)
-from memtree_proxy.http.request_scopes import (
-    AGENT_FIELDS,
-    agent_scopes,
-    queried_agents,
-    single_scope,
-    user_scope,
 )
 from memtree_proxy.wire import curation_bodies
 from memtree_proxy.wire.agent_memory_bodies import AgentMemoryAnswer, agent_memory

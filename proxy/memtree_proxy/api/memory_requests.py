@@ -9,19 +9,18 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, SecretRejected, Unauthorized
 from memtree.history import json_body
 from memtree.history.json_body import Body
 from memtree.memories.draft import checked_text
 from memtree.memories.scope import Scope, checked_id
-from memtree.ports.clock import Clock
 from memtree.process.threads import off_loop
 from memtree_proxy.http import request_body, request_trace
-from memtree_proxy.http.auth import Gate, Tenant
+from memtree_proxy.http.auth import Gate, Tenant, queried_agents, single_scope, user_scope
 from memtree_proxy.http.decoding import decode
 from memtree_proxy.http.rate_limits import CostlyWork
-from memtree_proxy.http.request_scopes import queried_agents, single_scope, user_scope
 from memtree_proxy.wire import request_options
 from memtree_proxy.wire.agent_memory_bodies import RequestContext
 from memtree_proxy.wire.request_options import DeleteOptions

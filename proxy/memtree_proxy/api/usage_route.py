@@ -28,8 +28,8 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.clock import DAY, date_of, day_of
 from memtree.context.context_memory import ContextMemory
-from memtree.days import DAY, date_of, day_of
 from memtree.errors import BadRequest
 from memtree.ports.context_store import TALLY_DAYS
 from memtree.ports.indexing_stages import Pending

@@ -41,8 +41,8 @@ from memtree_proxy.api.memory_requests import (
     path_id,
     unknown,
 )
+from memtree_proxy.http.auth import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.http.decoding import decode, queried
-from memtree_proxy.http.request_scopes import AGENT_FIELDS, queried_agents, user_scope
 from memtree_proxy.wire.memory_rows import ShownRow
 from memtree_proxy.wire.routes import answer, counted, route
 from memtree_proxy.wire.user_memory_bodies import (

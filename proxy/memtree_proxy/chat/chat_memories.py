@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 
 from memtree.config import Settings
-from memtree.context import injected_memories as injected
+from memtree.context import kept_parts as injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
 from memtree.context.turn_request import CompressRequest
@@ -40,8 +40,7 @@ from memtree_proxy.chat.chat_memory_sources import ChatUser, WantedSource
 from memtree_proxy.chat.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.http import log
-from memtree_proxy.http.auth import Tenant
-from memtree_proxy.http.request_scopes import user_scope
+from memtree_proxy.http.auth import Tenant, user_scope
 
 
 class PostedAddresses:

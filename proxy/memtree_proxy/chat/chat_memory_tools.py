@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from memtree.days import written
+from memtree.clock import written
 from memtree.dialects.tool_definitions import CORRECT, FORGET, RECALL, SAVE
 from memtree.errors import NotFound
 from memtree.memories.book import MemoryBook

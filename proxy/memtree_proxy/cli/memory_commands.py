@@ -45,7 +45,7 @@ from memtree_proxy.api.unpacked_file import MOST_FILES, joined, unpacked
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.key_commands import named_tenant
 from memtree_proxy.cli.terminal_drawing import Progress, open_console
-from memtree_proxy.http.request_scopes import meant_agents
+from memtree_proxy.http.auth import meant_agents
 from memtree_proxy.wire.memory_rows import ShownReport
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is left

@@ -283,7 +283,7 @@ def add_documents(commands: CommandGroups) -> None:
 
 def add_schemas(commands: CommandGroups) -> None:
     sub = commands.add("schemas", "what structured memories of agents must look like")
-    actions = Actions(sub, "memtree_proxy.cli.schema_commands")
+    actions = Actions(sub, "memtree_proxy.cli.schema_and_grant_commands")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, STORE)
@@ -306,7 +306,7 @@ def add_schemas(commands: CommandGroups) -> None:
 
 def add_grants(commands: CommandGroups) -> None:
     sub = commands.add("grants", "grants of agents' memories, and the wallets that sign")
-    action = Actions(sub, "memtree_proxy.cli.grant_commands").add
+    action = Actions(sub, "memtree_proxy.cli.schema_and_grant_commands").add
     new = action("new-wallet", "make a wallet and print its private key once", "new_wallet")
     new.add_argument("--chain", choices=[str(chain) for chain in Chain], default=str(Chain.EVM))
     new.add_argument("-o", "--output", metavar="FILE", help="write the key there, do not print it")

@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from memtree.budget.savings import ProviderUsage
+from memtree.budget.prices import ProviderUsage
 from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
 from memtree_proxy.http.request_body import Decoder
 

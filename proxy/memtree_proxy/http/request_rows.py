@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from memtree import errors
-from memtree.budget.savings import ProviderUsage
+from memtree.budget.prices import ProviderUsage
 from memtree.context.answer_state import Reason, State
 from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree_proxy.http.headers import OTHER, READING, Headers, client_of

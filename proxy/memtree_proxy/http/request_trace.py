@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.budget.savings import ProviderUsage
+from memtree.budget.prices import ProviderUsage
 from memtree.context.answer_state import State, is_degraded
 from memtree.context.context_memory import Answer
 from memtree.context.sent_requests import NOTHING, Saving

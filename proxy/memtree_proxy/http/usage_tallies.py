@@ -26,8 +26,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from memtree.clock import day_of
 from memtree.context.answer_state import State
-from memtree.days import day_of
 from memtree.ports.context_store import Tallies
 from memtree_proxy.http.request_log_writer import BackgroundWriter
 from memtree_proxy.http.request_trace import Trace

@@ -16,9 +16,8 @@ from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.process import tracing
 from memtree_proxy.http import request_body
-from memtree_proxy.http.auth import Gate
-from memtree_proxy.http.request_scopes import user_scope
-from memtree_proxy.mcp.resources import Conversations
+from memtree_proxy.http.auth import Gate, user_scope
+from memtree_proxy.mcp.tool_answers import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from mcp_types import (
 
 from memtree import __version__
 from memtree.errors import MemTreeError
-from memtree_proxy.mcp import resources
+from memtree_proxy.mcp import tool_answers
 from memtree_proxy.mcp.listed_tools import INSTRUCTIONS, ToolDefinition
-from memtree_proxy.mcp.resources import Conversations
+from memtree_proxy.mcp.tool_answers import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
 
 # The SDK logs each request at `info`, and unreadable messages at `debug`.
@@ -81,11 +81,13 @@ def _reading(conversations: Conversations, caller_of: Callable[[Any], Caller]) -
     async def list_resources(
         ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        rows = await resources.listed(conversations, caller_of(ctx.request).scope.tenant)
+        rows = await tool_answers.listed_resources(
+            conversations, caller_of(ctx.request).scope.tenant
+        )
         return ListResourcesResult(
             resources=[
                 Resource(
-                    uri=row.uri, name=row.name, title=row.title, mime_type=resources.MEDIA_TYPE
+                    uri=row.uri, name=row.name, title=row.title, mime_type=tool_answers.MEDIA_TYPE
                 )
                 for row in rows
             ]
@@ -101,10 +103,10 @@ def _reading(conversations: Conversations, caller_of: Callable[[Any], Caller]) -
     ) -> ReadResourceResult:
         tenant = caller_of(ctx.request).scope.tenant
         try:
-            text = await resources.read(conversations, tenant, params.uri)
+            text = await tool_answers.read(conversations, tenant, params.uri)
         except MemTreeError as error:
             raise MCPError(INVALID_PARAMS, error.message) from error
-        content = TextResourceContents(uri=params.uri, mime_type=resources.MEDIA_TYPE, text=text)
+        content = TextResourceContents(uri=params.uri, mime_type=tool_answers.MEDIA_TYPE, text=text)
         return ReadResourceResult(contents=[content])
 
     return {
@@ -115,11 +117,11 @@ def _reading(conversations: Conversations, caller_of: Callable[[Any], Caller]) -
 
 
 _TREE = ResourceTemplate(
-    uri_template=resources.TEMPLATE,
+    uri_template=tool_answers.TEMPLATE,
     name="conversation",
     title="The tree of a conversation",
     description="Its summaries and where they stand in it; the text of its messages is not kept.",
-    mime_type=resources.MEDIA_TYPE,
+    mime_type=tool_answers.MEDIA_TYPE,
 )
 
 

@@ -23,8 +23,7 @@ from memtree.text.own_lines import in_values
 from memtree_proxy.http import log
 from memtree_proxy.mcp import tool_answers, tool_arguments
 from memtree_proxy.mcp.listed_tools import RECALL, SEARCH_SESSIONS, TOOLS, Json
-from memtree_proxy.mcp.resources import Conversations
-from memtree_proxy.mcp.tool_answers import INTERNAL, Quoted, Said
+from memtree_proxy.mcp.tool_answers import INTERNAL, Conversations, Quoted, Said
 from memtree_proxy.mcp.tool_arguments import (
     Confirm,
     Correct,

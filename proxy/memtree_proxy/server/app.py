@@ -32,10 +32,9 @@ from memtree_proxy.api.conversation_routes import (
 )
 from memtree_proxy.api.curation_routes import CurationRoutes
 from memtree_proxy.api.document_routes import DocumentRoutes
-from memtree_proxy.api.grant_routes import GrantRoutes, WalletRoutes
 from memtree_proxy.api.memory_requests import AgentRequests, MemoryRequests, UserRequests
 from memtree_proxy.api.request_log_routes import RequestRoutes
-from memtree_proxy.api.schema_routes import SchemaRoutes
+from memtree_proxy.api.schema_and_grant_routes import GrantRoutes, SchemaRoutes, WalletRoutes
 from memtree_proxy.api.transfer_routes import TransferRoutes
 from memtree_proxy.api.usage_route import UsageRoute
 from memtree_proxy.api.user_group_routes import GroupRoutes, SettingsRoutes, WholeUserRoutes
@@ -60,11 +59,18 @@ from memtree_proxy.server.browser_guard import BrowserGuard, BrowserPolicy
 from memtree_proxy.server.completion_routes import CompletionRoutes, Passthrough
 from memtree_proxy.server.edge import Edge, Recorders
 from memtree_proxy.server.health_report import HealthDetails, HealthReport, MetricsPage, health
-from memtree_proxy.server.home_page import DocumentPage, HomePage, HomeRoute, show_map
 from memtree_proxy.server.page_session import PATH as SESSION_PATH
 from memtree_proxy.server.page_session import PageSession
 from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
-from memtree_proxy.server.web_pages import DEMO_PATH, DemoSession, WebPages
+from memtree_proxy.server.web_pages import (
+    DEMO_PATH,
+    DemoSession,
+    DocumentPage,
+    HomePage,
+    HomeRoute,
+    WebPages,
+    show_map,
+)
 from memtree_proxy.server.wrapped_runs import (
     LEASE_PATH,
     TOTALS_PATH,

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree.ports.models import Embedder
 from memtree.ranking import fusion

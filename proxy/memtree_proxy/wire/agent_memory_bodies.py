@@ -45,8 +45,8 @@ from memtree.memories.memory import EntityMention, Memory, Unset
 from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.models import Usage
+from memtree_proxy.http.auth import AGENT, SUBJECT, single_scope
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
-from memtree_proxy.http.request_scopes import AGENT, SUBJECT, single_scope
 from memtree_proxy.wire.user_memory_bodies import SkippedText
 from memtree_proxy.wire.values import (
     AgentQuery,

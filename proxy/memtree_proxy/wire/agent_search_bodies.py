@@ -18,8 +18,8 @@ from memtree.memories.draft import checked_name
 from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import ScopeKind
+from memtree_proxy.http.auth import AGENT, SUBJECT
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
-from memtree_proxy.http.request_scopes import AGENT, SUBJECT
 from memtree_proxy.wire.agent_memory_bodies import (
     Mention,
     data_of,

@@ -13,8 +13,8 @@ from memtree.history.address_chain import DIGEST_BYTES
 from memtree.memories.checked_fields import MAX_GIVEN, shown
 from memtree.memories.draft import MAX_NAME_CHARS
 from memtree.memories.memory import MAX_TAGS
+from memtree_proxy.http.auth import AGENT, SUBJECT
 from memtree_proxy.http.decoding import FORMS, NOT_BLANK, FieldError, OrNull, Posted
-from memtree_proxy.http.request_scopes import AGENT, SUBJECT
 from memtree_proxy.wire.request_options import NAMESPACE
 
 Shown = TypeVar("Shown", bound="Answer")

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from memtree.errors import Conflict, Forbidden
-from memtree.stores.memories.tenant_rights import PROOF_SECONDS
+from memtree.stores.memories.tenant_rows import PROOF_SECONDS
 from tests.contracts.memory_backends import START, InEveryStore
 
 WALLET, ANOTHER = "evm:0xab", "sol:Cd"

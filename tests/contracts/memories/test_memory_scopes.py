@@ -36,11 +36,11 @@ from memtree.memories.user_memories import (
 from memtree.ports.context_store import ProviderObjects
 from memtree.stores.memories import (
     conversation_marks,
-    groups_and_settings,
     memory_reading,
     records,
     scopes,
     search_data,
+    tenant_rows,
 )
 from memtree.stores.memories.sql_memories import SqlMemories
 from memtree.stores.memories.table_rows import scope_values
@@ -277,7 +277,7 @@ class TestMemoryScopes(InEveryStore):
             search_data,
             conversation_marks,
             records,
-            groups_and_settings,
+            tenant_rows,
         ):
             monkeypatch.setattr(module, "scope_values", lambda scope: scope_values(SCOPES[1]))
         every = await answers(memories, SCOPES[0], filled)

@@ -23,7 +23,7 @@ from memtree.context.warm_conversations import PassedHistories
 from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import ContextCaches
 from memtree.jobs.stage_one import StageOne
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits
 from memtree.stores import open_store
 from memtree_proxy.server.app import create_app
 from tests.http.served.fakes import services

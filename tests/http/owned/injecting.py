@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
+from memtree.clock import written
 from memtree.context.context_memory import ContextMemory
-from memtree.days import written
 from memtree.history import json_body
 from memtree.jobs.memory_services import MemoryServices, new_memory_id
 from memtree.jobs.runtime import SystemClock

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memtree.clock import day_of
 from memtree.context.answer_state import State
-from memtree.days import day_of
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.context_store import Store
 from memtree.ports.indexing_stages import Pending

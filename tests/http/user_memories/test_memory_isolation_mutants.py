@@ -13,7 +13,7 @@ from memtree.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories import scopes
 from memtree.stores.memories.table_rows import scope_values
-from memtree_proxy.http import request_scopes
+from memtree_proxy.http import auth
 from tests.http.owned.owners import ASKS, OTHER
 from tests.http.user_memories import test_memory_isolation as isolation
 
@@ -92,11 +92,11 @@ MUTANTS: list[tuple[Callable[..., Any], Callable[[Any], Any]]] = [
     (scopes.meant, of_every_agent),
     (scopes.meant, of_every_subject),
     (scopes.meant, of_users_as_well),
-    (request_scopes.agent_scopes, no_subject_is_all),
-    (request_scopes.single_scope, stars_are_let_through),
+    (auth.agent_scopes, no_subject_is_all),
+    (auth.single_scope, stars_are_let_through),
     (scope_values, agents_are_users),
     (scope_values, subjects_are_agents),
-    (request_scopes.user_scope, tenants_are_one),
+    (auth.user_scope, tenants_are_one),
 ]
 # One of the store, one of the requests, one of what finds a scope.
 FIRST = (of_every_tenant, no_subject_is_all, agents_are_users)

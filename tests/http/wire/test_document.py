@@ -26,10 +26,9 @@ from memtree_proxy.wire import (
     conversation_bodies,
     curation_bodies,
     document_bodies,
-    grant_bodies,
     memory_rows,
     request_options,
-    schema_bodies,
+    schema_and_grant_bodies,
     user_memory_bodies,
     values,
 )
@@ -40,8 +39,8 @@ from tests.http.wire.documented import DOCUMENT, METHODS, operations, resolved
 SCHEMAS = DOCUMENT["components"]["schemas"]
 MODULES = (
     agent_memory_bodies, agent_search_bodies, chat_memory_bodies, context_bodies,
-    conversation_bodies, conversation_routes, curation_bodies, document_bodies, grant_bodies,
-    health_report, memory_rows, page_session, request_log_routes, schema_bodies, usage_route,
+    conversation_bodies, conversation_routes, curation_bodies, document_bodies, health_report,
+    memory_rows, page_session, request_log_routes, schema_and_grant_bodies, usage_route,
     user_memory_bodies, values,
 )  # fmt: skip
 # Structs under another name in the document.
@@ -52,16 +51,16 @@ NAMED: dict[str, type[msgspec.Struct]] = {
     "Document": document_bodies.ShownDocument,
     "DocumentPage": document_bodies.ShownPage,
     "DryRun": values.Counted,
-    "GrantReport": grant_bodies.ShownGrant,
+    "GrantReport": schema_and_grant_bodies.ShownGrant,
     "HealthDetails": health_report.ShownHealth,
     "ImportReport": memory_rows.ShownReport,
     "MemoryGroup": user_memory_bodies.ShownGroup,
-    "MemorySchema": schema_bodies.ShownSchema,
+    "MemorySchema": schema_and_grant_bodies.ShownSchema,
     "Namespace": document_bodies.ShownNamespace,
     "PinnedPassage": conversation_bodies.ShownPin,
     "Receipt": context_bodies.ShownReceipt,
     "RequestRow": conversation_bodies.ShownRequest,
-    "SchemaChange": schema_bodies.SchemaEdit,
+    "SchemaChange": schema_and_grant_bodies.SchemaEdit,
     "StoredPlan": conversation_bodies.Plan,
     "StoredTree": context_bodies.ShownStoredTree,
 }

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.budget.first_fold import LaterRequests, costs_little, direct_cost, folds_at
-from memtree.budget.prices import CAUTIOUS, Prices
-from memtree.budget.savings import (
+from memtree.budget.prices import (
+    CAUTIOUS,
     LEAST_EXPECTED,
     CacheEvidence,
+    Prices,
     Prompt,
     ProviderUsage,
     as_billed,

@@ -35,8 +35,7 @@ from memtree.budget.epoch import (
     serves,
     stays,
 )
-from memtree.budget.epoch_budget import epoch_budget
-from memtree.budget.packing import TokenLimits
+from memtree.budget.packing import TokenLimits, epoch_budget
 from memtree.budget.prices import Prices
 from memtree.text.memory_lines import MemoryVersion
 from memtree.tree.node import NodePlace

@@ -9,17 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.budget.epoch_budget import (
+from memtree.budget.first_fold import FirstFold, in_a_usual_chat
+from memtree.budget.packing import (
     FEW,
     LARGE,
     MANY,
     MOST_RESERVED,
     MOST_SPARE,
-    epoch_budget,
-    least_memory,
-)
-from memtree.budget.first_fold import FirstFold, in_a_usual_chat
-from memtree.budget.packing import (
     PINNED_SHARE,
     THRESHOLD,
     Pass,
@@ -27,6 +23,8 @@ from memtree.budget.packing import (
     TokenLimits,
     admit,
     begin,
+    epoch_budget,
+    least_memory,
     pack,
     pinned_rounds,
 )

@@ -10,7 +10,6 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.budget import packing
-from memtree.budget.epoch_budget import epoch_budget
 from memtree.budget.packing import (
     THRESHOLD,
     Packed,
@@ -20,6 +19,7 @@ from memtree.budget.packing import (
     TokenLimits,
     admit,
     begin,
+    epoch_budget,
     pack,
 )
 from memtree.context.kept_parts import KEPT_SHARE, with_kept

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
+from memtree.clock import DAY, date_of, day_of
 from memtree.context import retrieval
 from memtree.context.answer import KeptMessage, MemoryText
 from memtree.context.turn_request import CompressRequest
-from memtree.days import DAY, date_of, day_of
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.history.message import Message
 from memtree.ports.request_log import StateSums

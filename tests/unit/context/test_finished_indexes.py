@@ -13,10 +13,11 @@ import pytest
 from msgspec.structs import replace as replace_frontier
 
 from memtree.context.answer_state import Reason, State, is_degraded, with_size
-from memtree.context.index_lookup import LASTING, FinishedIndexes
-from memtree.context.index_state import (
+from memtree.context.index_lookup import (
+    LASTING,
     NOTHING_INDEXED,
     PROVISIONAL_SHARE,
+    FinishedIndexes,
     IndexState,
     Trouble,
 )

@@ -21,8 +21,8 @@ from memtree.context.index_lookup import (
     TAIL,
     first_probes,
     thinned,
+    with_summary,
 )
-from memtree.context.index_state import with_summary
 from memtree.context.indexing import BackgroundTasks
 from memtree.context.summary_renewal import newest_version
 from memtree.context.turn_request import CompressRequest

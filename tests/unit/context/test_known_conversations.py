@@ -11,13 +11,13 @@ import pytest
 
 from memtree.budget.epoch import EpochReason
 from memtree.budget.prices import Prices
+from memtree.clock import DAY
 from memtree.context.known_conversations import (
     ConversationState,
     StoredPlan,
     made_cursor,
     read_cursor,
 )
-from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound, StoreUnavailable
 from memtree.ports.context_store import ConversationPlace
 from memtree.stores import RamStore

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.budget.epoch_budget import least_memory
-from memtree.budget.packing import LEAST_MEMORY
+from memtree.budget.packing import LEAST_MEMORY, least_memory
 from memtree.context.context_memory import LONG_BYTES, CompressRequest
 from memtree.errors import Unavailable
 from memtree.history.message import Message

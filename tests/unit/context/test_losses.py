@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.errors import NodesGone, NotFound, StoreUnavailable
 from memtree.stores import RamStore
 from memtree.tree.node import Summary

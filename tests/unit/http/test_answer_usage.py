@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtree.budget.savings import ProviderUsage
+from memtree.budget.prices import ProviderUsage
 from memtree_proxy.http.answer_usage import HEAD, MOST_DECODED, TAIL, AnswerBytes
 
 if sys.version_info >= (3, 14):

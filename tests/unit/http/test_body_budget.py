@@ -21,11 +21,10 @@ from memtree.history.keep_options import KeepOptions
 from memtree.process import threads
 from memtree_proxy.chat import request_fields
 from memtree_proxy.http import request_body
-from memtree_proxy.http.auth import Tenant, credentials
+from memtree_proxy.http.auth import Tenant, credentials, user_scope
 from memtree_proxy.http.body_budget import FREE, BodyBudget, BodyHold, belongs_to, reach
 from memtree_proxy.http.headers import own_value, own_values
 from memtree_proxy.http.request_body import PIECE, Decoder
-from memtree_proxy.http.request_scopes import user_scope
 from memtree_proxy.wire.request_options import DEFAULTS
 
 # ------------------------------------------------------------------------------------------------

@@ -18,17 +18,15 @@ from memtree_proxy.http.auth import (
     LOCAL_PREFIX,
     LocalUser,
     Tenant,
+    agent_scopes,
     new_code,
     new_secret,
-    server_proof,
-)
-from memtree_proxy.http.rate_limits import FailedKeys
-from memtree_proxy.http.request_scopes import (
-    agent_scopes,
     queried_agents,
+    server_proof,
     single_scope,
     user_scope,
 )
+from memtree_proxy.http.rate_limits import FailedKeys
 
 # ------------------------------------------------------------------------------------------------
 # `agentId` and `subjectId` of requests.

@@ -10,8 +10,8 @@ from datetime import date
 import pytest
 
 from memtree.agents.grounded_answers import UNKNOWN
+from memtree.clock import day_of
 from memtree.config import Settings
-from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.jobs.memory_answers import MemoryAnswers, open_answers
 from memtree.jobs.model_readers import ModelReader

@@ -12,8 +12,8 @@ import pytest
 from memtree.agents.agent_messages import StructuredReading
 from memtree.agents.grounded_values import gathered
 from memtree.agents.memory_schema import MemorySchema
+from memtree.clock import day_of
 from memtree.context.read_histories import MessageCache
-from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile

@@ -25,7 +25,7 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.ports.context_store import RECIPE_DAYS, IndexBatch, Receipt
-from memtree.process.cache_limits import CacheLimits
+from memtree.process.bounded import CacheLimits
 from memtree.stores import RamStore, open_memories
 from tests.answered import compressed
 from tests.contracts.backends import address, frontier, leaf

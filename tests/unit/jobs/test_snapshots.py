@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memtree.clock import day_of
 from memtree.config import Settings
-from memtree.days import day_of
 from memtree.errors import StoreUnavailable, SummarizerUnavailable
 from memtree.history import chat_history
 from memtree.history.chat_history import History

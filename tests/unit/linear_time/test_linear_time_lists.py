@@ -36,7 +36,7 @@ from memtree_proxy.wire.agent_memory_bodies import (
 from memtree_proxy.wire.agent_search_bodies import BatchSearch
 from memtree_proxy.wire.curation_bodies import UserBulkDeletion
 from memtree_proxy.wire.document_bodies import new_documents
-from memtree_proxy.wire.schema_bodies import NewSchema
+from memtree_proxy.wire.schema_and_grant_bodies import NewSchema
 from memtree_proxy.wire.user_memory_bodies import GroupMembers, NewMemory
 from tests.hostile_texts import hostile
 from tests.work_counts import counting

@@ -35,7 +35,7 @@ from memtree.history.keep_options import KeepOptions
 from memtree.history.message import Message
 from memtree.history.posted_json import argument_values
 from memtree.language.languages import language_of
-from memtree.memories import third_person
+from memtree.memories import rule_extraction
 from memtree.memories.memory import Memory
 from memtree.memories.memory_choice import is_general
 from memtree.memories.scope import is_placeholder
@@ -66,8 +66,7 @@ from memtree_proxy.sessions.session_passages import passages, quotation
 from memtree_proxy.sessions.transcripts import WORKING_FOLDER
 from memtree_proxy.wire.curation_bodies import UserBulkDeletion
 from memtree_proxy.wire.document_bodies import new_documents
-from memtree_proxy.wire.grant_bodies import PostedGrant
-from memtree_proxy.wire.schema_bodies import NewSchema
+from memtree_proxy.wire.schema_and_grant_bodies import NewSchema, PostedGrant
 from tests.hostile_texts import hostile
 from tests.hostile_texts.linear_time import CERTAIN, Subject, seconds, slow
 
@@ -314,9 +313,9 @@ MEMORIES_SUBJECTS = {
     "reasons in other languages": Subject(grammar.refused),
     "statements in other languages": Subject(grammar.category_of),
     "the plain form": Subject(grammar.plain),
-    "told of the user": Subject(third_person.told_of_user),
-    "told of the user abroad": Subject(third_person.told_abroad),
-    "clauses of a memory": Subject(lambda text: third_person.predicates(f"User {text}")),
+    "told of the user": Subject(rule_extraction.told_of_user),
+    "told of the user abroad": Subject(rule_extraction.told_abroad),
+    "clauses of a memory": Subject(lambda text: rule_extraction.predicates(f"User {text}")),
     "a line of signs": Subject(prose_runs.kind),
 }
 MEMORIES_UNITS = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.days import DAY
+from memtree.clock import DAY
 from memtree.history import chat_history
 from memtree.history.conversation_beginning import origin
 from memtree.history.message import Message, Volatile

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from memtree.language.word_file import WordFile, languages_with, parsed
 from memtree.memories.memory_topics import standing_topic
-from memtree.memories.rule_extraction import MOST, extract
-from memtree.memories.third_person import told_abroad, told_of_user
+from memtree.memories.rule_extraction import MOST, extract, told_abroad, told_of_user
 from memtree.statements.gate import lasting
 from memtree.statements.grammar import CATEGORIES, UNSPACED, lead
 from memtree.statements.skip_reasons import SkipReason

@@ -26,8 +26,7 @@ from memtree.jobs.embedding import VectorCache
 from memtree.jobs.posted_messages import KnownMessage, ReadMessages
 from memtree.memories.scope import Scope
 from memtree.models.query_cache import QueryCache
-from memtree.process.bounded import SizedRows
-from memtree.process.cache_limits import MEGABYTES, CacheLimits
+from memtree.process.bounded import MEGABYTES, CacheLimits, SizedRows
 from memtree.process.circuit_breaker import SHORT_WAIT, STORE_REST, CircuitBreaker
 from memtree.process.threads import OWNER, FairThreads, in_thread
 from memtree.ranking.corpus import Corpus

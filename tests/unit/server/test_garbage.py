@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtree_proxy.server import garbage
-from memtree_proxy.server.garbage import (
+from memtree_proxy.server import serve
+from memtree_proxy.server.serve import (
     FULL_COLLECTIONS,
     LONGEST_SECONDS,
     allocator_trim,
@@ -99,7 +99,7 @@ def test_the_collector_is_left_as_it_was() -> None:
     try:
         before = gc.get_threshold(), list(gc.callbacks)
         with short_collections():
-            assert gc.get_threshold() == garbage.THRESHOLDS
+            assert gc.get_threshold() == serve.THRESHOLDS
         assert (gc.get_threshold(), list(gc.callbacks)) == before
     finally:
         gc.set_threshold(*usual)
@@ -145,7 +145,7 @@ async def test_it_is_given_back_now_and_then_where_the_server_never_rests(
 ) -> None:
     answered = [1, 1, 2, 2, 3, 4]
     assert await given_back(answered, under_way=1) == 0
-    monkeypatch.setattr(garbage, "GIVE_SECONDS", 0.0)
+    monkeypatch.setattr(serve, "GIVE_SECONDS", 0.0)
     assert await given_back(answered, under_way=1) == 4
 
 

@@ -1,8 +1,14 @@
-"""Days as tallies, recipes and limits count them: since 1970, UTC."""
+"""The clock as a port, and days as tallies, recipes and limits count them.
+
+Days as tallies, recipes and limits count them: since 1970, UTC.
+
+Port for the time, so that the core takes it as an argument.
+"""
 
 from __future__ import annotations
 
 from datetime import date
+from typing import Protocol
 
 DAY = 86_400  # seconds
 
@@ -32,3 +38,11 @@ def written(now: float) -> str:
     """
     day = max(date.min.toordinal(), min(date.max.toordinal(), _1970 + day_of(now)))
     return date.fromordinal(day).isoformat()
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Return unix seconds."""
+        ...
+
+    def monotonic(self) -> float: ...

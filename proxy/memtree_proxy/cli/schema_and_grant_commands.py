@@ -1,4 +1,11 @@
-"""`memtree grants`: create test wallets, and sign, inspect, encode and revoke grants.
+"""Commands of schemas and of grants.
+
+`memtree schemas`: manage the schemas of structured memories, one for each kind.
+
+A command for the operator: it opens the store itself, beside a running server, which notices a
+change with the next memory.
+
+`memtree grants`: create test wallets, and sign, inspect, encode and revoke grants.
 
 A private key is read from a file or standard input, never from an argument: arguments are visible
 in the list of processes and in the shell's history.
@@ -11,6 +18,8 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,6 +41,7 @@ from memtree.agents.grant_json import (
     read_share_code,
     share_code,
 )
+from memtree.agents.schema_book import SchemaBook
 from memtree.agents.wallets import (
     PrivateKey,
     canonical_address,
@@ -46,8 +56,68 @@ from memtree.jobs.runtime import SystemClock
 from memtree.memories.checked_fields import ttl_seconds
 from memtree.memories.scope import checked_id
 from memtree.stores import open_memories
-from memtree_proxy.cli.foreign_text import one_line
+from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.key_commands import named_tenant, opened, secret
+from memtree_proxy.wire.schema_and_grant_bodies import ShownSchema
+
+SCHEMA_STDIN = "-"
+
+
+async def show_all(options: argparse.Namespace, settings: Settings) -> int:
+    async with _book(options, settings) as (book, tenant):
+        for schema in await book.list(tenant):
+            if options.json:
+                print(json_line(ShownSchema.of(schema)))
+            else:
+                unique = f"  (one for each {', '.join(schema.unique_on)})" * bool(schema.unique_on)
+                description = f"  {one_line(schema.description)}" * bool(schema.description)
+                print(f"{schema.kind}{plain(unique)}{description}")
+    return 0
+
+
+async def show(options: argparse.Namespace, settings: Settings) -> int:
+    async with _book(options, settings) as (book, tenant):
+        print(plain_json((await book.get(tenant, options.kind)).document))
+    return 0
+
+
+async def keep(options: argparse.Namespace, settings: Settings) -> int:
+    document = _read_schema(options.file)
+    async with _book(options, settings) as (book, tenant):
+        put = await book.put(tenant, options.kind, document, options.unique_on, options.description)
+    print(f"{put.schema.kind} {'kept' if put.created else 'replaced'}")
+    return 0
+
+
+async def remove(options: argparse.Namespace, settings: Settings) -> int:
+    async with _book(options, settings) as (book, tenant):
+        if options.dry_run:
+            await book.get(tenant, options.kind)
+            print(f"{options.kind} would be deleted; its memories stay")
+            return 0
+        if not await book.delete(tenant, options.kind):
+            raise NotFound("There is no schema of this kind.")
+    print(f"{options.kind} deleted; its memories stay")
+    return 0
+
+
+@asynccontextmanager
+async def _book(
+    options: argparse.Namespace, settings: Settings
+) -> AsyncIterator[tuple[SchemaBook, str]]:
+    async with opened(settings.store) as store:
+        memories = open_memories(store)
+        tenant = await named_tenant(store, memories, options.tenant)
+        yield SchemaBook(memories, SystemClock()), tenant
+
+
+def _read_schema(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == SCHEMA_STDIN else Path(file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadRequest(f"{file}: {why}") from None
+
 
 STDIN = "-"
 
