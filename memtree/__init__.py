@@ -40,21 +40,11 @@ __all__ = [
     "read_messages",
 ]
 
-_PLACES = {
-    "Compressed": "memory:Compressed",
-    "MemTree": "memory:MemTree",
-    "MemTreeSync": "blocking:MemTreeSync",
-    "Passage": "memory:Passage",
-    "SavedMemories": "memory:SavedMemories",
-    "SavedMemoriesSync": "blocking:SavedMemoriesSync",
-    "open": "memory:open_memory",
-    "open_sync": "blocking:open_memory_sync",
-}
+_OPENERS = {"open": "open_memory", "open_sync": "open_memory_sync"}
 
 
 def __getattr__(name: str) -> Any:
     """Import what opens a store. Raises `AttributeError`."""
-    if name not in _PLACES:
+    if name not in __all__:
         raise AttributeError(f"module 'memtree' has no attribute {name!r}")
-    module, _, own_name = _PLACES[name].partition(":")
-    return getattr(import_module(f"memtree.library.{module}"), own_name)
+    return getattr(import_module("memtree.library"), _OPENERS.get(name, name))

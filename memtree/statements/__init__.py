@@ -1,1 +1,1 @@
-"""What a user states: sentences about themselves, rules and dates, read by rules."""
+"""Statements of users: sentences about themselves, rules and dates, read by rules."""
