@@ -45,13 +45,7 @@ from memtree.errors import (
     UpstreamFailed,
     UpstreamTimeout,
 )
-from memtree.memories.message_extraction import (
-    LIMIT,
-    PER_REQUEST,
-    REQUEST_CAP,
-    SkippedText,
-    within,
-)
+from memtree.memories.message_extraction import LIMIT, PER_REQUEST, REQUEST_CAP, SkippedText, within
 from memtree.memories.scope import Scope
 from memtree.statements.skip_reasons import SkipReason
 

@@ -21,14 +21,7 @@ import msgspec
 
 from memtree.agents.memory_schema import nearest_kind
 from memtree.agents.schema_limits import PATTERN, PATTERNS, CheckedSchema, Place, shown, usable
-from memtree.agents.validation_cost import (
-    MAX_UNITS,
-    Applied,
-    Ceiling,
-    applied,
-    ceiling,
-    units,
-)
+from memtree.agents.validation_cost import MAX_UNITS, Applied, Ceiling, applied, ceiling, units
 from memtree.errors import SchemaInvalid, Unavailable, needs_extra
 
 MOST_SHOWN = 200  # characters of a rule's own values

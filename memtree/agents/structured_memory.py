@@ -26,12 +26,7 @@ import msgspec
 from memtree.agents.agent_memory import StructuredWrite
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.checked_fields import refuse_secrets
-from memtree.memories.memory import (
-    MAX_TEXT_CHARS,
-    USER_CATEGORIES,
-    MemoryFields,
-    NewMemory,
-)
+from memtree.memories.memory import MAX_TEXT_CHARS, USER_CATEGORIES, MemoryFields, NewMemory
 from memtree.memories.memory_topics import trust_of
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.text.normal_form import text_hash

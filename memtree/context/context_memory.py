@@ -23,12 +23,7 @@ from dataclasses import replace
 from memtree.budget import packing
 from memtree.clock import Clock
 from memtree.context import warm_conversations
-from memtree.context.answer import (
-    Answer,
-    CompressResult,
-    passed,
-    with_index,
-)
+from memtree.context.answer import Answer, CompressResult, passed, with_index
 from memtree.context.answer_details import AnswerDetails, FoldedReader
 from memtree.context.answer_state import Reason, State, with_size
 from memtree.context.folded_answers import EpochAnswers, FreshAnswers

@@ -21,13 +21,7 @@ from dataclasses import dataclass, field, replace
 from memtree.budget import epoch
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.context import kept_parts
-from memtree.context.answer import (
-    AnswerLayout,
-    CompressResult,
-    assembled,
-    begun_at,
-    with_index,
-)
+from memtree.context.answer import AnswerLayout, CompressResult, assembled, begun_at, with_index
 from memtree.context.index_lookup import TAIL, IndexState, stored_from
 from memtree.context.retrieval import EarlyVectors, RetrievedContext, Retriever
 from memtree.context.turn_request import TurnRequest

@@ -26,13 +26,7 @@ from memtree.errors import BadRequest
 from memtree.history import json_body
 from memtree.history.json_body import DuplicateKey
 from memtree.history.message import SYSTEM_ROLES, TEXT_PARTS
-from memtree.history.message_shape import (
-    UNKNOWN,
-    is_content,
-    is_part,
-    shaped_content,
-    shaped_role,
-)
+from memtree.history.message_shape import UNKNOWN, is_content, is_part, shaped_content, shaped_role
 from memtree.history.posted_json import canonical, decode, decode_any, encode, json_text
 from memtree.text import tokens
 

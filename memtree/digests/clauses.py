@@ -15,15 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import fsum
 
-from memtree.digests.clause import (
-    OTHERS,
-    OWN,
-    RESULT,
-    Clause,
-    SourcePassage,
-    parts,
-    quotation,
-)
+from memtree.digests.clause import OTHERS, OWN, RESULT, Clause, SourcePassage, parts, quotation
 from memtree.digests.line_judgements import (
     Judgement,
     ReadLines,

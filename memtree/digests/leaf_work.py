@@ -34,16 +34,7 @@ from memtree.digests.clause import Clause, SourcePassage
 from memtree.digests.line_judgements import numbered
 from memtree.digests.shell import program, readers
 from memtree.digests.tool_calls import called
-from memtree.digests.work_clauses import (
-    DETAIL,
-    NAME,
-    SHOWN,
-    TRIED,
-    USED,
-    Work,
-    short_path,
-    shown,
-)
+from memtree.digests.work_clauses import DETAIL, NAME, SHOWN, TRIED, USED, Work, short_path, shown
 from memtree.text.request_words import orders
 
 _CALL = re.compile(r"\s*([\w.:/-]{1,80}) ?(?=[\[{])|\s*([\w.:/-]{1,80})\s*$")

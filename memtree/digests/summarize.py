@@ -15,14 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
-from memtree.digests.clause import (
-    LABEL,
-    OTHERS,
-    Clause,
-    SourcePassage,
-    is_quotation,
-    untorn,
-)
+from memtree.digests.clause import LABEL, OTHERS, Clause, SourcePassage, is_quotation, untorn
 from memtree.digests.clause import LEAST as QUOTED
 from memtree.digests.clauses import clip, code, is_fiction, read_lines, results, spoken
 from memtree.digests.headlines import leaf_headline, node_headline

@@ -31,16 +31,7 @@ from typing import Protocol
 from memtree.digests.clause import LABEL, marked
 from memtree.digests.clauses import clip, merit
 from memtree.digests.line_judgements import ERRORS, speaker_of, telling_words
-from memtree.digests.phrases import (
-    ASIDE,
-    fits,
-    is_hollow,
-    leans,
-    listed,
-    readable,
-    repeats,
-    whole,
-)
+from memtree.digests.phrases import ASIDE, fits, is_hollow, leans, listed, readable, repeats, whole
 from memtree.digests.work_clauses import Work, is_work, merged, work_clauses, works_in
 from memtree.language import borders
 from memtree.language.word_file import WordFile

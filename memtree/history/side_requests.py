@@ -23,13 +23,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from memtree.history.message import (
-    SYSTEM_ROLES,
-    TEXT_PARTS,
-    Message,
-    Volatile,
-    check_message,
-)
+from memtree.history.message import SYSTEM_ROLES, TEXT_PARTS, Message, Volatile, check_message
 from memtree.language.word_file import WordFiles
 
 _DATA = WordFiles("side_requests")

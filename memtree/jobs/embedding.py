@@ -110,11 +110,7 @@ async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
         return await _remote(settings, patient=patient)
     try:
         # Half a second, where it is used.
-        from memtree.models.local_embedder import (  # noqa: PLC0415
-            MULTILINGUAL,
-            LocalEmbedder,
-            MemoryEmbedder,
-        )
+        from memtree.models.local_embedder import MULTILINGUAL, LocalEmbedder, MemoryEmbedder  # noqa: PLC0415
     except ImportError as error:
         return _without(f"{error.name} is not installed, and may not exist for this machine")
     query_bytes = settings.cache_limits.queries // 2
@@ -141,10 +137,7 @@ def _without(trouble: str) -> OpenedEmbedder:
 async def _remote(settings: Settings, *, patient: bool) -> OpenedEmbedder:
     with importing("a remote embedder", "remote", "embedding_model"):
         # Takes half a second and 25 MB, so only users of it should pay.
-        from memtree.models.remote_embedder import (  # noqa: PLC0415
-            QUERY_SECONDS,
-            RemoteEmbedder,
-        )
+        from memtree.models.remote_embedder import QUERY_SECONDS, RemoteEmbedder  # noqa: PLC0415
 
     if not settings.embedding_base_url or not settings.embedding_model:
         raise BadRequest(

@@ -32,11 +32,7 @@ from memtree.memories.message_extraction import (
     SkippedText,
     UserMessage,
 )
-from memtree.memories.model_extraction import (
-    ModelNote,
-    ModelNotes,
-    ShownMessage,
-)
+from memtree.memories.model_extraction import ModelNote, ModelNotes, ShownMessage
 from memtree.memories.rule_extraction import Candidate, told_abroad, told_of_user
 from memtree.memories.scope import Scope
 from memtree.ports.models import ModelQuestion

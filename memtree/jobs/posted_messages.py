@@ -25,12 +25,7 @@ from memtree.errors import BadRequest
 from memtree.history import address_chain, chat_history
 from memtree.history.chat_history import History, MessageInfo, MessageInfoCache
 from memtree.history.conversation_beginning import origin
-from memtree.history.message import (
-    RESULT_ROLES,
-    SYSTEM_ROLES,
-    Message,
-    Volatile,
-)
+from memtree.history.message import RESULT_ROLES, SYSTEM_ROLES, Message, Volatile
 from memtree.memories.message_extraction import NOWHERE, READ, MessagePlace, UserMessage
 from memtree.memories.scope import Scope
 from memtree.process.bounded import CacheLimits, SizedRows

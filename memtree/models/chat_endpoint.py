@@ -35,12 +35,7 @@ from memtree.models.chat_reply import (
     ResponseFormat,
     body,
 )
-from memtree.models.openai_client import (
-    BrokenReply,
-    CallDenied,
-    ChatClient,
-    ServerBusy,
-)
+from memtree.models.openai_client import BrokenReply, CallDenied, ChatClient, ServerBusy
 from memtree.ports.models import ModelAnswer, ModelQuestion, SummaryDrafts, Usage
 from memtree.text import tokens
 from memtree.tree import summary_prompts, summary_replies

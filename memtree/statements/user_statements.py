@@ -26,14 +26,7 @@ from memtree.statements import fiction, gate, grammar
 from memtree.statements.attributes import Attribute, attributes
 from memtree.statements.calendar_dates import DateMention, dates, is_event, is_schedule
 from memtree.statements.forget_orders import forgets, is_off_record
-from memtree.statements.grammar import (
-    heads,
-    later,
-    plain,
-    spliced,
-    without_intro,
-    without_lead,
-)
+from memtree.statements.grammar import heads, later, plain, spliced, without_intro, without_lead
 from memtree.statements.skip_reasons import Skip, SkipReason
 from memtree.text import rule_score, rule_sentences, secrets
 from memtree.text.own_words import own_words

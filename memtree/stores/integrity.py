@@ -31,13 +31,7 @@ from memtree.stores.stored_rows import (
     Version,
     decode_summary,
 )
-from memtree.tree.node import (
-    MAX_CHILDREN,
-    MIN_CHILDREN,
-    Node,
-    decode_frontier,
-    decode_node,
-)
+from memtree.tree.node import MAX_CHILDREN, MIN_CHILDREN, Node, decode_frontier, decode_node
 
 
 class NodeExtent(NamedTuple):

@@ -41,12 +41,7 @@ from memtree.transfer.foreign_formats import (
     openmemory_items,
     server_memory_items,
 )
-from memtree.transfer.json_entries import (
-    FileEntry,
-    broken,
-    document_entries,
-    line_entries,
-)
+from memtree.transfer.json_entries import FileEntry, broken, document_entries, line_entries
 
 PART_END = b"\n\x1e\n"  # between the files of an export: no JSON holds this control character
 MOST_PARTS = 1_000

@@ -29,13 +29,7 @@ from memtree.unfolding.excerpt_duplicates import ShownTexts
 from memtree.unfolding.excerpt_units import folded_rows
 from memtree.unfolding.files_in_hand import FileInHand, hand_rows
 from memtree.unfolding.memory_plan import OutlineNode, Plan, RecallPlan, TextSpan
-from memtree.unfolding.memory_text import (
-    Days,
-    outline_line,
-    placed,
-    run_pieces,
-    runs,
-)
+from memtree.unfolding.memory_text import Days, outline_line, placed, run_pieces, runs
 from memtree.unfolding.outline import LeafLines, Turns
 from memtree.unfolding.unfold import excerpts_of
 

@@ -57,14 +57,7 @@ from memtree.unfolding.memory_plan import (
     TextSpan,
     WorkLine,
 )
-from memtree.unfolding.memory_text import (
-    KEPT,
-    WRAPPER,
-    Made,
-    outline_line,
-    render,
-    root_line,
-)
+from memtree.unfolding.memory_text import KEPT, WRAPPER, Made, outline_line, render, root_line
 from memtree.unfolding.outline import ALL, OutlineTree, Turns
 from memtree.unfolding.pins import PinnedRule, Pins, ledger, size_of
 from memtree.unfolding.quotes import cut_lines

@@ -36,13 +36,7 @@ from memtree.text.own_lines import MARK, WORK
 from memtree.text.terminal import without_codes
 from memtree.unfolding.memory_plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_events import work_events
-from memtree.unfolding.work_ledger import (
-    REFUSED_EDIT,
-    REMOVED,
-    CommandWork,
-    FileWork,
-    Ledger,
-)
+from memtree.unfolding.work_ledger import REFUSED_EDIT, REMOVED, CommandWork, FileWork, Ledger
 
 # Kinds of lines that are not kinds of events
 NOT_SEEN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED, OTHER_RAN, OTHER_REFUSED = range(

@@ -19,13 +19,7 @@ from memtree.data_folder import (
     is_left_behind,
 )
 from memtree.errors import BadRequest
-from memtree.setting_values import (
-    input_price,
-    passthrough_route,
-    price,
-    window,
-    without_password,
-)
+from memtree.setting_values import input_price, passthrough_route, price, window, without_password
 from memtree.stores import open_store
 
 # ------------------------------------------------------------------------------------------------

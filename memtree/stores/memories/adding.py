@@ -13,13 +13,7 @@ from memtree.memories.memory_store import Added
 from memtree.memories.memory_topics import is_own_word, outranks
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.memory_reading import duplicates, of_text
-from memtree.stores.memories.scopes import (
-    ScopeRow,
-    begin,
-    commit,
-    count_vectors,
-    take_numbers,
-)
+from memtree.stores.memories.scopes import ScopeRow, begin, commit, count_vectors, take_numbers
 from memtree.stores.memories.table_rows import (
     MemoryRow,
     RowState,

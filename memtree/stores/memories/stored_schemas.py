@@ -16,12 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.agents.memory_schema import (
-    MemorySchema,
-    UniqueKey,
-    same_content,
-    unique_key,
-)
+from memtree.agents.memory_schema import MemorySchema, UniqueKey, same_content, unique_key
 from memtree.errors import BadRequest, Conflict, VersionConflict
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.scope import Scope, ScopeKind

@@ -25,13 +25,7 @@ from memtree.agents.agent_book import AgentBook, AgentCuration
 from memtree.agents.agent_extraction import AgentExtraction
 from memtree.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.agents.agent_messages import ConversationReaders
-from memtree.errors import (
-    ModelNeeded,
-    NoUpstream,
-    UpstreamFailed,
-    UpstreamRefused,
-    UpstreamTimeout,
-)
+from memtree.errors import ModelNeeded, NoUpstream, UpstreamFailed, UpstreamRefused, UpstreamTimeout
 from memtree.jobs.spending import AskedModel, CountedModel
 from memtree.memories.scope import Scope
 from memtree.models.chat_reply import (

@@ -23,10 +23,7 @@ from memtree_proxy.api.memory_requests import (
 )
 from memtree_proxy.http.auth import Gate
 from memtree_proxy.http.decoding import names, queried
-from memtree_proxy.http.event_streams import (
-    EventStreams,
-    last_event,
-)
+from memtree_proxy.http.event_streams import EventStreams, last_event
 from memtree_proxy.wire import curation_bodies
 from memtree_proxy.wire.chat_memory_bodies import (
     ChatListing,

@@ -24,12 +24,7 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.context.answer_state import State
-from memtree.context.context_memory import (
-    Answer,
-    AnswerDetails,
-    CompressRequest,
-    ContextMemory,
-)
+from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
 from memtree.context.sent_requests import SentRequests
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory

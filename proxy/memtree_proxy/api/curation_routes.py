@@ -31,11 +31,7 @@ from memtree_proxy.http.auth import (
     user_scope,
 )
 from memtree_proxy.http.decoding import names, queried
-from memtree_proxy.http.event_streams import (
-    Event,
-    EventStreams,
-    last_event,
-)
+from memtree_proxy.http.event_streams import Event, EventStreams, last_event
 from memtree_proxy.wire import curation_bodies
 from memtree_proxy.wire.agent_memory_bodies import AgentMemoryAnswer, agent_memory
 from memtree_proxy.wire.routes import answer, counted, route

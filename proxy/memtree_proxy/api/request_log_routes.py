@@ -18,21 +18,11 @@ from starlette.responses import Response
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
 from memtree.memories.checked_fields import timestamp
-from memtree.ports.request_log import (
-    ALL,
-    RequestFilter,
-    RequestLog,
-    RequestPlace,
-    RequestRow,
-)
+from memtree.ports.request_log import ALL, RequestFilter, RequestLog, RequestPlace, RequestRow
 from memtree_proxy.api.conversation_routes import MAX_ROWS, ROWS
 from memtree_proxy.http.auth import Gate
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, queried
-from memtree_proxy.http.event_streams import (
-    Event,
-    EventStreams,
-    last_event,
-)
+from memtree_proxy.http.event_streams import Event, EventStreams, last_event
 from memtree_proxy.http.headers import CLIENTS, OTHER
 from memtree_proxy.http.request_log_writer import RequestLogWriter
 from memtree_proxy.http.request_rows import STATES, wrap_run

@@ -26,13 +26,7 @@ from pathlib import Path
 import msgspec
 
 from memtree.agents import evm
-from memtree.agents.grant import (
-    Chain,
-    GrantPayload,
-    SignedGrant,
-    grant_digest,
-    signed_text,
-)
+from memtree.agents.grant import Chain, GrantPayload, SignedGrant, grant_digest, signed_text
 from memtree.agents.grant_book import GrantBook
 from memtree.agents.grant_json import (
     CODE_PREFIX,

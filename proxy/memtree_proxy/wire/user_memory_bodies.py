@@ -40,13 +40,7 @@ from memtree.memories.user_memories import (
 )
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
 from memtree_proxy.wire.curation_bodies import MAX_IDS, UserFilter
-from memtree_proxy.wire.memory_rows import (
-    ShownRow,
-    nearness,
-    said,
-    saved,
-    state_of,
-)
+from memtree_proxy.wire.memory_rows import ShownRow, nearness, said, saved, state_of
 from memtree_proxy.wire.values import (
     HITS,
     MAX_ROWS,

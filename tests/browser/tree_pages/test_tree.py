@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser import pages
-from tests.browser.explained import (
-    all_cards,
-    answered,
-    explained,
-    place,
-    sliced,
-    slide,
-    status,
-)
+from tests.browser.explained import all_cards, answered, explained, place, sliced, slide, status
 from tests.browser.served import Served
 
 if TYPE_CHECKING:

@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import project
-from tests.clients.dialects.upstream import (
-    DialectScript,
-    DialectStep,
-    DialectUpstream,
-    is_messages,
-)
+from tests.clients.dialects.upstream import DialectScript, DialectStep, DialectUpstream, is_messages
 from tests.http.served.running import running
 from tests.made.scripted import Say, Seen
 from tests.programs.server import Server

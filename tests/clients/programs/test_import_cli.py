@@ -21,16 +21,7 @@ from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.main import main
 from memtree_proxy.http import auth
 from tests.clients.programs.test_cli import QUICK, run
-from tests.foreign import (
-    CLAUDE_SIMPLE,
-    Fields,
-    assistant,
-    chatgpt_simple,
-    result,
-    text,
-    use,
-    user,
-)
+from tests.foreign import CLAUDE_SIMPLE, Fields, assistant, chatgpt_simple, result, text, use, user
 from tests.programs.server import running
 
 pytestmark = pytest.mark.slow

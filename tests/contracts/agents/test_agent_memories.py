@@ -14,13 +14,7 @@ from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories import agent_memories, removal
-from tests.contracts.memory_backends import (
-    START,
-    InEveryStore,
-    new,
-    save,
-    texts,
-)
+from tests.contracts.memory_backends import START, InEveryStore, new, save, texts
 
 AGENT = Scope.of_agent("tenant", "agent")
 ANN = Scope.of_agent("tenant", "agent", "ann")

@@ -15,11 +15,7 @@ from memtree.memories.memory import MemoryChange
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, open_store
-from tests.contracts.memory_backends import (
-    START,
-    InEveryStore,
-    new,
-)
+from tests.contracts.memory_backends import START, InEveryStore, new
 from tests.contracts.processes import child, ended, killed_in_the_middle
 from tests.programs.postgres import victim_url
 

@@ -24,13 +24,7 @@ from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories
 from memtree.stores.memories import agent_memories
 from memtree.stores.memories.scopes import meant
-from tests.contracts.memory_backends import (
-    RECIPE,
-    START,
-    Clock,
-    InEveryStore,
-    new,
-)
+from tests.contracts.memory_backends import RECIPE, START, Clock, InEveryStore, new
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder, embed, rewrite, save
 
 EMBEDDER = TopicEmbedder()

@@ -15,13 +15,7 @@ from memtree.errors import BadRequest, Conflict, VersionConflict
 from memtree.memories.memory import MemoryChange
 from memtree.memories.memory_store import MemoryFilter, MemoryRecord
 from memtree.memories.scope import Scope
-from tests.contracts.memory_backends import (
-    START,
-    InEveryStore,
-    new,
-    rewritten,
-    texts,
-)
+from tests.contracts.memory_backends import START, InEveryStore, new, rewritten, texts
 
 AGENT = Scope.of_agent("tenant", "agent")
 ANN = Scope.of_agent("tenant", "agent", "ann")

@@ -11,14 +11,7 @@ from memtree.errors import BadRequest, Conflict, NotFound
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import GroupChange, MemoryGroup
-from tests.contracts.memory_backends import (
-    START,
-    InEveryStore,
-    new,
-    rewritten,
-    save,
-    texts,
-)
+from tests.contracts.memory_backends import START, InEveryStore, new, rewritten, save, texts
 
 USER = Scope.of_user("tenant")
 

@@ -10,14 +10,7 @@ from memtree.errors import BadRequest, NotFound
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.memory_store import MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
-from tests.contracts.memory_backends import (
-    RECIPE,
-    START,
-    InEveryStore,
-    new,
-    save,
-    texts,
-)
+from tests.contracts.memory_backends import RECIPE, START, InEveryStore, new, save, texts
 
 USER = Scope.of_user("tenant")
 STORED = MemoryFilter(superseded=True)

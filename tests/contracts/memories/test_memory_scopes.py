@@ -44,12 +44,7 @@ from memtree.stores.memories import (
 )
 from memtree.stores.memories.sql_memories import SqlMemories
 from memtree.stores.memories.table_rows import scope_values
-from tests.contracts.memory_backends import (
-    RECIPE,
-    START,
-    InEveryStore,
-    new,
-)
+from tests.contracts.memory_backends import RECIPE, START, InEveryStore, new
 
 SCOPES = (
     Scope.of_chat("tenant", "one"),

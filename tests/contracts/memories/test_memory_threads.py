@@ -10,15 +10,7 @@ from memtree.errors import Conflict, MemoryLimit
 from memtree.memories.memory_store import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from memtree.stores import SqliteStore
-from tests.contracts.memory_backends import (
-    RECIPE,
-    START,
-    Clock,
-    InEveryStore,
-    new,
-    save,
-    texts,
-)
+from tests.contracts.memory_backends import RECIPE, START, Clock, InEveryStore, new, save, texts
 
 HERE = Scope.of_namespace("tenant", "handbook")
 OF_A = MemoryFilter(thread_id="a")

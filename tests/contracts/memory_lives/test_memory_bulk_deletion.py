@@ -9,15 +9,7 @@ from memtree.memories.memory_store import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
 from memtree.stores.memories import removal
-from tests.contracts.memory_backends import (
-    RECIPE,
-    START,
-    InEveryStore,
-    new,
-    rewritten,
-    save,
-    texts,
-)
+from tests.contracts.memory_backends import RECIPE, START, InEveryStore, new, rewritten, save, texts
 
 USER, OTHER = Scope.of_user("tenant"), Scope.of_user("tenant", "other")
 STORED = MemoryFilter(superseded=True, expired=True)

@@ -10,14 +10,7 @@ from memtree.errors import Conflict, MemoryLimit
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ForgetOrder, MemoryGroup
-from tests.contracts.memory_backends import (
-    START,
-    InEveryStore,
-    new,
-    rewritten,
-    save,
-    texts,
-)
+from tests.contracts.memory_backends import START, InEveryStore, new, rewritten, save, texts
 
 USER, OTHER = Scope.of_user("tenant"), Scope.of_user("tenant", "other")
 DIGESTS = [bytes([n]) * 32 for n in range(5)]

@@ -13,15 +13,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.memory_store import ChangeEvent, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores import Memories, SqliteStore, open_store
-from tests.contracts.memory_backends import (
-    CHAT,
-    RECIPE,
-    Clock,
-    InEveryStore,
-    new,
-    rewritten,
-    save,
-)
+from tests.contracts.memory_backends import CHAT, RECIPE, Clock, InEveryStore, new, rewritten, save
 from tests.contracts.processes import begin, child, ended
 from tests.programs.postgres import victim_url, wait_for_victims
 

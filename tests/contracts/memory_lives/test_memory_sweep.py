@@ -10,12 +10,7 @@ from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange, UserSettings
-from tests.contracts.memory_backends import (
-    START,
-    InEveryStore,
-    new,
-    rewritten,
-)
+from tests.contracts.memory_backends import START, InEveryStore, new, rewritten
 
 USER = Scope.of_user("tenant")
 DAY = 86_400.0

@@ -17,15 +17,7 @@ from memtree.models.embedding_endpoint import HARMLESS
 from memtree.models.openai_client import SENT, retry_after
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder, calibration_texts
 from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
-from tests.made.embeddings import (
-    Endless,
-    Half,
-    Raw,
-    Silence,
-    Status,
-    in_base64,
-    in_order,
-)
+from tests.made.embeddings import Endless, Half, Raw, Silence, Status, in_base64, in_order
 
 
 async def test_what_is_sent(endpoint, embedder):

@@ -14,32 +14,9 @@ from memtree.ports.context_store import IndexBatch, Receipt
 from memtree.stores import has_store, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres.pool import fault
-from tests.contracts.backends import (
-    A,
-    B,
-    address,
-    by_id,
-    epoch,
-    frontier,
-    garbage,
-    leaf,
-    turn,
-)
-from tests.contracts.many import (
-    IDS,
-    KEY,
-    LEAVES,
-    LOOK,
-    LOW,
-    store_url_of,
-)
-from tests.programs.postgres import (
-    drop_schema,
-    erase_schema,
-    postgres_url,
-    schema_of,
-    store_url,
-)
+from tests.contracts.backends import A, B, address, by_id, epoch, frontier, garbage, leaf, turn
+from tests.contracts.many import IDS, KEY, LEAVES, LOOK, LOW, store_url_of
+from tests.programs.postgres import drop_schema, erase_schema, postgres_url, schema_of, store_url
 
 
 @pytest.mark.parametrize(

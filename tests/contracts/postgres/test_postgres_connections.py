@@ -16,16 +16,8 @@ from memtree.process import circuit_breaker
 from memtree.stores.postgres import PostgresStore, pool
 from memtree.stores.postgres.postgres_sql import Connection
 from memtree.stores.sql import Sql
-from tests.contracts.backends import (
-    A,
-)
-from tests.contracts.many import (
-    IDS,
-    LEAVES,
-    LOOK,
-    every_call,
-    store_url_of,
-)
+from tests.contracts.backends import A
+from tests.contracts.many import IDS, LEAVES, LOOK, every_call, store_url_of
 
 
 @pytest.mark.long

@@ -11,24 +11,8 @@ from memtree.errors import NodesGone, StoreUnavailable
 from memtree.ports.context_store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores.context import retention
 from memtree.stores.postgres import PostgresStore, postgres_database
-from tests.contracts.backends import (
-    A,
-    address,
-    epoch,
-    frontier,
-    turn,
-    version,
-)
-from tests.contracts.many import (
-    IDS,
-    KEY,
-    LEAVES,
-    LOOK,
-    LOW,
-    RECIPE,
-    TOP,
-    sound,
-)
+from tests.contracts.backends import A, address, epoch, frontier, turn, version
+from tests.contracts.many import IDS, KEY, LEAVES, LOOK, LOW, RECIPE, TOP, sound
 from tests.programs.postgres import erase_schema
 
 

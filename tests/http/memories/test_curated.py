@@ -9,17 +9,7 @@ import pytest
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from tests.fakes import HashingEmbedder
-from tests.http.owned.kinds import (
-    Agents,
-    Asking,
-    Chats,
-    Users,
-    counts,
-    each,
-    serving,
-    users,
-    wrong,
-)
+from tests.http.owned.kinds import Agents, Asking, Chats, Users, counts, each, serving, users, wrong
 
 STORED, PEOPLE = each(Users, Chats, Agents), each(Users, Chats)
 LEEDS, YORK, FRENCH = "User lives in Leeds", "User lives in York", "Always answer in French"

@@ -12,24 +12,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from tests.fakes import HashingEmbedder
-from tests.http.owned.kinds import (
-    Asking,
-    Chats,
-    Filing,
-    Users,
-    chats,
-    serving,
-)
-from tests.http.owned.routes import (
-    CANARY,
-    KINDS,
-    PEOPLE,
-    PLACES,
-    ROUTES,
-    SECRET,
-    Owned,
-    written,
-)
+from tests.http.owned.kinds import Asking, Chats, Filing, Users, chats, serving
+from tests.http.owned.routes import CANARY, KINDS, PEOPLE, PLACES, ROUTES, SECRET, Owned, written
 from tests.http.served.fakes import FakeKeys
 
 # -- credentials and browsers ----------------------------------------------------------------

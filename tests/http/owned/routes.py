@@ -7,13 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.http.owned.kinds import (
-    Asking,
-    Chats,
-    Filing,
-    Users,
-    each,
-)
+from tests.http.owned.kinds import Asking, Chats, Filing, Users, each
 
 CANARY = "The canary of the owner sings at 8090 Linden Street"
 OLDER, CHANGED = CANARY.replace("8090", "8089"), CANARY.replace("8090", "8091")

@@ -18,14 +18,7 @@ from memtree.context.context_memory import ContextMemory
 from memtree.stores import RamStore
 from memtree_proxy.server.app import create_app
 from tests.http.pages.test_usage import metrics
-from tests.http.served.fakes import (
-    FakeKeys,
-    FakeMemory,
-    edge,
-    real_memory,
-    services,
-    turn,
-)
+from tests.http.served.fakes import FakeKeys, FakeMemory, edge, real_memory, services, turn
 from tests.http.served.running import PATIENCE, running
 from tests.http.served.upstream import JSON, FakeUpstream
 from tests.programs.sessions import chat

@@ -19,14 +19,7 @@ from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.context_store import Store
 from memtree.ports.indexing_stages import Pending
 from memtree.stores import RamStore, open_store
-from tests.http.served.fakes import (
-    FakeKeys,
-    FakeMemory,
-    client_of,
-    raising,
-    services,
-    turn,
-)
+from tests.http.served.fakes import FakeKeys, FakeMemory, client_of, raising, services, turn
 from tests.programs.server import Server
 
 ON = {"x-polychat-memory": "on"}

@@ -10,14 +10,7 @@ import pytest
 
 from memtree.history.message import Message
 from memtree.jobs.job_queue import Job, Jobs
-from memtree_indexer.ledger import (
-    EMBED,
-    JobEntry,
-    JobLedger,
-    JobName,
-    NewJob,
-    SliceOutcome,
-)
+from memtree_indexer.ledger import EMBED, JobEntry, JobLedger, JobName, NewJob, SliceOutcome
 from memtree_indexer.payloads import SHORT, job_id, tenant_name
 from tests.properties.strategies import history_of
 

@@ -9,11 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtree.agents.agent_extraction import (
-    AgentExtraction,
-    AgentExtractionReport,
-    AgentMessage,
-)
+from memtree.agents.agent_extraction import AgentExtraction, AgentExtractionReport, AgentMessage
 from memtree.agents.agent_memory import StructuredResult
 from memtree.agents.agent_messages import ConversationReaders, StructuredReading
 from memtree.agents.extraction_plan import ExtractionPlanner

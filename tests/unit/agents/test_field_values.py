@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.agents.grounded_values import (
-    believed,
-    choice,
-    fitted,
-    is_past,
-    one_day,
-    quantities,
-)
+from memtree.agents.grounded_values import believed, choice, fitted, is_past, one_day, quantities
 from memtree.agents.memory_schema import MemorySchema
 from memtree.agents.schema_prompt import (
     KIND_SHOWN,

@@ -10,23 +10,9 @@ import pytest
 
 from memtree.agents.agent_memory import PlacedRow, ScopeTotals, ScopeVersion
 from memtree.agents.clusters import MOST as CLUSTERS_MOST
-from memtree.agents.clusters import (
-    NEAR,
-    ClusteredMemory,
-    MemoryCluster,
-    clusters,
-    components,
-    said,
-)
+from memtree.agents.clusters import NEAR, ClusteredMemory, MemoryCluster, clusters, components, said
 from memtree.agents.group_index import AT_ONCE, LARGE, NO_GROUP, GroupIndex
-from memtree.agents.mentions import (
-    MOST,
-    MOST_FIELDS,
-    READ,
-    mentions,
-    named_in,
-    when,
-)
+from memtree.agents.mentions import MOST, MOST_FIELDS, READ, mentions, named_in, when
 from memtree.memories.memory import EntityMention, Memory
 from memtree.memories.memory_store import SearchRow
 from memtree.memories.search.vector_bytes import packed_terms

@@ -11,13 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.agents.memory_schema import (
-    KEY_BYTES,
-    MAX_SCHEMAS,
-    MemorySchema,
-    canonical,
-    unique_key,
-)
+from memtree.agents.memory_schema import KEY_BYTES, MAX_SCHEMAS, MemorySchema, canonical, unique_key
 from memtree.agents.schema_book import CompiledSchemas, SchemaBook, SchemaChange
 from memtree.errors import (
     BadRequest,

@@ -22,15 +22,7 @@ from memtree.errors import BadRequest, NotFound, StoreUnavailable
 from memtree.ports.context_store import ConversationPlace
 from memtree.stores import RamStore
 from memtree.unfolding.memory_plan import REASONS
-from tests.properties.process import (
-    QUESTION,
-    World,
-    after,
-    assistant,
-    begins,
-    story,
-    user,
-)
+from tests.properties.process import QUESTION, World, after, assistant, begins, story, user
 
 pytestmark = pytest.mark.slow  # some seconds in all
 

@@ -9,13 +9,7 @@ import pytest
 
 from memtree.dialects import anthropic_history, anthropic_message, anthropic_request
 from memtree.dialects.anthropic_history import MessagesHistory
-from memtree.dialects.anthropic_request import (
-    ASIDE,
-    JOINED,
-    Cache,
-    KnownRequests,
-    TranslatedList,
-)
+from memtree.dialects.anthropic_request import ASIDE, JOINED, Cache, KnownRequests, TranslatedList
 from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.errors import BadRequest
 from memtree.history import json_body

@@ -15,11 +15,7 @@ from memtree.context.answer_state import Reason, State
 from memtree.dialects import responses_history
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.responses_conversation import CanonicalMessages
-from memtree.dialects.responses_history import (
-    PostedItems,
-    with_text_before,
-    with_text_behind,
-)
+from memtree.dialects.responses_history import PostedItems, with_text_before, with_text_behind
 from memtree.dialects.responses_items import InputItems, ItemCache, ItemKind
 from memtree.dialects.translated_messages import raw_items
 from memtree.errors import BadRequest

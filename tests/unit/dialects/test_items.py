@@ -7,13 +7,7 @@ import json
 import pytest
 
 from memtree.dialects import responses_conversation
-from memtree.dialects.responses_items import (
-    INPUT,
-    InputItems,
-    ItemCache,
-    ItemKind,
-    read_item,
-)
+from memtree.dialects.responses_items import INPUT, InputItems, ItemCache, ItemKind, read_item
 from memtree.dialects.translated_messages import Beginning, raw_items
 from memtree.errors import BadRequest
 from memtree.history import json_body

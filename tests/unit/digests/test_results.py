@@ -9,11 +9,7 @@ import pytest
 
 from memtree.digests import call_results
 from memtree.digests.call_fields import BUILD, RAN, RUN, TEST, Action
-from memtree.digests.call_results import (
-    FAILED,
-    OK,
-    UNKNOWN,
-)
+from memtree.digests.call_results import FAILED, OK, UNKNOWN
 
 
 @pytest.mark.parametrize(

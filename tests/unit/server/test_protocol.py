@@ -7,13 +7,7 @@ import asyncio
 import pytest
 
 from memtree.errors import RequestTimeout
-from memtree_proxy.server.edge import (
-    CRAWL,
-    MIN_BYTES_PER_SECOND,
-    AnswerWriter,
-    HangUp,
-    Upload,
-)
+from memtree_proxy.server.edge import CRAWL, MIN_BYTES_PER_SECOND, AnswerWriter, HangUp, Upload
 
 # ------------------------------------------------------------------------------------------------
 # Check what goes out together.

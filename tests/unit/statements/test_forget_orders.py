@@ -8,12 +8,7 @@ import pytest
 
 from memtree.memories.memory_curation import fits, wishes
 from memtree.memories.rule_extraction import extract
-from memtree.statements.forget_orders import (
-    asks_overview,
-    forgets,
-    is_off_record,
-    may_ask,
-)
+from memtree.statements.forget_orders import asks_overview, forgets, is_off_record, may_ask
 
 ORDERS = [
     ("Please forget that I live in Graz, thanks.", "I live in Graz"),

@@ -22,13 +22,7 @@ from memtree.unfolding.excerpt_duplicates import (
     runs,
     says_more,
 )
-from memtree.unfolding.excerpt_units import (
-    LEAST,
-    LONGEST,
-    MOST,
-    telling_lines,
-    telling_run,
-)
+from memtree.unfolding.excerpt_units import LEAST, LONGEST, MOST, telling_lines, telling_run
 from memtree.unfolding.files_in_hand import (
     FILES,
     NAMED,

@@ -24,13 +24,7 @@ from memtree.unfolding.labels import (
     with_document,
 )
 from memtree.unfolding.memory_plan import ExcerptNote, TextSpan
-from memtree.unfolding.quotes import (
-    cut_lines,
-    first_piece,
-    is_left_out,
-    quoted,
-    quotes,
-)
+from memtree.unfolding.quotes import cut_lines, first_piece, is_left_out, quoted, quotes
 from memtree.unfolding.work_events import answers_of
 from tests.unit.unfolding.histories import answering, call, calling, history
 

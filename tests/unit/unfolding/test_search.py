@@ -18,13 +18,7 @@ from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.text.own_lines import ELSEWHERE
 from memtree.unfolding import folded_history
-from memtree.unfolding.folded_history import (
-    LEAST,
-    NO_ROOM,
-    READ_TOKENS,
-    RECORD,
-    SEARCH_TOKENS,
-)
+from memtree.unfolding.folded_history import LEAST, NO_ROOM, READ_TOKENS, RECORD, SEARCH_TOKENS
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.programs.sessions import chat, coding

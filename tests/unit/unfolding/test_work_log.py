@@ -7,16 +7,7 @@ import json
 import pytest
 
 from memtree.digests import call_results
-from memtree.digests.call_fields import (
-    COMMITTED,
-    EDITED,
-    RAN,
-    READ,
-    UNDONE,
-    WRITTEN,
-    Group,
-    groups,
-)
+from memtree.digests.call_fields import COMMITTED, EDITED, RAN, READ, UNDONE, WRITTEN, Group, groups
 from memtree.history.chat_history import History
 from memtree.text import tokens
 from memtree.text.own_lines import WORK
