@@ -99,7 +99,7 @@ def add_completion(commands: CommandGroups) -> None:
         "~/.config/fish/completions/memtree.fish",
     )
     sub.add_argument("shell", choices=("bash", "zsh", "fish"))
-    runs(sub, "memtree_proxy.cli.main:run", ())
+    runs(sub, "memtree_proxy.cli.main:print_completion", ())
 
 
 def add_worker(commands: CommandGroups) -> None:
@@ -224,7 +224,7 @@ def add_store(commands: CommandGroups) -> None:
     sub = commands.add("store", "copy a store into another one")
     actions = Actions(sub, "memtree_proxy.cli.history_commands")
     what = "make TO what FROM is; a copy that was stopped goes on where it is run again"
-    copy = actions.add("copy", what, "run")
+    copy = actions.add("copy", what, "copy_store")
     copy.description = (
         "Stores are named as by --store: sqlite:///PATH or postgresql://... TO may be empty or "
         "hold a part of FROM; let nobody else write to it meanwhile. FROM may be in use: what "

@@ -281,7 +281,7 @@ def test_what_is_warmed_up_waits_for_a_tail_that_has_come(tail, monkeypatch):
     """A child that is needed at once compiles what it needs and no more."""
     steps = []
     monkeypatch.setattr(
-        child_process.standing_rules, "warm_up", lambda: (steps.append(at) for at in range(9))
+        child_process.rule_sentences, "warm_up", lambda: (steps.append(at) for at in range(9))
     )
     read, write = os.pipe()
     with open(read, "rb") as asked, open(write, "wb") as end:

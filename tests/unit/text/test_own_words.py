@@ -10,7 +10,7 @@ from memtree.text.pasted_texts import OPEN_ENDED
 from tests.made.shown_lines import lines_of
 from tests.work_counts import counting
 
-LOOKS = ("lines.py:kind",)
+LOOKS = ("prose_runs.py:kind",)
 FENCED = "Fix this\n```py\n# I love spam\n```\nI'm on Windows."
 LOG = """Why does it fail?
 
